@@ -1,0 +1,94 @@
+# Onyx for Jupyter. `make` lists the targets. Needed on the machine: Python 3.11 or newer, Node 20 or newer, make, git.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+LAB_ARGS ?=
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+STAMPS := .make
+# What the front end is built from, and what an installation copies out of the checkout: a change there makes the
+# stamp stale. Python code needs nothing: the installation is editable.
+LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -not -path 'labextension/lib/*' \
+	-not -name '*.tsbuildinfo' -not -name '*.test.ts*' 2>/dev/null)
+SHARED_DATA := install.json $(shell find workspace jupyter-config -type f 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build lab test test-lab test-python lint format types bench wheel check-wheel lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Environment, locked dependencies, embedded model, front end, extension switched on
+	@$(MAKE) --no-print-directory -j2 $(STAMPS)/package
+
+build: setup ## The same: rebuilds the front end where its sources changed
+
+lab: setup ## Start JupyterLab with Onyx, the example open, state in .lab/ (LAB_ARGS="--port=9000 --no-browser")
+	@bash scripts/lab.sh $(LAB_ARGS)
+
+test: setup test-lab test-python ## All tests: front end, Python, browser (PYTEST_ARGS="-k socket")
+
+test-lab: setup
+	cd labextension && npm test
+
+test-python: setup test-lab
+	@bash scripts/run_pytest.sh $(PYTEST_ARGS)
+
+lint: setup ## ruff, import contract, front-end linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	cd labextension && npm run lint --if-present
+
+format: setup ## Let ruff format and fix what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+types: setup ## mypy, tsc, and the wire types are current
+	$(BIN)/mypy
+	cd labextension && npm run types
+	$(BIN)/python -m onyx_jupyter.server.wire_types --check
+
+bench: setup ## Measure the figures that the project promises
+	$(BIN)/python benchmarks/run.py
+
+wheel: setup ## Wheel and sdist in dist/, with the front end built anew
+	rm -rf dist onyx_jupyter/labextension labextension/lib
+	cd labextension && PATH="$(CURDIR)/$(BIN):$$PATH" npm run build
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m hatchling build -d dist -t sdist -t wheel
+
+check-wheel: wheel ## Install that wheel into a plain environment: both halves are on
+	$(BIN)/python -m pytest -m packaging -p no:cacheprovider
+
+lock: $(STAMPS)/uv ## Resolve requirements/dev.lock anew (LOCK_ARGS="--upgrade")
+	.uv/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" \
+		$(LOCK_ARGS) --quiet -o requirements/dev.lock
+
+clean: ## Remove the environment, the build output and the stamps (.lab/ stays: it holds conversations)
+	rm -rf .venv .uv $(STAMPS) dist build onyx_jupyter/labextension labextension/lib labextension/node_modules
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache test-results
+
+# Set-up in steps, each with a stamp, so that a second `make` costs nothing. Python and npm packages install side by side.
+
+$(STAMPS)/uv:
+	@mkdir -p $(STAMPS)
+	@bash scripts/python_env.sh tool "$(PYTHON)"
+	@touch $@
+
+$(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock requirements/model.lock
+	@bash scripts/python_env.sh dependencies "$(PYTHON)"
+	@touch $@
+
+$(STAMPS)/npm: labextension/package-lock.json
+	@mkdir -p $(STAMPS)
+	cd labextension && npm ci --no-audit --no-fund
+	@touch $@
+
+$(STAMPS)/labextension: $(STAMPS)/python $(STAMPS)/npm $(LAB_SOURCES)
+	cd labextension && PATH="$(CURDIR)/$(BIN):$$PATH" npm run build
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/labextension pyproject.toml $(SHARED_DATA)
+	@bash scripts/python_env.sh package "$(PYTHON)"
+	@touch $@

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Starts JupyterLab with Onyx from the checkout. Everything that it writes stays under .lab/: settings, Onyx's state and
+# the copies of the example notebooks that one works on. Arguments go to `jupyter lab`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bin=$PWD/.venv/bin
+home=$PWD/.lab
+settings=$home/config/lab/user-settings/@jupyterlab/apputils-extension
+
+export JUPYTER_CONFIG_DIR=$home/config
+export JUPYTER_DATA_DIR=$home/data
+export JUPYTER_RUNTIME_DIR=$home/runtime
+export ONYX_HOME=${ONYX_HOME:-$home/onyx}
+export PATH=$bin:$PATH
+
+mkdir -p "$home/notebooks" "$settings" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR"
+chmod 700 "$home" "$JUPYTER_RUNTIME_DIR"
+
+# A copy that one has worked in is never overwritten.
+for notebook in notebooks/*.ipynb; do
+    [ -e "$home/$notebook" ] || cp "$notebook" "$home/$notebook"
+done
+[ -e "$settings/notification.jupyterlab-settings" ] ||
+    echo '{"fetchNews": "false", "checkForUpdates": false}' >"$settings/notification.jupyterlab-settings"
+
+arguments=(--ServerApp.root_dir="$home/notebooks" --LabApp.default_url=/lab/tree/welcome.ipynb)
+if [ "$(id -u)" -eq 0 ]; then
+    arguments+=(--allow-root)
+fi
+
+cd "$home/notebooks"
+exec "$bin/jupyter" lab "${arguments[@]}" "$@"
