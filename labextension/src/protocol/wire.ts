@@ -1,0 +1,373 @@
+// Generated from onyx_jupyter/server/wire.py by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const UNKNOWN_METHOD = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+export const APPLICATION_ERROR = -32000;
+export const CLOSE_TOO_LARGE = 1009;
+export const CLOSE_UNAUTHORIZED = 4401;
+export const MAX_MESSAGE_CHARS = 1000000;
+export const MAX_FRAME_BYTES = 4194304;
+
+export interface Agent {
+  id: string;
+  name: string;
+  model: string;
+  default: boolean;
+  workspace: string;
+}
+
+export interface Agents {
+  agents: Array<Agent>;
+}
+
+/** The data of `exec.approval_request`. */
+export interface ApprovalInfo {
+  approvalId: string;
+  runId: string;
+  callId: string;
+  toolName: string;
+  summary: string;
+  details: Record<string, unknown>;
+  expiresAt: string;
+  sessionKey?: string | null;
+  seq?: number | null;
+}
+
+export interface ApprovalList {
+  approvals: Array<ApprovalInfo>;
+}
+
+export interface ApprovalResolvedData {
+  approvalId: string;
+  decision: "approved" | "denied" | "expired" | "aborted";
+  by: string;
+  reason?: string | null;
+  sessionKey: string;
+  seq: number;
+}
+
+export interface ApprovalsListParams {
+  sessionKey?: string | null;
+}
+
+export interface AttachmentInfo {
+  type: "image" | "file";
+  mimeType: string;
+  data: string;
+  name?: string | null;
+}
+
+export interface ChatAbortParams {
+  runId: string;
+}
+
+export interface ChatAbortedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+}
+
+export interface ChatDeltaData {
+  runId: string;
+  seq: number;
+  text: string;
+}
+
+export interface ChatErrorData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  code: string;
+  message: string;
+  hint?: string | null;
+}
+
+export interface ChatFinalData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  text: string;
+  usage: UsageInfo;
+}
+
+export interface ChatHistory {
+  messages: Array<Entry>;
+}
+
+export interface ChatHistoryParams {
+  sessionKey: string;
+  limit?: number;
+  /** id of an entry: only older ones are given */
+  before?: string | null;
+}
+
+export interface ChatSendParams {
+  sessionKey: string;
+  message: string;
+  context?: Array<ContextItem> | null;
+  model?: string | null;
+  mode?: "ask" | "agent" | "auto" | null;
+}
+
+export interface ChatSent {
+  runId: string;
+}
+
+export interface ChatStartedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+}
+
+/** Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal. */
+export interface ClientError {
+  code: string;
+  message: string;
+  data?: Record<string, unknown> | null;
+}
+
+/** Asked of one tab alone. Actions: notebook.read, .insert, .edit, .run and .interrupt. */
+export interface ClientRequest {
+  requestId: string;
+  action: string;
+  params: Record<string, unknown>;
+}
+
+export interface ClientRespondParams {
+  requestId: string;
+  result?: Record<string, unknown> | null;
+  error?: ClientError | null;
+}
+
+/** What this tab has open now; it replaces what the tab said before. */
+export interface ClientUpdateParams {
+  notebooks: Array<OpenNotebook>;
+}
+
+/** One part's state; `hint` says what to do when it is not ok. */
+export interface Component {
+  ok: boolean;
+  message: string;
+  hint?: string | null;
+}
+
+/** Something sent along with a message, named as in the file browser. */
+export interface ContextItem {
+  type: "notebook" | "cell" | "file" | "selection";
+  path: string;
+  cellId?: string | null;
+  text?: string | null;
+}
+
+/** One line of a transcript, as it stands on disk. `meta.kind` tells a system entry's meaning. */
+export interface Entry {
+  v: number;
+  id: string;
+  parent?: string | null;
+  ts: string;
+  role: "user" | "assistant" | "tool" | "system";
+  content: string;
+  tool_calls?: Array<ToolCallEntry> | null;
+  tool_call_id?: string | null;
+  usage?: UsageInfo | null;
+  meta?: Record<string, unknown> | null;
+  [key: string]: unknown;
+}
+
+export interface ExecApproveParams {
+  approvalId: string;
+  scope?: "once" | "session" | "always";
+}
+
+export interface ExecDenyParams {
+  approvalId: string;
+  reason?: string | null;
+}
+
+export interface Health {
+  status: "ok" | "degraded";
+  /** seconds since the extension was loaded */
+  uptime: number;
+  version: string;
+  components: Record<string, Component>;
+}
+
+export interface ModelInfo {
+  id: string;
+  provider: string;
+  local: boolean;
+  tools: boolean;
+}
+
+export interface ModelList {
+  models: Array<ModelInfo>;
+}
+
+export interface ModelsListParams {
+  refresh?: boolean;
+}
+
+export interface NoParams {
+}
+
+export interface Ok {
+  ok: boolean;
+}
+
+/** A notebook that a tab has open; `active` is the one in front. */
+export interface OpenNotebook {
+  path: string;
+  active?: boolean;
+}
+
+export interface SessionCreated {
+  sessionKey: string;
+}
+
+export interface SessionDetail {
+  session: SessionInfo;
+  messages: Array<Entry>;
+}
+
+/** Metadata of one session. `activity` and `model` go beyond the published table, which stays as it is. */
+export interface SessionInfo {
+  sessionKey: string;
+  agentId: string;
+  title: string;
+  createdAt: string;
+  updatedAt: string;
+  messageCount: number;
+  tokenCount: number;
+  lastMessagePreview: string;
+  status: "active" | "archived";
+  activity?: "idle" | "running" | "waiting";
+  model?: string | null;
+}
+
+export interface SessionList {
+  sessions: Array<SessionInfo>;
+  total: number;
+}
+
+export interface SessionParams {
+  sessionKey: string;
+}
+
+/** The session's metadata after a change; `seq` counts like any other event of the session. */
+export interface SessionUpdatedData {
+  sessionKey: string;
+  agentId: string;
+  title: string;
+  createdAt: string;
+  updatedAt: string;
+  messageCount: number;
+  tokenCount: number;
+  lastMessagePreview: string;
+  status: "active" | "archived";
+  activity?: "idle" | "running" | "waiting";
+  model?: string | null;
+  seq?: number | null;
+}
+
+export interface SessionsCreateParams {
+  agentId?: string | null;
+  title?: string | null;
+  model?: string | null;
+}
+
+export interface SessionsListParams {
+  agentId?: string | null;
+  status?: "active" | "archived" | null;
+  query?: string | null;
+  limit?: number;
+  offset?: number;
+}
+
+export interface SessionsSubscribeParams {
+  sessionKey: string;
+  afterSeq?: number | null;
+}
+
+export interface Subscribed {
+  seq: number;
+}
+
+export interface ToolCallEntry {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+export interface ToolFinishedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  callId: string;
+  tool: string;
+  ok: boolean;
+  output: string;
+  attachments?: Array<AttachmentInfo> | null;
+}
+
+export interface ToolProgressData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  callId: string;
+  tool: string;
+  message: string;
+}
+
+export interface ToolStartedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  callId: string;
+  tool: string;
+  input: Record<string, unknown>;
+}
+
+export interface UsageInfo {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number | null;
+  costUsd?: number | null;
+}
+
+/** Every method with its parameters and its result. */
+export interface Methods {
+  "health.check": { params: NoParams; result: Health };
+  "agents.list": { params: NoParams; result: Agents };
+  "models.list": { params: ModelsListParams; result: ModelList };
+  "sessions.create": { params: SessionsCreateParams; result: SessionCreated };
+  "sessions.list": { params: SessionsListParams; result: SessionList };
+  "sessions.get": { params: SessionParams; result: SessionDetail };
+  "sessions.subscribe": { params: SessionsSubscribeParams; result: Subscribed };
+  "chat.send": { params: ChatSendParams; result: ChatSent };
+  "chat.history": { params: ChatHistoryParams; result: ChatHistory };
+  "chat.abort": { params: ChatAbortParams; result: Ok };
+  "exec.approve": { params: ExecApproveParams; result: Ok };
+  "exec.deny": { params: ExecDenyParams; result: Ok };
+  "approvals.list": { params: ApprovalsListParams; result: ApprovalList };
+  "client.update": { params: ClientUpdateParams; result: Ok };
+  "client.respond": { params: ClientRespondParams; result: Ok };
+}
+
+/** Every event with its data. */
+export interface Events {
+  "chat.started": ChatStartedData;
+  "chat.delta": ChatDeltaData;
+  "tool.started": ToolStartedData;
+  "tool.progress": ToolProgressData;
+  "tool.finished": ToolFinishedData;
+  "exec.approval_request": ApprovalInfo;
+  "exec.approval_resolved": ApprovalResolvedData;
+  "chat.final": ChatFinalData;
+  "chat.error": ChatErrorData;
+  "chat.aborted": ChatAbortedData;
+  "session.updated": SessionUpdatedData;
+  "client.request": ClientRequest;
+}

@@ -1,0 +1,125 @@
+"""Writes the socket's models as TypeScript, so that both halves speak of the same fields.
+
+`python -m onyx_jupyter.server.wire_types` writes the file, `--check` only says whether it is current. It never reads
+TypeScript, and whatever it cannot express exactly is an error rather than `any`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from onyx_jupyter.server import wire
+
+TARGET = Path(__file__).parents[2] / "labextension" / "src" / "protocol" / "wire.ts"
+HEADER = """\
+// Generated from onyx_jupyter/server/wire.py by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+"""
+
+Schema = Mapping[str, Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the types, or with `--check` compare them: 1 when the file on disk is not current."""
+    text = typescript()
+    if "--check" not in arguments:
+        TARGET.parent.mkdir(parents=True, exist_ok=True)
+        TARGET.write_text(text, encoding="utf-8")
+        return 0
+    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
+        return 0
+    sys.stderr.write("labextension/src/protocol/wire.ts is not current: run python -m onyx_jupyter.server.wire_types\n")
+    return 1
+
+
+def typescript() -> str:
+    """The whole file: constants, one interface a model, then the maps of methods and events."""
+    models = _served_models()
+    _, schemas = models_json_schema([(model, "validation") for model in models], by_alias=True)
+    definitions = schemas["$defs"]
+    parts = [HEADER, _constants()]
+    parts += [_interface(name, definitions[name]) for name in sorted(definitions)]
+    parts += [_methods(), _events()]
+    return "\n".join(parts)
+
+
+def _served_models() -> list[type[BaseModel]]:
+    pairs = wire.METHODS.values()
+    found = {model for pair in pairs for model in pair} | set(wire.EVENTS.values())
+    return sorted(found, key=lambda model: model.__name__)
+
+
+def _constants() -> str:
+    numbers = {name: value for name, value in vars(wire).items() if name.isupper() and isinstance(value, int)}
+    return "".join(f"export const {name} = {value};\n" for name, value in numbers.items())
+
+
+def _interface(name: str, schema: Schema) -> str:
+    lines = [*_comment(schema.get("description"), ""), f"export interface {name} {{"]
+    required = set(schema.get("required", ()))
+    for key, field in schema.get("properties", {}).items():
+        lines += _comment(field.get("description"), "  ")
+        lines.append(f"  {key}{'' if key in required else '?'}: {_type(field)};")
+    if schema.get("additionalProperties") is True:
+        lines.append("  [key: string]: unknown;")
+    return "\n".join([*lines, "}", ""])
+
+
+def _type(schema: Schema) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    if "anyOf" in schema:
+        return " | ".join(_type(option) for option in schema["anyOf"])
+    return _plain_type(schema)
+
+
+def _plain_type(schema: Schema) -> str:
+    simple = {"string": "string", "boolean": "boolean", "integer": "number", "number": "number", "null": "null"}
+    kind = schema.get("type")
+    if kind in simple:
+        return simple[kind]
+    if kind == "array":
+        return f"Array<{_type(schema['items'])}>"
+    if kind == "object":
+        values = schema.get("additionalProperties", True)
+        return f"Record<string, {'unknown' if values is True else _type(values)}>"
+    raise TypeError(f"No TypeScript for this schema: {json.dumps(schema)}. Teach onyx_jupyter/server/wire_types.py.")
+
+
+def _methods() -> str:
+    rows = [
+        f'  "{name}": {{ params: {params.__name__}; result: {result.__name__} }};'
+        for name, (params, result) in wire.METHODS.items()
+    ]
+    return "\n".join(
+        ["/** Every method with its parameters and its result. */", "export interface Methods {", *rows, "}", ""]
+    )
+
+
+def _events() -> str:
+    rows = [f'  "{name}": {data.__name__};' for name, data in wire.EVENTS.items()]
+    return "\n".join(["/** Every event with its data. */", "export interface Events {", *rows, "}", ""])
+
+
+def _comment(text: str | None, indent: str) -> list[str]:
+    if not text:
+        return []
+    lines = text.strip().splitlines()
+    if len(lines) == 1:
+        return [f"{indent}/** {lines[0]} */"]
+    body = [f"{indent} * {line.strip()}".rstrip() for line in lines]
+    return [f"{indent}/**", *body, f"{indent} */"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
