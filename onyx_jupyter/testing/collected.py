@@ -1,0 +1,50 @@
+"""Takes in a model's whole answer, so that a test can look at it in one piece. It never hides an error."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The events of one answer, and the ModelError that ended it, if one did."""
+
+    events: tuple[ModelEvent, ...]
+    error: ModelError | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+
+    @property
+    def ends(self) -> list[ModelDone]:
+        """Every ModelDone; a well-behaved answer has one or, with an error, none."""
+        return [event for event in self.events if isinstance(event, ModelDone)]
+
+    @property
+    def done(self) -> ModelDone:
+        """The end. Raises: the answer's own error, or AssertionError where it had no end."""
+        if self.error is not None:
+            raise self.error
+        assert self.ends, "The answer has no end."
+        return self.ends[-1]
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return self.done.tool_calls
+
+
+async def collect(stream: AsyncIterator[ModelEvent]) -> Collected:
+    """Everything up to the end or the ModelError; other exceptions pass through."""
+    events: list[ModelEvent] = []
+    try:
+        async for event in stream:
+            events.append(event)  # noqa: PERF401 - what came before an error counts too
+    except ModelError as error:
+        return Collected(tuple(events), error)
+    return Collected(tuple(events))

@@ -1,0 +1,107 @@
+"""Turns the steps of a scripted reply into what an OpenAI-compatible server sends. It opens no sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.testing.script import Call, Finish, Say, Step, Tokens, split
+
+_CREATED = 1_767_225_600
+DONE = b"data: [DONE]\n\n"
+
+
+def text_chunk(model: str, text: str) -> bytes:
+    """One `data:` line with a piece of text."""
+    return _delta(model, {"content": text})
+
+
+def call_chunks(model: str, call: Call, index: int) -> Iterator[bytes]:
+    """A tool call as it comes from OpenAI: id and name first, then the arguments in fragments, by index."""
+    head: dict[str, Any] = {"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}}
+    if call.id != "":
+        head["id"] = call_id(call, index)
+    yield _delta(model, {"tool_calls": [head]})
+    for fragment in split(call.raw_arguments, call.chunk_chars):
+        yield _delta(model, {"tool_calls": [{"index": index, "function": {"arguments": fragment}}]})
+
+
+def finish_chunk(model: str, reason: str) -> bytes:
+    """The chunk that says why the answer ends."""
+    return _delta(model, {}, reason)
+
+
+def usage_chunk(model: str, tokens: Tokens) -> bytes:
+    """The last chunk, without choices, where the client asked for usage."""
+    return _line({**_frame(model), "choices": [], "usage": usage(tokens)})
+
+
+def completion(model: str, reply: Sequence[Step], tokens: Tokens) -> dict[str, Any]:
+    """The whole answer in one body, for a request without `stream`."""
+    calls = [step for step in reply if isinstance(step, Call)]
+    text = "".join(step.text for step in reply if isinstance(step, Say))
+    message: dict[str, Any] = {"role": "assistant", "content": text or None}
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": call_id(call, index),
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.raw_arguments},
+            }
+            for index, call in enumerate(calls)
+        ]
+    return {
+        **_frame(model),
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(reply)}],
+        "usage": usage(tokens),
+    }
+
+
+def finish_reason(reply: Sequence[Step]) -> str | None:
+    """What the script says, else `tool_calls` or `stop`."""
+    for step in reply:
+        if isinstance(step, Finish):
+            return step.reason
+    return "tool_calls" if any(isinstance(step, Call) for step in reply) else "stop"
+
+
+def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
+    """The script's own numbers, else a count of words."""
+    for step in reply:
+        if isinstance(step, Tokens):
+            return step
+    asked = sum(len(str(message.get("content") or "").split()) for message in body.get("messages", ()))
+    said = sum(len(step.text.split()) for step in reply if isinstance(step, Say))
+    called = sum(1 for step in reply if isinstance(step, Call))
+    return Tokens(asked, said + called)
+
+
+def usage(tokens: Tokens) -> dict[str, Any]:
+    """The `usage` object."""
+    numbers: dict[str, Any] = {
+        "prompt_tokens": tokens.input_tokens,
+        "completion_tokens": tokens.output_tokens,
+        "total_tokens": tokens.input_tokens + tokens.output_tokens,
+    }
+    if tokens.cached_tokens is not None:
+        numbers["prompt_tokens_details"] = {"cached_tokens": tokens.cached_tokens}
+    return numbers
+
+
+def call_id(call: Call, index: int) -> str:
+    """The call's id, made up from its position where the script gives none."""
+    return call.id if call.id is not None else f"call_{index + 1}"
+
+
+def _delta(model: str, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
+    return _line({**_frame(model), "choices": [{"index": 0, "delta": dict(delta), "finish_reason": finish}]})
+
+
+def _frame(model: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": _CREATED, "model": model}
+
+
+def _line(data: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(data).encode() + b"\n\n"

@@ -1,0 +1,161 @@
+"""The words in which a test writes down what a model answers. Used by the scripted model and the scripted server alike.
+
+A reply is a list of steps; a plain string is short for `Say`. A script is either a list of replies, given one per
+request in order, or a function from the request to the reply.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from onyx_jupyter.errors import ModelErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Text of the answer, in pieces of `chunk_chars` characters (None: in one), `delay_s` before each piece."""
+
+    text: str
+    chunk_chars: int | None = None
+    delay_s: float = 0.0
+
+    @property
+    def pieces(self) -> list[str]:
+        return split(self.text, self.chunk_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call. A string as `arguments` is sent as it is, so that a test can send what is no JSON.
+
+    The server sends the name first and the arguments in fragments of `chunk_chars` characters; an `id` of None is
+    made up from the position, an empty one is left out of the wire.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | str = field(default_factory=dict)
+    id: str | None = None
+    chunk_chars: int | None = 7
+
+    @property
+    def raw_arguments(self) -> str:
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(dict(self.arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The usage to report; without it both fakes count words."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A ModelProgress line (scripted model only)."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """A ModelError at this point (scripted model only)."""
+
+    code: ModelErrorCode
+    message: str = "The scripted model failed."
+    hint: str | None = None
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Waits until the test sets `released`; `reached` tells the test that the reply has come this far."""
+
+    released: threading.Event = field(default_factory=threading.Event)
+    reached: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Never goes on: only closing, cancelling or disconnecting ends it. `reached` as in Hold."""
+
+    reached: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Waits; for demonstrations that should look alive. A test uses Hold."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class HttpError:
+    """An HTTP error instead of an answer, so it stands first (scripted server only)."""
+
+    status: int
+    message: str = "The scripted server says no."
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes put on the wire as they are, such as a broken chunk (scripted server only)."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection breaks here; as first step, before any byte of an answer (scripted server only)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Ends the reply with this reason; None ends the stream properly but without saying that it is complete."""
+
+    reason: str | None
+
+
+Step = Say | Call | Tokens | Progress | Fail | Hold | Hang | Pause | HttpError | Raw | Cut | Finish
+Reply = Sequence[Step | str] | str
+Request = TypeVar("Request")
+
+
+class ScriptEnded(AssertionError):  # noqa: N818 - it reads as the sentence that a failing test prints
+    """More requests came than the script has replies."""
+
+
+class Script(Generic[Request]):
+    """Gives out the replies: from a list in order, or from a function."""
+
+    def __init__(self, replies: Sequence[Reply] | Callable[[Request], Reply]) -> None:
+        self._replies = replies
+        self._next = 0
+
+    def reply(self, request: Request) -> list[Step]:
+        """The steps for this request. Raises: ScriptEnded."""
+        if callable(self._replies):
+            return steps(self._replies(request))
+        if self._next >= len(self._replies):
+            raise ScriptEnded(f"The script has {len(self._replies)} replies, and one more request came.")
+        self._next += 1
+        return steps(self._replies[self._next - 1])
+
+
+def steps(reply: Reply) -> list[Step]:
+    """A reply with every plain string turned into Say."""
+    parts: Sequence[Step | str] = [reply] if isinstance(reply, str) else reply
+    return [Say(part) if isinstance(part, str) else part for part in parts]
+
+
+def split(text: str, chunk_chars: int | None) -> list[str]:
+    """`text` in pieces of `chunk_chars` characters; in one where None, in none where empty."""
+    size = chunk_chars or len(text) or 1
+    return [text[start : start + size] for start in range(0, len(text), size)]

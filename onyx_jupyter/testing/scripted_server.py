@@ -1,0 +1,324 @@
+"""An OpenAI-compatible server on loopback that answers from a script. It never reaches any other machine.
+
+It runs in a thread of its own, so that a test of any kind can use it: `with ScriptedServer(["Hello."]) as server:`.
+By hand: `python -m onyx_jupyter.testing.scripted_server --port 9999 [--script replies.json]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from onyx_jupyter.testing import openai_wire as wire
+from onyx_jupyter.testing.demo_script import demo_replies, replies_from_file
+from onyx_jupyter.testing.script import (
+    Call,
+    Cut,
+    Hang,
+    Hold,
+    HttpError,
+    Pause,
+    Raw,
+    Reply,
+    Say,
+    Script,
+    ScriptEnded,
+    Step,
+)
+from onyx_jupyter.testing.scripted_model import until_set
+
+_START_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as it came in. `headers` have lower-case names; `body` is {} where there was none."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    _left: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def last_user_text(self) -> str:
+        """The text of the last user message."""
+        texts = [_text(m.get("content")) for m in self.body.get("messages", ()) if m.get("role") == "user"]
+        return texts[-1] if texts else ""
+
+    async def client_left(self, timeout_s: float) -> bool:
+        """Whether the client closes the connection before the answer is complete, within that time."""
+        return await asyncio.to_thread(self._left.wait, timeout_s)
+
+    async def ended(self, timeout_s: float) -> bool:
+        """Whether the exchange ends in any way, within that time."""
+        return await asyncio.to_thread(self._ended.wait, timeout_s)
+
+
+class ScriptedServer:
+    """Answers chat completions from a script and records what it was asked in `requests`.
+
+    `api_key` makes it refuse every other key with 401. A fault that the script cannot mean (too few replies) comes
+    as HTTP 500 and stands in `failures`.
+    """
+
+    def __init__(
+        self,
+        replies: Sequence[Reply] | Callable[[Received], Reply] = demo_replies,
+        *,
+        models: Sequence[str] = ("scripted",),
+        api_key: str | None = None,
+        port: int = 0,
+    ) -> None:
+        self.requests: list[Received] = []
+        self.failures: list[str] = []
+        self._script: Script[Received] = Script(replies)
+        self._models = tuple(models)
+        self._api_key = api_key
+        self._port = port
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._exchanges: set[asyncio.Task[None]] = set()
+
+    @property
+    def base_url(self) -> str:
+        """What goes into `baseUrl`; ends in /v1."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def completions(self) -> list[Received]:
+        """The chat requests alone, in order."""
+        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Listens when it returns. Raises: OSError where the port is taken."""
+        ready = threading.Event()
+        problems: list[OSError] = []
+        self._thread = threading.Thread(target=self._run, args=(ready, problems), name="scripted-server", daemon=True)
+        self._thread.start()
+        if not ready.wait(_START_TIMEOUT_S):
+            raise TimeoutError("The scripted server did not start.")
+        if problems:
+            raise problems[0]
+
+    def stop(self) -> None:
+        """Ends every exchange and the thread."""
+        if self._thread is None or self._loop is None:
+            return
+        loop = self._loop
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._stop_event.set)
+        self._thread.join()
+        self._thread = None
+
+    def _run(self, ready: threading.Event, problems: list[OSError]) -> None:
+        asyncio.run(self._serve(ready, problems))
+
+    async def _serve(self, ready: threading.Event, problems: list[OSError]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop_event = asyncio.Event()
+        try:
+            server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
+        except OSError as error:
+            problems.append(error)
+            ready.set()
+            return
+        self._port = server.sockets[0].getsockname()[1]
+        ready.set()
+        await self._stop_event.wait()
+        server.close()
+        for exchange in self._exchanges:
+            exchange.cancel()
+        await asyncio.gather(*self._exchanges, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        exchange = asyncio.current_task()
+        assert exchange is not None
+        self._exchanges.add(exchange)
+        try:
+            await self._exchange(reader, writer)
+        except (asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
+            writer.transport.abort()
+        finally:
+            self._exchanges.discard(exchange)
+            writer.close()
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await _read_request(reader)
+        self.requests.append(request)
+        answer = asyncio.create_task(self._answer(request, writer))
+        listening = asyncio.create_task(reader.read(1))
+        try:
+            await asyncio.wait({answer, listening}, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                answer.result()
+            else:
+                request._left.set()
+        except ConnectionError:
+            request._left.set()
+        finally:
+            for task in (answer, listening):
+                task.cancel()
+            await asyncio.gather(answer, listening, return_exceptions=True)
+            request._ended.set()
+
+    async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
+        if self._api_key is not None and request.headers.get("authorization") != f"Bearer {self._api_key}":
+            error = HttpError(401, "Incorrect API key provided.", "invalid_api_key")
+            return await _send_error(writer, error)
+        if request.path.endswith("/models"):
+            models = [{"id": name, "object": "model", "owned_by": "scripted"} for name in self._models]
+            return await _send_json(writer, 200, {"object": "list", "data": models})
+        if not request.path.endswith("/chat/completions"):
+            return await _send_error(writer, HttpError(404, f"There is no {request.path} here."))
+        try:
+            reply = self._script.reply(request)
+        except ScriptEnded as ended:
+            self.failures.append(str(ended))
+            return await _send_error(writer, HttpError(500, str(ended)))
+        if request.body.get("stream"):
+            return await _Stream(request, reply, writer).send()
+        for step in reply:
+            if isinstance(step, HttpError):
+                return await _send_error(writer, step)
+        body = wire.completion(str(request.body.get("model")), reply, wire.tokens_of(request.body, reply))
+        return await _send_json(writer, 200, body)
+
+
+class _Stream:
+    """One streamed answer, in HTTP chunks, so that a cut connection differs from a complete one."""
+
+    def __init__(self, request: Received, reply: list[Step], writer: asyncio.StreamWriter) -> None:
+        self._body = request.body
+        self._model = str(request.body.get("model"))
+        self._reply = reply
+        self._writer = writer
+        self._headers_sent = False
+
+    async def send(self) -> None:
+        calls = 0
+        for step in self._reply:
+            match step:
+                case HttpError():
+                    return await _send_error(self._writer, step)
+                case Cut():
+                    await self._writer.drain()
+                    self._writer.transport.abort() if not self._headers_sent else self._writer.close()
+                    return None
+                case Say():
+                    for piece in step.pieces:
+                        await asyncio.sleep(step.delay_s)
+                        await self._write(wire.text_chunk(self._model, piece))
+                case Call():
+                    for chunk in wire.call_chunks(self._model, step, calls):
+                        await self._write(chunk)
+                    calls += 1
+                case Raw():
+                    await self._write(step.data)
+                case Pause():
+                    await asyncio.sleep(step.seconds)
+                case Hold():
+                    step.reached.set()
+                    await until_set(step.released)
+                case Hang():
+                    step.reached.set()
+                    await asyncio.Event().wait()
+                case _:
+                    pass
+        await self._end()
+        return None
+
+    async def _end(self) -> None:
+        reason = wire.finish_reason(self._reply)
+        if reason is not None:
+            await self._write(wire.finish_chunk(self._model, reason))
+            if (self._body.get("stream_options") or {}).get("include_usage"):
+                await self._write(wire.usage_chunk(self._model, wire.tokens_of(self._body, self._reply)))
+            await self._write(wire.DONE)
+        await self._start()
+        self._writer.write(b"0\r\n\r\n")
+        await self._writer.drain()
+
+    async def _start(self) -> None:
+        if not self._headers_sent:
+            self._headers_sent = True
+            self._writer.write(_head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
+
+    async def _write(self, data: bytes) -> None:
+        await self._start()
+        self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        await self._writer.drain()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> Received:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, path, _ = head[0].split(" ", 2)
+    pairs = (line.split(":", 1) for line in head[1:] if line)
+    headers = {name.strip().lower(): value.strip() for name, value in pairs}
+    raw = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Received(method, path, headers, json.loads(raw) if raw else {})
+
+
+async def _send_error(writer: asyncio.StreamWriter, error: HttpError) -> None:
+    body = {"error": {"message": error.message, "type": "scripted_error", "param": None, "code": error.code}}
+    await _send_json(writer, error.status, body, error.headers)
+
+
+async def _send_json(
+    writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> None:
+    data = json.dumps(body).encode()
+    fields = {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})}
+    writer.write(_head(status, fields) + data)
+    await writer.drain()
+
+
+def _head(status: int, headers: Mapping[str, str]) -> bytes:
+    lines = [
+        f"HTTP/1.1 {status} Scripted",
+        "connection: close",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content or "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serves until interrupted."""
+    parser = argparse.ArgumentParser(description="An OpenAI-compatible server that answers from a script.")
+    parser.add_argument("--port", type=int, default=9999, help="0 lets the system choose")
+    parser.add_argument("--script", type=Path, help="JSON file of replies; without it, the demonstration script")
+    options = parser.parse_args(arguments)
+    replies = replies_from_file(options.script) if options.script else demo_replies
+    with ScriptedServer(replies, port=options.port) as server:
+        sys.stdout.write(f"{server.base_url}\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
