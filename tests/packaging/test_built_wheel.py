@@ -1,0 +1,136 @@
+"""The wheel in dist/ installs into a plain environment, and both halves are on without any configuration."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onyx_jupyter
+
+pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).parents[2]
+UV = ROOT / ".uv/bin/uv"
+START_TIMEOUT_S = 60
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    wheels = sorted(ROOT.joinpath("dist").glob("*.whl"))
+    assert len(wheels) == 1, "run this with `make check-wheel`, which builds the wheel first"
+    return wheels[0]
+
+
+@pytest.fixture(scope="module")
+def plain_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new environment (its folder) with the wheel, what the wheel requires, and nothing else."""
+    folder = tmp_path_factory.mktemp("plain") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = str(folder / "bin/python")
+    # Hashes of a lock cannot stand in a constraints file for pip.
+    constraints = folder / "constraints.txt"
+    pins = re.findall(r"^\S+==[^\\\n]+", ROOT.joinpath("requirements/dev.lock").read_text("utf-8"), re.MULTILINE)
+    constraints.write_text("\n".join(pins), "utf-8")
+    installer = [str(UV), "pip", "install", "--python", python] if UV.exists() else [python, "-m", "pip", "install"]
+    subprocess.run([*installer, "--quiet", "--constraint", str(constraints), str(wheel)], check=True)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def environment(plain_environment: Path, tmp_path: Path) -> dict[str, str]:
+    """Variables for a program of the plain environment that sees nobody's settings."""
+    places = ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "ONYX_HOME")
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "ONYX", "PYTHON"))
+    }
+    return {
+        **inherited,
+        **{name: str(tmp_path / name.lower()) for name in places},
+        "PATH": f"{plain_environment / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
+def printed_by(command: list[str], environment: dict[str, str]) -> str:
+    """Everything that the command printed, without the colours."""
+    completed = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=True
+    )
+    return re.sub(r"\x1b\[\d*m", "", completed.stdout)
+
+
+def test_wheel_holds_the_front_end_once_and_nothing_of_the_tests(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert len([name for name in names if "/static/remoteEntry." in name]) == 1
+    assert [name for name in names if "node_modules" in name or name.startswith(("tests/", "benchmarks/"))] == []
+
+
+def test_server_half_is_enabled_and_valid(environment: dict[str, str]) -> None:
+    listing = printed_by(["jupyter", "server", "extension", "list"], environment)
+    assert re.search(r"^\s*onyx_jupyter\s+enabled$", listing, re.MULTILINE), listing
+    assert re.search(rf"^\s*onyx_jupyter {re.escape(onyx_jupyter.__version__)}\s+OK$", listing, re.MULTILINE), listing
+
+
+def test_front_end_half_is_enabled_and_compatible(environment: dict[str, str]) -> None:
+    listing = printed_by(["jupyter", "labextension", "list"], environment)
+    assert re.search(r"^\s*onyx-jupyter v\S+\s+enabled\s+OK", listing, re.MULTILINE), listing
+    assert "not compatible" not in listing, listing
+
+
+def test_default_workspace_is_installed(plain_environment: Path) -> None:
+    workspace = plain_environment / "share/onyx_jupyter/workspace"
+    shipped = {path.relative_to(ROOT / "workspace") for path in ROOT.joinpath("workspace").rglob("*") if path.is_file()}
+    installed = {path.relative_to(workspace) for path in workspace.rglob("*") if path.is_file()}
+    assert installed == shipped
+
+
+def test_server_starts_and_reports_its_health(environment: dict[str, str], tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path / "server.log"
+    arguments = [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=plain"]
+    root = tmp_path / "root"
+    root.mkdir()
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            ["jupyter", "lab", "--no-browser", "--allow-root", f"--ServerApp.root_dir={root}", *arguments],
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        health = wait_for_health(f"http://127.0.0.1:{port}/onyx/health", server)
+    except AssertionError as error:
+        pytest.fail(f"{error}\n{log.read_text('utf-8', 'replace')}")
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+    assert health["status"] == "ok"
+    assert health["version"] == onyx_jupyter.__version__
+
+
+def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, object]:
+    request = urllib.request.Request(url, headers={"Authorization": "token plain"})
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        assert server.poll() is None, f"the server ended with {server.returncode}"
+        try:
+            with urllib.request.urlopen(request, timeout=5) as response:
+                return dict(json.load(response))
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{url} answered {error.code}") from error
+        except urllib.error.URLError:
+            time.sleep(0.2)  # nobody listens yet
+    raise AssertionError(f"no answer from the server within {START_TIMEOUT_S} s")
