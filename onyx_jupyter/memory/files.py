@@ -1,0 +1,161 @@
+"""The Markdown files of one agent's workspace, read and added to. It never rewrites what a person wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
+from onyx_jupyter.memory.targets import DAILY_FOLDER, MEMORY_FILE, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+BOOTSTRAP_FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "TOOLS.md", MEMORY_FILE)
+PROJECT_FILE = "AGENTS.md"
+PROJECT_LABEL = "AGENTS.md of this project"
+MAX_BOOTSTRAP_CHARS = 20_000
+MAX_FILE_BYTES = 10 * 1024 * 1024
+_LOCK_S = 10.0
+_FILES_NAMED = 20
+
+
+class MemoryFiles:
+    """One agent's memory. `project` is the server's root, whose AGENTS.md is laid over the agent's own.
+
+    `time_zone` decides which day it is and what the clock on the wall says; None is the machine's.
+    """
+
+    def __init__(
+        self, workspace: Path, clock: Clock, *, project: Path | None = None, time_zone: tzinfo | None = None
+    ) -> None:
+        self._workspace = workspace.resolve()
+        self._project = project.resolve() if project is not None else None
+        self._clock = clock
+        self._time_zone = time_zone
+
+    def local_now(self) -> datetime:
+        """The moment by which today's file is chosen."""
+        return self._clock.now().astimezone(self._time_zone)
+
+    async def read(self, path: str, *, start_line: int = 1, line_count: int | None = None) -> str:
+        """Lines of a Markdown file, named from the workspace. Raises: ToolError, StorageError."""
+        return await asyncio.to_thread(self._read, path, start_line, line_count)
+
+    async def write(self, content: str, target: str | None = None) -> str:
+        """Adds a memory and gives the path written, from the workspace. Raises: ToolError, StorageError."""
+        return await asyncio.to_thread(self._write, content, target)
+
+    async def bootstrap_files(self) -> Mapping[str, str]:
+        """Name → text in the prompt's order; a long one ends with a line that says how to read the rest."""
+        return await asyncio.to_thread(self._bootstrap_files)
+
+    def _read(self, path: str, start_line: int, line_count: int | None) -> str:
+        file = self._inside(path)
+        if file.suffix.lower() != ".md":
+            raise ToolError(f"{path!r} is no memory file: they are Markdown and end in .md.")
+        if not file.is_file():
+            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
+        lines = list(io.StringIO(_text_of(file)))
+        if start_line > max(len(lines), 1):
+            raise ToolError(f"{path!r} has {len(lines)} lines, so there is none from line {start_line} on.")
+        end = None if line_count is None else start_line - 1 + line_count
+        return "".join(lines[start_line - 1 : end])
+
+    def _write(self, content: str, target: str | None) -> str:
+        content = _clean(content)
+        if not content:
+            raise ToolError("There is nothing to remember: the content is empty.")
+        now = self.local_now()
+        place = memory_target(target, now)
+        file = self._inside(place.path)
+        make_private_folder(file.parent)
+        with self._lock():
+            old = _text_of(file) if file.exists() else ""
+            text = old.replace("\r\n", "\n")
+            if place.is_daily:
+                text = add_daily_entry(text, place, now, content)
+            else:
+                text = add_to_section(text, place.section, content)
+            write_text_atomically(file, text.replace("\n", "\r\n") if "\r\n" in old else text)
+        return place.path
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Keeps a second process on the same workspace waiting."""
+        lock = FileLock(self._workspace / ".memory.lock", timeout=_LOCK_S, mode=PRIVATE_FILE)
+        with disk_errors("lock", self._workspace):
+            try:
+                lock.acquire()
+            except Timeout as error:
+                raise StorageError(
+                    f"The memory could not be written: another process has kept it locked for {_LOCK_S:g} s.",
+                    hint="Try again; if it stays so, another Onyx on the same folder hangs.",
+                ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _bootstrap_files(self) -> Mapping[str, str]:
+        files = {name: self._workspace / name for name in BOOTSTRAP_FILES}
+        if self._project is not None and self._project != self._workspace:
+            overlay = (self._project / PROJECT_FILE).resolve()
+            if self._project in overlay.parents:  # a link out of the project is nobody's instruction
+                files[PROJECT_LABEL] = overlay
+        texts = {name: _bootstrap_text(name, file) for name, file in files.items()}
+        return {name: text for name, text in texts.items() if text}
+
+    def _inside(self, path: str) -> Path:
+        """The real file inside the workspace. Raises: PathNotAllowed."""
+        try:
+            file = (self._workspace / path.removeprefix("onyx:")).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
+        if self._workspace not in file.parents:
+            raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self._workspace}.")
+        return file
+
+    def _names(self) -> str:
+        found = [*self._workspace.glob("*.md"), *self._workspace.glob(f"{DAILY_FOLDER}/*.md")]
+        names = sorted(file.relative_to(self._workspace).as_posix() for file in found)
+        more = f" and {len(names) - _FILES_NAMED} older" if len(names) > _FILES_NAMED else ""
+        return (", ".join(names[-_FILES_NAMED:]) or "none") + more
+
+
+def _clean(content: str) -> str:
+    """With Unix line ends, and without what UTF-8 cannot hold (half of a surrogate pair)."""
+    content = content.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return content.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text_of(file: Path) -> str:
+    with disk_errors("read", file):
+        size_bytes = file.stat().st_size
+        if size_bytes > MAX_FILE_BYTES:
+            raise ToolError(f"{file.name} is too large for a memory file ({size_bytes:,} bytes).")
+        raw = file.read_bytes()
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{file.name} is not UTF-8 text ({error.reason} at byte {error.start}).") from error
+
+
+def _bootstrap_text(name: str, file: Path) -> str:
+    """Empty where there is nothing to say or nothing that can be read: a prompt is made all the same."""
+    try:
+        text = _text_of(file) if file.is_file() else ""
+    except (StorageError, ToolError) as error:
+        return f"[{name} could not be read: {error}]"
+    if not text.strip():
+        return ""
+    if len(text) <= MAX_BOOTSTRAP_CHARS:
+        return text
+    left_out = len(text) - MAX_BOOTSTRAP_CHARS
+    return f"{text[:MAX_BOOTSTRAP_CHARS]}\n[… {left_out} more characters of {file.name}: memory_get reads them …]\n"

@@ -1,0 +1,108 @@
+"""Where a new memory goes: today's file, or a section of MEMORY.md. It never touches the disk."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from onyx_jupyter.errors import ToolError
+
+MEMORY_FILE = "MEMORY.md"
+DAILY_FOLDER = "memory"
+_DAILY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTarget:
+    """A file by its path inside the workspace, and the section of MEMORY.md (None: at the end of the file)."""
+
+    path: str
+    section: str | None = None
+
+    @property
+    def is_daily(self) -> bool:
+        return self.path != MEMORY_FILE
+
+
+def memory_target(target: str | None, moment: datetime) -> MemoryTarget:
+    """Which file a target means, `moment` being the local time. Raises: ToolError.
+
+    None is today's file; others are `MEMORY.md`, `MEMORY.md#Section` and `memory/YYYY-MM-DD.md`.
+    """
+    if target is None or not target.strip():
+        return MemoryTarget(f"{DAILY_FOLDER}/{moment:%Y-%m-%d}.md")
+    name, _, section = target.strip().removeprefix("onyx:").partition("#")
+    if "\n" in section or "\r" in section:
+        raise ToolError(f"The section {section!r} must be one line.")
+    if name == MEMORY_FILE:
+        return MemoryTarget(MEMORY_FILE, section.strip() or None)
+    if (daily := _DAILY.fullmatch(name)) and not section and _is_date(daily[1]):
+        return MemoryTarget(f"{DAILY_FOLDER}/{daily[1]}.md")
+    raise ToolError(
+        f"{target!r} is no place for a memory. Leave target out for today's file, or use 'MEMORY.md', "
+        "'MEMORY.md#Section' or 'memory/YYYY-MM-DD.md'."
+    )
+
+
+def add_daily_entry(text: str, target: MemoryTarget, moment: datetime, content: str) -> str:
+    """The daily file's text with the entry at its end, under the time of day."""
+    title = "" if text.strip() else f"# {target.path.removeprefix(DAILY_FOLDER + '/').removesuffix('.md')}\n"
+    return f"{_with_blank_line(text)}{title}{chr(10) if title else ''}## {moment:%H:%M}\n\n{content}\n"
+
+
+def add_to_section(text: str, section: str | None, content: str) -> str:
+    """The file's text with the content at the end of the section, which is made where it is missing."""
+    lines = list(io.StringIO(text))
+    if section is None:
+        return f"{_with_blank_line(text)}{content}\n"
+    bounds = _section_bounds(lines, section)
+    if bounds is None:
+        return f"{_with_blank_line(text)}## {section}\n\n{content}\n"
+    start, end = bounds
+    before, after = "".join(lines[: start + 1]), "".join(lines[end:])
+    body = "".join(lines[start + 1 : end]).strip("\n")
+    between = "\n" if after else ""
+    joint = "\n" if _continues_list(body, content) else "\n\n"
+    body = f"{body}{joint}{content}" if body.strip() else content
+    return f"{before if before.endswith(chr(10)) else before + chr(10)}\n{body}\n{between}{after}"
+
+
+def _section_bounds(lines: list[str], section: str) -> tuple[int, int] | None:
+    """Line numbers from 0: the heading's own, and that of the next heading of its level or above."""
+    found: tuple[int, int] | None = None
+    fence = ""
+    for number, line in enumerate(lines):
+        if mark := _FENCE.match(line):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+            continue
+        heading = None if fence else _HEADING.fullmatch(line.rstrip("\r\n"))
+        if heading is None:
+            continue
+        level = len(heading[1])
+        if found is None:
+            if heading[2].casefold() == section.casefold():
+                found = (number, level)
+        elif level <= found[1]:
+            return found[0], number
+    return None if found is None else (found[0], len(lines))
+
+
+def _continues_list(body: str, content: str) -> bool:
+    last = body.rsplit("\n", 1)[-1]
+    return last.lstrip().startswith(("- ", "* ")) and content.startswith(("- ", "* "))
+
+
+def _with_blank_line(text: str) -> str:
+    return f"{text.rstrip(chr(10))}\n\n" if text.strip() else ""
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 (only whether there is such a day)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,35 @@
+"""Gives a new workspace its first files. It never overwrites one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+
+def install_templates(source: Path, workspace: Path) -> list[str]:
+    """Copies what is missing, keeping folders; the paths written, from the workspace. Raises: StorageError."""
+    written = []
+    make_private_folder(workspace)
+    for template in sorted(source.rglob("*")):
+        if not template.is_file() or template.name.startswith("."):
+            continue
+        name = template.relative_to(source)
+        target = workspace / name
+        make_private_folder(target.parent)
+        with disk_errors("write", target):
+            if _write_new(target, template.read_bytes()):
+                written.append(name.as_posix())
+    return written
+
+
+def _write_new(target: Path, content: bytes) -> bool:
+    """False where something is there already, a broken link included."""
+    try:
+        with target.open("xb") as file:
+            target.chmod(PRIVATE_FILE)
+            file.write(content)
+    except FileExistsError:
+        return False
+    return True
