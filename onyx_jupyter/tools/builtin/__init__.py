@@ -1,0 +1,18 @@
+"""The tools that come with Onyx, one file a family; `all_tools` is the one list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
+from onyx_jupyter.tools.spec import Tool
+
+
+def all_tools() -> list[Tool[Any]]:
+    """Every built-in tool, in the order in which a model is told of them."""
+    return [
+        MemoryGetTool(),
+        MemoryWriteTool(),
+        ExecTool(),
+    ]

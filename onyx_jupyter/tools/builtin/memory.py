@@ -1,0 +1,79 @@
+"""The tools that read and extend the agent's memory files. They never change what is written there."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.memory.targets import MemoryTarget, memory_target
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.tools.builtin.output_buffer import OutputBuffer
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+
+class MemoryGetArguments(Arguments):
+    path: str = Field(description="A Markdown file of your workspace: MEMORY.md, USER.md, memory/2026-01-31.md …")
+    from_: int | None = Field(default=None, alias="from", ge=1, description="First line, counted from 1.")
+    lines: int | None = Field(default=None, ge=1, description="How many lines.")
+
+
+class MemoryGetTool(Tool[MemoryGetArguments]):
+    """Reads a memory file or some lines of it."""
+
+    name = "memory_get"
+    description = "Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/."
+    risk: ClassVar[Risk] = "read"
+    arguments = MemoryGetArguments
+
+    async def run(self, arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
+        text = await context.memory.read(arguments.path, start_line=arguments.from_ or 1, line_count=arguments.lines)
+        buffer = OutputBuffer(context.max_output_bytes)
+        buffer.add(text.encode("utf-8", "replace"))
+        return ToolResult(
+            output=buffer.text(context.max_output_bytes) or "(empty)",
+            truncated=buffer.total_bytes > context.max_output_bytes,
+        )
+
+
+class MemoryWriteArguments(Arguments):
+    content: str = Field(min_length=1, max_length=50_000, description="Markdown to add; a short line or a few.")
+    target: str | None = Field(
+        default=None,
+        description="'MEMORY.md#Section' for what stays true; left out: today's notes (memory/YYYY-MM-DD.md).",
+    )
+
+
+class MemoryWriteTool(Tool[MemoryWriteArguments]):
+    """Adds to today's notes, or to a section of MEMORY.md."""
+
+    name = "memory_write"
+    description = (
+        "Adds something worth remembering to your memory files. Facts and preferences that stay true go to a "
+        "section of MEMORY.md, what happened today to today's notes. It only ever adds."
+    )
+    risk: ClassVar[Risk] = "write"
+    arguments = MemoryWriteArguments
+
+    async def preview(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolPreview:
+        target = _target(arguments, context)
+        where = f"{target.path}#{target.section}" if target.section else target.path
+        place = "the day's notes" if target.is_daily else where
+        in_words = f'"{target.section}" in {target.path}' if target.section else target.path
+        return ToolPreview(
+            summary=f"Add to {in_words}" if arguments.target else "Add to today's notes",
+            details={"path": where, "content": arguments.content},
+            grant=f"memory_write {json.dumps('daily' if target.is_daily else where, ensure_ascii=False)}",
+            grant_text=f"everything added to {place}",
+        )
+
+    async def run(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
+        path = await context.memory.write(arguments.content, arguments.target)
+        return ToolResult(output=f"Added to {path}.")
+
+
+def _target(arguments: MemoryWriteArguments, context: ToolContext) -> MemoryTarget:
+    return memory_target(arguments.target, context.clock.now().astimezone())

@@ -1,0 +1,34 @@
+"""What a running tool may use: where it is, whom it works for, and the services it may call. It never holds state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.protocols import Memory, Notebooks
+from onyx_jupyter.security.path_guard import PathGuard
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """One call's surroundings.
+
+    `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
+    limits of `tools`; `progress` sends one short line to the person who watches.
+    """
+
+    session_key: str
+    agent_id: str
+    run_id: str
+    call_id: str
+    workspace: Path
+    server_root: Path
+    paths: PathGuard
+    notebooks: Notebooks
+    memory: Memory
+    clock: Clock
+    timeout_s: float
+    max_output_bytes: int
+    progress: Callable[[str], None]

@@ -1,0 +1,88 @@
+"""The tools that an agent has, by name, and the check of a call against its schema. It never runs a tool."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
+from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+_MALFORMED_SHOWN = 200
+
+
+class ToolRegistry:
+    """An explicit list of tools, in the order in which models are told of them."""
+
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        """Raises: ValueError where two tools have the same name."""
+        self._tools: dict[str, Tool[Any]] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ValueError(f"Two tools are called {tool.name!r}. Give one of them another name.")
+            self._tools[tool.name] = tool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def definitions(self) -> Sequence[ToolDefinition]:
+        """Every tool as a model is told of it."""
+        return [tool.definition() for tool in self._tools.values()]
+
+    def get(self, name: str) -> Tool[Any]:
+        """The tool of that name. Raises: ToolError that names the closest ones."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}")
+        return tool
+
+    def validate(self, call: ToolCall) -> tuple[Tool[Any], Arguments]:
+        """The tool and its checked arguments. Raises: ToolError (unknown tool), InvalidArguments (each field named)."""
+        tool = self.get(call.name)
+        if call.malformed is not None:
+            shown = call.malformed[:_MALFORMED_SHOWN]
+            raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. Send the call again as one.")
+        try:
+            return tool, tool.arguments.model_validate(dict(call.arguments))
+        except ValidationError as error:
+            known = ", ".join(tool.definition().parameters.get("properties", {})) or "none"
+            raise InvalidArguments(f"{_in_words(error)} {tool.name} takes: {known}.") from error
+
+    def _suggestion(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
+        if close:
+            return f"Did you mean {' or '.join(close)}?"
+        return f"There are: {', '.join(self._tools) or 'none'}."
+
+
+def failed(tool_name: str, error: Exception) -> ToolResult:
+    """An error as the model sees it: the tool's name, the type of error, what happened and what to do."""
+    code = error.code if isinstance(error, OnyxError) else type(error).__name__
+    hint = getattr(error, "hint", None)
+    message = str(error) or "no further message"
+    parts = [f"{tool_name} failed ({code}): {message}", *([hint] if hint and hint not in message else [])]
+    return ToolResult(output=" ".join(parts), ok=False)
+
+
+def _in_words(error: ValidationError) -> str:
+    problems = []
+    for problem in error.errors(include_url=False, include_context=False):
+        field = ".".join(str(part) for part in problem["loc"]) or "arguments"
+        match problem["type"]:
+            case "missing":
+                problems.append(f"`{field}` is missing.")
+            case "extra_forbidden":
+                problems.append(f"`{field}` is not known.")
+            case _:
+                problems.append(f"`{field}`: {problem['msg']}, not {_short(problem['input'])}.")
+    return " ".join(problems)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"

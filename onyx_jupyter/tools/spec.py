@@ -1,0 +1,83 @@
+"""What a tool is: a name, a schema, a risk, a preview and a function. It never decides whether it may run."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
+from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.tools.context import ToolContext
+
+
+class Arguments(BaseModel):
+    """Base of all tools' arguments: camelCase for the model, nothing unknown accepted, nothing converted.
+
+    Strict, so that what the schema refuses is refused: a command `5` never becomes the text "5".
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+class Tool(ABC, Generic[A]):
+    """One tool. Subclasses set the four class attributes and write `run`; those that change something also `preview`.
+
+    Failures are raised as ToolError: the caller turns them into a result for the model.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    risk: ClassVar[Risk]
+    arguments: type[A]
+
+    @abstractmethod
+    async def run(self, arguments: A, context: ToolContext) -> ToolResult:
+        """Does it. Cancelling stops the work and everything it started. Raises: ToolError."""
+
+    async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
+        """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""
+        details = arguments.model_dump(by_alias=True, exclude_none=True)
+        exact = json.dumps(details, sort_keys=True, ensure_ascii=False)
+        return ToolPreview(
+            summary=self.name,
+            details=details,
+            grant=f"{self.name} {exact}",
+            grant_text="exactly this call",
+        )
+
+    def definition(self) -> ToolDefinition:
+        """The tool as a model is told of it."""
+        return ToolDefinition(self.name, self.description, _schema(self.arguments))
+
+
+def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema without titles and defaults of None: shorter, and it says the same."""
+    schema: dict[str, Any] = _without_noise(arguments.model_json_schema(by_alias=True))
+    schema.pop("description", None)  # the class's docstring, written for whoever reads the code
+    return schema
+
+
+def _without_noise(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_without_noise(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if {"type": "null"} in node.get("anyOf", []):
+        (rest, *others) = [option for option in node["anyOf"] if option != {"type": "null"}]
+        if not others:
+            node = {**rest, **{key: value for key, value in node.items() if key != "anyOf"}}
+    noise = ("title", "default") if node.get("default", 0) is None else ("title",)
+    return {
+        key: {name: _without_noise(value) for name, value in item.items()}
+        if key == "properties"
+        else _without_noise(item)
+        for key, item in node.items()
+        if key not in noise
+    }
