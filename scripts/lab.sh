@@ -11,6 +11,7 @@ settings=$home/config/lab/user-settings/@jupyterlab/apputils-extension
 export JUPYTER_CONFIG_DIR=$home/config
 export JUPYTER_DATA_DIR=$home/data
 export JUPYTER_RUNTIME_DIR=$home/runtime
+export IPYTHONDIR=$home/ipython
 export ONYX_HOME=${ONYX_HOME:-$home/onyx}
 export PATH=$bin:$PATH
 
