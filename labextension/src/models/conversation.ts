@@ -1,0 +1,134 @@
+/**
+ * What a conversation looks like, as plain immutable data: what people said, and runs made of text and tool calls.
+ * Transcripts and live events are both turned into this, so that the view has one thing to draw.
+ */
+import type { ApprovalInfo, AttachmentInfo, ContextItem, UsageInfo } from '../protocol/wire';
+
+export type ToolStatus = 'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'aborted' | 'interrupted';
+
+export interface Decision {
+  decision: 'approved' | 'denied' | 'expired' | 'aborted';
+  reason?: string;
+  scope?: string;
+}
+
+export interface ToolCall {
+  callId: string;
+  tool: string;
+  input: Record<string, unknown>;
+  status: ToolStatus;
+  output: string;
+  attachments: readonly AttachmentInfo[];
+  /** The newest line about work under way. */
+  progress?: string;
+  /** When it began to run, by this tab's clock, in milliseconds; waiting for a person does not count. */
+  startedAtMs?: number;
+  durationMs?: number;
+  approval?: ApprovalInfo;
+  decision?: Decision;
+}
+
+export type Part =
+  { kind: 'text'; key: string; text: string } | { kind: 'tool'; key: string; call: ToolCall };
+
+export type RunStatus = 'running' | 'final' | 'error' | 'aborted' | 'interrupted';
+
+export interface Problem {
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export interface Run {
+  kind: 'run';
+  key: string;
+  runId: string;
+  status: RunStatus;
+  parts: readonly Part[];
+  /** A line before the first word, such as a model that is being loaded. */
+  notice?: string;
+  problem?: Problem;
+  usage?: UsageInfo;
+  model?: string;
+}
+
+/** `waiting`: no connection, it goes when there is one. `sending`: on its way. `failed`: the server said no. */
+export type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
+
+export interface UserMessage {
+  kind: 'user';
+  key: string;
+  text: string;
+  context: readonly ContextItem[];
+  delivery: Delivery;
+  runId?: string;
+  problem?: Problem;
+}
+
+export type Item = UserMessage | Run;
+export type Conversation = readonly Item[];
+
+export const isRun = (item: Item): item is Run => item.kind === 'run';
+export const isActive = (item: Item): boolean => isRun(item) && item.status === 'running';
+
+export function newRun(runId: string): Run {
+  return { kind: 'run', key: runId, runId, status: 'running', parts: [] };
+}
+
+export function newToolCall(callId: string, tool: string, input: Record<string, unknown>): ToolCall {
+  return { callId, tool, input, status: 'running', output: '', attachments: [] };
+}
+
+export function findRun(items: Conversation, runId: string): Run | undefined {
+  return items.find((item): item is Run => isRun(item) && item.runId === runId);
+}
+
+export function replaceItem(items: Conversation, key: string, change: (item: Item) => Item): Conversation {
+  return items.map(item => (item.key === key ? change(item) : item));
+}
+
+/** Put a run where it belongs: after the message that asked for it, else at the end. */
+export function placeRun(items: Conversation, run: Run): Conversation {
+  const asked = items.findIndex(item => item.kind === 'user' && item.runId === run.runId);
+  const at = asked < 0 ? items.length : asked + 1;
+  return [...items.slice(0, at), run, ...items.slice(at)];
+}
+
+/** The same run with one tool call changed; unchanged when it has no such call. */
+export function changeCall(run: Run, callId: string, change: (call: ToolCall) => ToolCall): Run {
+  const parts = run.parts.map(part =>
+    part.kind === 'tool' && part.call.callId === callId ? { ...part, call: change(part.call) } : part
+  );
+  return { ...run, parts };
+}
+
+export function callsOf(run: Run): ToolCall[] {
+  return run.parts.flatMap(part => (part.kind === 'tool' ? [part.call] : []));
+}
+
+/** The approvals that wait for a person, oldest first. */
+export function waitingCalls(items: Conversation): ToolCall[] {
+  return items
+    .filter(isRun)
+    .flatMap(callsOf)
+    .filter(call => call.status === 'waiting');
+}
+
+/** Tokens and cost of everything shown; `costUsd` is undefined where no price is known at all. */
+export function totalUsage(items: Conversation): {
+  inputTokens: number;
+  outputTokens: number;
+  costUsd?: number;
+} {
+  let inputTokens = 0;
+  let outputTokens = 0;
+  let costUsd: number | undefined;
+  for (const { usage } of items.filter(isRun)) {
+    inputTokens += usage?.inputTokens ?? 0;
+    outputTokens += usage?.outputTokens ?? 0;
+    if (typeof usage?.costUsd === 'number') {
+      costUsd = (costUsd ?? 0) + usage.costUsd;
+    }
+  }
+  return { inputTokens, outputTokens, costUsd };
+}

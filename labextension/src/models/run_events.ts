@@ -1,0 +1,171 @@
+/** The events of a run applied to a conversation. Pure: no clock, no network, no signal. */
+import type { EventFrame } from '../protocol/frames';
+import type {
+  ApprovalInfo,
+  ApprovalResolvedData,
+  ChatFinalData,
+  ToolFinishedData,
+  ToolProgressData,
+  ToolStartedData
+} from '../protocol/wire';
+import {
+  callsOf,
+  changeCall,
+  findRun,
+  newRun,
+  newToolCall,
+  placeRun,
+  replaceItem,
+  isRun
+} from './conversation';
+import type { Conversation, Run, RunStatus, ToolCall, ToolStatus } from './conversation';
+
+/** The conversation after one event. `nowMs` is the tab's clock, used to show how long a call takes. */
+export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number): Conversation {
+  switch (frame.event) {
+    case 'chat.started':
+      return withRun(items, frame.data.runId, run => run);
+    case 'chat.delta':
+      return appendText(items, frame.data.runId, frame.data.text);
+    case 'tool.started':
+      return withRun(items, frame.data.runId, run => startCall(run, frame.data, nowMs));
+    case 'tool.progress':
+      return withRun(items, frame.data.runId, run => showProgress(run, frame.data));
+    case 'tool.finished':
+      return withRun(items, frame.data.runId, run => finishCall(run, frame.data, nowMs));
+    case 'exec.approval_request':
+      return withRun(items, frame.data.runId, run => askApproval(run, frame.data));
+    case 'exec.approval_resolved':
+      return resolveApproval(items, frame.data, nowMs);
+    case 'chat.final':
+      return withRun(items, frame.data.runId, run => finish(run, frame.data));
+    case 'chat.error': {
+      const { runId, code, message, hint } = frame.data;
+      return withRun(items, runId, run => ({
+        ...endRun(run, 'error'),
+        problem: { code, message, hint: hint ?? undefined }
+      }));
+    }
+    case 'chat.aborted':
+      return withRun(items, frame.data.runId, run => endRun(run, 'aborted'));
+    default:
+      return items;
+  }
+}
+
+/** Add streamed text to a run: to its last piece of text, or to a new piece after a tool call. */
+export function appendText(items: Conversation, runId: string, text: string): Conversation {
+  return withRun(items, runId, run => {
+    const last = run.parts[run.parts.length - 1];
+    const parts =
+      last?.kind === 'text'
+        ? [...run.parts.slice(0, -1), { ...last, text: last.text + text }]
+        : [...run.parts, { kind: 'text' as const, key: `text-${run.parts.length}`, text }];
+    return { ...run, parts, notice: undefined };
+  });
+}
+
+/** End a run: what is still open in it ends with it. */
+export function endRun(run: Run, status: RunStatus): Run {
+  const callStatus: ToolStatus = status === 'aborted' ? 'aborted' : 'interrupted';
+  let ended: Run = { ...run, status, notice: undefined };
+  for (const call of callsOf(run)) {
+    if (call.status === 'running' || call.status === 'waiting') {
+      ended = changeCall(ended, call.callId, open => ({ ...open, status: callStatus, progress: undefined }));
+    }
+  }
+  return ended;
+}
+
+function withRun(items: Conversation, runId: string, change: (run: Run) => Run): Conversation {
+  const present = findRun(items, runId);
+  const placed = present ? items : placeRun(items, newRun(runId));
+  return replaceItem(placed, (present ?? findRun(placed, runId))!.key, item =>
+    isRun(item) ? change(item) : item
+  );
+}
+
+function withCall(run: Run, callId: string, tool: string, change: (call: ToolCall) => ToolCall): Run {
+  if (callsOf(run).some(call => call.callId === callId)) {
+    return changeCall(run, callId, change);
+  }
+  const call = change(newToolCall(callId, tool, {}));
+  return { ...run, notice: undefined, parts: [...run.parts, { kind: 'tool', key: `call-${callId}`, call }] };
+}
+
+function startCall(run: Run, data: ToolStartedData, nowMs: number): Run {
+  return withCall(run, data.callId, data.tool, call => ({
+    ...call,
+    input: data.input,
+    startedAtMs: nowMs,
+    status: call.status === 'waiting' ? 'waiting' : 'running'
+  }));
+}
+
+function showProgress(run: Run, data: ToolProgressData): Run {
+  if (!data.callId) {
+    return { ...run, notice: data.message };
+  }
+  return withCall(run, data.callId, data.tool, call => ({ ...call, progress: data.message }));
+}
+
+function finishCall(run: Run, data: ToolFinishedData, nowMs: number): Run {
+  return withCall(run, data.callId, data.tool, call => ({
+    ...call,
+    status: finishedStatus(call, data.ok),
+    output: data.output,
+    attachments: data.attachments ?? [],
+    progress: undefined,
+    durationMs: call.startedAtMs === undefined ? undefined : Math.max(0, nowMs - call.startedAtMs)
+  }));
+}
+
+function finishedStatus(call: ToolCall, ok: boolean): ToolStatus {
+  const decision = call.decision?.decision;
+  if (decision === 'denied' || decision === 'expired') {
+    return 'denied';
+  }
+  if (decision === 'aborted') {
+    return 'aborted';
+  }
+  return ok ? 'ok' : 'failed';
+}
+
+function askApproval(run: Run, approval: ApprovalInfo): Run {
+  return withCall(run, approval.callId, approval.toolName, call => ({
+    ...call,
+    approval,
+    status: 'waiting'
+  }));
+}
+
+function resolveApproval(items: Conversation, data: ApprovalResolvedData, nowMs: number): Conversation {
+  const decision = { decision: data.decision, reason: data.reason ?? undefined };
+  return items.map(item => {
+    const call = isRun(item)
+      ? callsOf(item).find(one => one.approval?.approvalId === data.approvalId)
+      : undefined;
+    if (!isRun(item) || !call || call.status !== 'waiting') {
+      return item;
+    }
+    return changeCall(item, call.callId, waiting => ({
+      ...waiting,
+      decision,
+      startedAtMs: nowMs,
+      status: data.decision === 'approved' ? 'running' : data.decision === 'aborted' ? 'aborted' : 'denied'
+    }));
+  });
+}
+
+/** The answer's full text only fills in what no delta brought. */
+function finish(run: Run, data: ChatFinalData): Run {
+  const ended = { ...endRun(run, 'final'), usage: data.usage };
+  const last = run.parts[run.parts.length - 1];
+  if (data.text && last?.kind !== 'text') {
+    return {
+      ...ended,
+      parts: [...run.parts, { kind: 'text', key: `text-${run.parts.length}`, text: data.text }]
+    };
+  }
+  return ended;
+}

@@ -1,0 +1,35 @@
+/** The few questions that go over HTTP: why the socket cannot be reached. It never sends a message. */
+import { URLExt } from '@jupyterlab/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
+
+import type { SocketLike } from './socket_client';
+
+/** `absent`: Jupyter answers, Onyx's server half does not. `denied`: the login is gone. */
+export type Reachability = 'ok' | 'absent' | 'denied' | 'unreachable';
+
+export class RestClient {
+  constructor(private readonly settings: ServerConnection.ISettings) {}
+
+  async reachability(): Promise<Reachability> {
+    const url = URLExt.join(this.settings.baseUrl, 'onyx', 'health');
+    try {
+      const response = await ServerConnection.makeRequest(url, { cache: 'no-store' }, this.settings);
+      if (response.status === 401 || response.status === 403) {
+        return 'denied';
+      }
+      return response.status === 404 ? 'absent' : 'ok';
+    } catch {
+      return 'unreachable';
+    }
+  }
+
+  /** A new socket to Onyx; the token goes into the URL only where Jupyter's own sockets need it (another host). */
+  openSocket(): SocketLike {
+    const { WebSocket, wsUrl, token, appendToken } = this.settings;
+    let url = URLExt.join(wsUrl, 'onyx', 'ws');
+    if (appendToken && token) {
+      url += `?token=${encodeURIComponent(token)}`;
+    }
+    return new WebSocket(url) as unknown as SocketLike;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The events of the sessions that this tab follows: each once, in order, also across a lost connection. It keeps
+ * numbers only; what an event means is the models' business.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from './frames';
+import type { ConnectionState, SocketClient } from './socket_client';
+
+/** An event with the session it belongs to (`chat.delta` does not say it itself). */
+export interface SessionEvent {
+  sessionKey: string;
+  frame: EventFrame;
+}
+
+interface Followed {
+  /** The newest event seen, 0 before the first. */
+  seen: number;
+  /** Where the server stood when following began: where to go on from if no event came since. */
+  start: number;
+}
+
+const MOST_FOLLOWED = 8;
+
+export class SessionEvents implements IDisposable {
+  constructor(private readonly client: SocketClient) {
+    client.event.connect(this._onEvent, this);
+    client.stateChanged.connect(this._onState, this);
+  }
+
+  get event(): ISignal<this, SessionEvent> {
+    return this._event;
+  }
+
+  /** Names a session whose events cannot be continued without a hole: read it again. */
+  get broken(): ISignal<this, string> {
+    return this._broken;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Follow from here on; a run that is going is replayed from its start. */
+  async follow(sessionKey: string): Promise<void> {
+    const entry: Followed = { seen: 0, start: 0 };
+    this._followed.delete(sessionKey);
+    this._followed.set(sessionKey, entry);
+    for (const oldest of [...this._followed.keys()].slice(0, -MOST_FOLLOWED)) {
+      this._followed.delete(oldest);
+    }
+    const { seq } = await this.client.request('sessions.subscribe', { sessionKey });
+    entry.start = seq;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    Signal.clearData(this);
+  }
+
+  private _onEvent(_: SocketClient, frame: EventFrame): void {
+    const data = frame.data as { sessionKey?: string | null; runId?: string; seq?: number | null };
+    const sessionKey = data.sessionKey ?? (data.runId ? this._sessionOfRun.get(data.runId) : undefined);
+    if (!sessionKey) {
+      return;
+    }
+    if (data.runId) {
+      this._sessionOfRun.set(data.runId, sessionKey);
+    }
+    const followed = this._followed.get(sessionKey);
+    if (followed && typeof data.seq === 'number') {
+      if (data.seq <= followed.seen) {
+        return;
+      }
+      followed.seen = data.seq;
+    }
+    this._event.emit({ sessionKey, frame });
+  }
+
+  private _onState(_: SocketClient, state: ConnectionState): void {
+    if (state === 'open') {
+      for (const sessionKey of this._followed.keys()) {
+        void this._resume(sessionKey);
+      }
+    }
+  }
+
+  private async _resume(sessionKey: string): Promise<void> {
+    const followed = this._followed.get(sessionKey);
+    if (!followed) {
+      return;
+    }
+    const afterSeq = Math.max(followed.seen, followed.start);
+    try {
+      const { seq } = await this.client.request('sessions.subscribe', { sessionKey, afterSeq });
+      if (seq < afterSeq) {
+        // The server counts anew: it was restarted.
+        followed.seen = 0;
+        this._broken.emit(sessionKey);
+        return;
+      }
+      // Missed events come right after that answer, so before the answer to a question asked now. Where they do not
+      // reach `seq`, the server keeps them no longer.
+      await this.client.request('approvals.list', { sessionKey });
+      if (seq > afterSeq && followed.seen < seq) {
+        this._broken.emit(sessionKey);
+      }
+    } catch {
+      if (this.client.state === 'open') {
+        this._broken.emit(sessionKey);
+      }
+    }
+  }
+
+  private _isDisposed = false;
+  private readonly _followed = new Map<string, Followed>();
+  private readonly _sessionOfRun = new Map<string, string>();
+  private readonly _event = new Signal<this, SessionEvent>(this);
+  private readonly _broken = new Signal<this, string>(this);
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+
+import { foldUnchanged, lineDiff } from '../src/models/line_diff';
+import type { DiffLine } from '../src/models/line_diff';
+
+const side = (lines: DiffLine[], without: DiffLine['kind']) =>
+  lines
+    .filter(line => line.kind !== without)
+    .map(line => line.text)
+    .join('\n');
+
+describe('lineDiff', () => {
+  it('marks exactly the lines that differ', () => {
+    expect(lineDiff('a\nb\nc', 'a\nx\nc')).toEqual([
+      { kind: 'same', text: 'a' },
+      { kind: 'removed', text: 'b' },
+      { kind: 'added', text: 'x' },
+      { kind: 'same', text: 'c' }
+    ]);
+  });
+
+  it('rebuilds both texts from the lines shown', () => {
+    const texts = ['', 'a', 'a\nb', 'b\na\nb', 'x\n\ny', 'a\nb\nc\nd\ne', 'e\nd\nc\nb\na', 'c\na\nx\nb'];
+    for (const before of texts) {
+      for (const after of texts) {
+        const lines = lineDiff(before, after);
+        expect(side(lines, 'added')).toBe(before);
+        expect(side(lines, 'removed')).toBe(after);
+      }
+    }
+  });
+
+  it('stays exact and quick on texts too long for the fine comparison', () => {
+    const before = Array.from({ length: 3000 }, (_, index) => `old ${index}`).join('\n');
+    const after = Array.from({ length: 3000 }, (_, index) => `new ${index}`).join('\n');
+    const lines = lineDiff(`same\n${before}`, `same\n${after}`);
+    expect(side(lines, 'added')).toBe(`same\n${before}`);
+    expect(lines[0]).toEqual({ kind: 'same', text: 'same' });
+  });
+
+  it('folds long unchanged stretches and says how many lines they have', () => {
+    const before = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
+    const folded = foldUnchanged(lineDiff(before, before.replace('line 10', 'changed')));
+    expect(folded[0]).toBe(8);
+    expect(folded.filter(line => typeof line === 'object')).toHaveLength(6);
+    expect(folded[folded.length - 1]).toBe(7);
+  });
+});
