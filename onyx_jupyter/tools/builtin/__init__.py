@@ -6,13 +6,23 @@ from typing import Any
 
 from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
+from onyx_jupyter.tools.builtin.notebook import (
+    NotebookEditCellTool,
+    NotebookInsertCellTool,
+    NotebookReadTool,
+    NotebookRunCellTool,
+)
 from onyx_jupyter.tools.spec import Tool
 
 
 def all_tools() -> list[Tool[Any]]:
     """Every built-in tool, in the order in which a model is told of them."""
     return [
+        NotebookReadTool(),
+        NotebookInsertCellTool(),
+        NotebookEditCellTool(),
+        NotebookRunCellTool(),
+        ExecTool(),
         MemoryGetTool(),
         MemoryWriteTool(),
-        ExecTool(),
     ]

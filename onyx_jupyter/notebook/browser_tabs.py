@@ -1,0 +1,187 @@
+"""Which notebooks are open in which browser tab, and requests to one of them. It carries no frame itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NewType, Protocol
+
+from onyx_jupyter.clock import IdSource
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.paths import NotebookPaths
+
+TabId = NewType("TabId", str)
+Send = Callable[[str, str, Mapping[str, Any]], Awaitable[None]]
+"""Sends a request (its id, action, params) to one tab; any error it raises means that the tab is gone."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenNotebook:
+    """A notebook in a tab, by the tab's own spelling of its path; `active` is the one in front."""
+
+    path: str
+    active: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIn:
+    """Where a notebook is open: the tab, and the path as that tab knows it."""
+
+    tab: TabId
+    path: str
+
+
+class BrowserTabs(Protocol):
+    """The tabs that are connected now."""
+
+    def tab_with(self, path: str) -> OpenIn | None:
+        """The tab where the notebook is in front, else the one that spoke last; None where it is open nowhere."""
+        ...
+
+    async def settled(self, path: str) -> None:
+        """Returns when no tab that had the notebook open may be about to come back (reload, short break)."""
+        ...
+
+    async def request(
+        self, tab: TabId, action: str, params: Mapping[str, Any], timeout_s: float | None
+    ) -> dict[str, Any]:
+        """The tab's answer. Raises: NotebookError with the tab's own code, tab_gone or tab_silent."""
+        ...
+
+
+@dataclass(slots=True)
+class _Tab:
+    send: Send
+    notebooks: tuple[OpenNotebook, ...] = ()
+    last_spoke: int = 0
+    pending: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
+
+
+class TabRequests:
+    """The BrowserTabs that a transport feeds: it calls `opened`, `updated`, `responded` and `closed`.
+
+    A request is sent to one tab, once, and only that tab's first answer counts. After a tab has gone, calls on what it
+    had open wait up to `reconnect_s`, so that nothing is written under a page that only reloads.
+    """
+
+    def __init__(self, ids: IdSource, paths: NotebookPaths, *, reconnect_s: float = 8.0) -> None:
+        self._ids = ids
+        self._paths = paths
+        self._reconnect_s = reconnect_s
+        self._tabs: dict[TabId, _Tab] = {}
+        self._turns = 0
+        self._may_return: dict[str, float] = {}
+        self._changed = asyncio.Event()
+
+    def opened(self, send: Send) -> TabId:
+        """A tab has connected; nothing is open in it until it says so."""
+        tab = TabId(self._ids.new())
+        self._tabs[tab] = _Tab(send)
+        return tab
+
+    def updated(self, tab: TabId, notebooks: Iterable[OpenNotebook]) -> None:
+        """The tab says what it has open now."""
+        if tab not in self._tabs:
+            return
+        self._turns += 1
+        self._tabs[tab].notebooks = tuple(notebooks)
+        self._tabs[tab].last_spoke = self._turns
+        for notebook in self._tabs[tab].notebooks:
+            self._may_return.pop(self._paths.canonical(notebook.path), None)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def responded(
+        self, tab: TabId, request_id: str, result: Mapping[str, Any] | None, error: NotebookError | None
+    ) -> bool:
+        """Hands an answer to whoever waits for it; False and a log line where nobody does, or another tab was asked."""
+        waiting = self._tabs[tab].pending.pop(request_id, None) if tab in self._tabs else None
+        if waiting is None or waiting.done():
+            _log.info("An answer to %s was ignored: nobody waits for it from that tab.", request_id)
+            return False
+        if error is not None:
+            waiting.set_exception(error)
+        elif result is None:
+            waiting.set_exception(NotebookError("bad_response", "The browser tab answered with nothing."))
+        else:
+            waiting.set_result(dict(result))
+        return True
+
+    def closed(self, tab: TabId) -> None:
+        """The tab's connection has ended: what was asked of it fails."""
+        gone = self._tabs.pop(tab, None)
+        if gone is None:
+            return
+        until = asyncio.get_running_loop().time() + self._reconnect_s
+        self._may_return.update({self._paths.canonical(notebook.path): until for notebook in gone.notebooks})
+        for waiting in gone.pending.values():
+            if not waiting.done():
+                waiting.set_exception(_tab_gone())
+
+    def tab_with(self, path: str) -> OpenIn | None:
+        wanted = self._paths.canonical(path)
+        found = [
+            (notebook.active, state.last_spoke, OpenIn(tab, notebook.path))
+            for tab, state in self._tabs.items()
+            for notebook in state.notebooks
+            if self._paths.canonical(notebook.path) == wanted
+        ]
+        return max(found, key=lambda entry: entry[:2])[2] if found else None
+
+    def open_notebooks(self) -> tuple[list[str], str | None]:
+        """Everything open in any tab, and the one in front of the tab that spoke last."""
+        tabs = sorted(self._tabs.values(), key=lambda state: state.last_spoke, reverse=True)
+        paths = dict.fromkeys(notebook.path for state in tabs for notebook in state.notebooks)
+        fronts = (notebook.path for state in tabs for notebook in state.notebooks if notebook.active)
+        return list(paths), next(fronts, None)
+
+    async def settled(self, path: str) -> None:
+        wanted = self._paths.canonical(path)
+        while self.tab_with(path) is None and (until := self._may_return.get(wanted)) is not None:
+            left_s = until - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                del self._may_return[wanted]
+                return
+            try:
+                await asyncio.wait_for(self._changed.wait(), left_s)
+            except TimeoutError:
+                continue
+
+    async def request(
+        self, tab: TabId, action: str, params: Mapping[str, Any], timeout_s: float | None
+    ) -> dict[str, Any]:
+        state = self._tabs.get(tab)
+        if state is None:
+            raise _tab_gone()
+        request_id = self._ids.new()
+        waiting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        state.pending[request_id] = waiting
+        try:
+            async with asyncio.timeout(timeout_s):
+                try:
+                    await state.send(request_id, action, params)
+                except Exception as error:
+                    _log.info("A request could not be sent to a tab: %s", error)
+                    raise _tab_gone() from error
+                return await waiting
+        except TimeoutError:
+            raise NotebookError(
+                "tab_silent",
+                f"The browser tab has not answered {action} for {timeout_s:g} s. It may be asleep in the background.",
+            ) from None
+        finally:
+            state.pending.pop(request_id, None)
+            if waiting.done() and not waiting.cancelled():
+                waiting.exception()  # looked at, so that a failure nobody waits for any more is no warning
+
+
+def _tab_gone() -> NotebookError:
+    return NotebookError(
+        "tab_gone",
+        "The browser tab with this notebook went away before it answered, so the change may or may not have been made. "
+        "Read the notebook again to see.",
+    )

@@ -1,0 +1,88 @@
+"""Cells: their hash, their ids, finding and naming them. It never changes one."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.protocols import Cell
+
+_HASH_CHARS = 16
+_ID_CHARS = 12
+_LABEL_CHARS = 40
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+
+
+def cell_hash(source: str) -> str:
+    """The first 16 hex digits of the source's SHA-256; what an edit says it is based on."""
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
+
+
+def source_of(cell: Mapping[str, Any]) -> str:
+    """An nbformat cell's source, which may be stored as lines."""
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(source)
+
+
+def cell_ids(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """An id for each nbformat cell: its own, else (none, or used before) one derived from its source.
+
+    The derived one stays as long as the source does, whatever happens to the cells around it.
+    """
+    used: set[str] = set()
+    ids = []
+    for cell in cells:
+        cell_id = str(cell.get("id") or "")
+        repeat = 0
+        while not cell_id or cell_id in used:
+            text = f"{cell.get('cell_type')}\n{repeat}\n{source_of(cell)}"
+            cell_id = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
+            repeat += 1
+        used.add(cell_id)
+        ids.append(cell_id)
+    return ids
+
+
+def index_of(ids: Sequence[str], cell_id: str, path: str) -> int:
+    """Where the cell stands, from 0. Raises: NotebookError (no_cell)."""
+    try:
+        return ids.index(cell_id)
+    except ValueError:
+        raise no_cell(path, cell_id) from None
+
+
+def find_cell(cells: Sequence[Cell], cell_id: str, path: str) -> Cell:
+    """Raises: NotebookError (no_cell)."""
+    return cells[index_of([cell.id for cell in cells], cell_id, path)]
+
+
+def no_cell(path: str, cell_id: str) -> NotebookError:
+    return NotebookError("no_cell", f"{path} has no cell with the id {cell_id!r}. Read the notebook for its cells.")
+
+
+def stale(path: str, cell_id: str, source: str) -> NotebookError:
+    """The cell is not what the edit was based on; `data` carries its source and hash of now."""
+    return NotebookError(
+        "stale",
+        f"Cell {cell_id} of {path} has changed since it was read, so it was left alone. It is now "
+        f"(hash {cell_hash(source)}):\n{source}",
+        data={"source": source, "hash": cell_hash(source)},
+    )
+
+
+def cell_number(cells: Sequence[Cell], cell_id: str, path: str) -> str:
+    """`cell 4`, counted from 1 as a person does. Raises: NotebookError (no_cell)."""
+    return f"cell {index_of([cell.id for cell in cells], cell_id, path) + 1}"
+
+
+def cell_label(cells: Sequence[Cell], cell_id: str, path: str) -> str:
+    """What a person would call the cell: its heading in quotes, else its number. Raises: NotebookError (no_cell)."""
+    cell = find_cell(cells, cell_id, path)
+    heading = _HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+    if heading is None:
+        return cell_number(cells, cell_id, path)
+    text = heading[1]
+    return f'"{text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"}"'

@@ -1,0 +1,77 @@
+"""The one door to notebooks: chooses at each call where a notebook is worked on. It never edits one itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.browser_backend import BrowserBackend
+from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.contents_backend import ContentsBackend
+from onyx_jupyter.notebook.kernel_sessions import KernelSessions
+from onyx_jupyter.notebook.paths import NotebookPaths
+from onyx_jupyter.protocols import Cell, CellRun, CellType, Notebooks, NotebookView
+
+T = TypeVar("T")
+
+# Codes by which a backend says that nothing was done because another one is right by now.
+_ELSEWHERE = ("not_open", "open_in_tab")
+_CHOICES = 3
+
+
+class DocumentService:
+    """Notebooks by path and cell id: through the tab that has one open, else as a file."""
+
+    def __init__(self, tabs: BrowserTabs, paths: NotebookPaths, *, browser: Notebooks, contents: Notebooks) -> None:
+        self._tabs = tabs
+        self._paths = paths
+        self._browser = browser
+        self._contents = contents
+
+    async def read(self, path: str) -> NotebookView:
+        # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
+        return await self._at(path, lambda backend, name: backend.read(name), again_after=("tab_gone",))
+
+    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
+        return await self._at(path, lambda backend, name: backend.insert_cell(name, cell_type, source, after_cell_id))
+
+    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
+        return await self._at(path, lambda backend, name: backend.edit_cell(name, cell_id, source, base_hash))
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        return await self._at(path, lambda backend, name: backend.run_cell(name, cell_id, progress))
+
+    async def _at(
+        self, path: str, operation: Callable[[Notebooks, str], Awaitable[T]], again_after: tuple[str, ...] = ()
+    ) -> T:
+        name = self._paths.canonical(path)
+        choices_left = _CHOICES
+        while True:
+            backend = await self._choose(name)
+            choices_left -= 1
+            try:
+                return await operation(backend, name)
+            except NotebookError as error:
+                if error.code not in (*_ELSEWHERE, *again_after) or not choices_left:
+                    raise
+
+    async def _choose(self, path: str) -> Notebooks:
+        await self._tabs.settled(path)
+        return self._browser if self._tabs.tab_with(path) is not None else self._contents
+
+
+def document_service(server_app: Any, tabs: BrowserTabs, paths: NotebookPaths) -> DocumentService:
+    """The service over a running Jupyter server's own managers."""
+    sessions = KernelSessions(
+        server_app.session_manager, server_app.kernel_manager, server_app.kernel_spec_manager, paths
+    )
+    contents = ContentsBackend(server_app.contents_manager, server_app.kernel_manager, sessions, tabs)
+    return DocumentService(tabs, paths, browser=BrowserBackend(tabs), contents=contents)
+
+
+def notebook_paths(server_app: Any) -> NotebookPaths:
+    """Paths of that server; where its contents are files, links are followed."""
+    root = getattr(server_app.contents_manager, "root_dir", None)
+    return NotebookPaths(Path(root) if root else None)

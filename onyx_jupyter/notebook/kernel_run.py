@@ -1,0 +1,153 @@
+"""Runs code in a kernel of this server and collects its outputs. It never chooses the kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from queue import Empty
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.output_collector import OutputCollector
+from onyx_jupyter.protocols import CellRun
+
+_POLL_S = 0.25
+_START_S = 60.0
+_AFTER_INTERRUPT_S = 0.5
+_REPLY_S = 5.0
+_PROGRESS_EVERY_S = 1.0
+_ELAPSED_EVERY_S = 5.0
+_LINE_CHARS = 100
+
+
+class KernelRun:
+    """One execution. `outputs` holds what came until now, also when `run` was cancelled."""
+
+    def __init__(self, kernel_manager: Any, kernel_id: str, progress: Callable[[str], None]) -> None:
+        self._kernels = kernel_manager
+        self._kernel_id = kernel_id
+        self._kernel = kernel_manager.get_kernel(kernel_id)
+        self._process = self._process_id()
+        self._progress = progress
+        self._told_at = self._started_at = asyncio.get_running_loop().time()
+        self._told = ""
+        self._collector = OutputCollector()
+        self._execution_count: int | None = None
+
+    @property
+    def outputs(self) -> tuple[dict[str, Any], ...]:
+        return self._collector.outputs()
+
+    @property
+    def execution_count(self) -> int | None:
+        return self._execution_count
+
+    async def run(self, code: str) -> CellRun:
+        """Until the kernel is idle again; cancelling interrupts it. Raises: NotebookError (kernel_died, no_kernel)."""
+        client = self._kernel.client()
+        client.start_channels()
+        try:
+            await self._wait_for_turn(client)
+            message_id = client.execute(code, allow_stdin=False, stop_on_error=True)
+            try:
+                await self._collect(client, message_id)
+            except asyncio.CancelledError:
+                await self._interrupt(client, message_id)
+                raise
+            reply = await self._reply(client, message_id)
+        finally:
+            client.stop_channels()
+        outputs = self.outputs
+        if reply.get("execution_count") is not None:
+            self._execution_count = reply["execution_count"]
+        failed = any(output["output_type"] == "error" for output in outputs)
+        status = reply.get("status", "error" if failed else "ok")
+        return CellRun(status if status in ("ok", "error") else "aborted", self._execution_count, outputs)
+
+    async def _wait_for_turn(self, client: Any) -> None:
+        """Until the kernel answers and its output channel is heard.
+
+        Answering means that nothing else runs in it: a cancelled wait interrupts nobody's work.
+        """
+        heard = answered = False
+        request = ""
+        while not (heard and answered):
+            if not request or answered:  # answered before the output channel was connected: once more
+                request, answered = client.kernel_info(), False
+            with contextlib.suppress(Empty):
+                reply = await ensure_async(client.get_shell_msg(timeout=_POLL_S))
+                answered = reply["parent_header"].get("msg_id") == request
+            with contextlib.suppress(Empty):
+                while not heard:
+                    message = await ensure_async(client.get_iopub_msg(timeout=_POLL_S))
+                    heard = message["parent_header"].get("msg_id") == request
+            await self._check_alive()
+            if self._elapsed_s() > _START_S and not await self._is_busy():
+                raise NotebookError("no_kernel", f"The kernel has not answered for {_START_S:g} s.")
+            self._tell("Waiting for the kernel")
+
+    async def _collect(self, client: Any, message_id: str) -> None:
+        while True:
+            try:
+                message = await ensure_async(client.get_iopub_msg(timeout=_POLL_S))
+            except Empty:
+                await self._check_alive()
+                self._tell(self._collector.last_line)
+                continue
+            if message["parent_header"].get("msg_id") != message_id:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "status" and content["execution_state"] == "idle":
+                return
+            if kind == "execute_input":
+                self._execution_count = content.get("execution_count")
+            self._collector.add(kind, content)
+            self._tell(self._collector.last_line)
+
+    async def _reply(self, client: Any, message_id: str) -> dict[str, Any]:
+        deadline = asyncio.get_running_loop().time() + _REPLY_S
+        while asyncio.get_running_loop().time() < deadline:
+            with contextlib.suppress(Empty):
+                reply = await ensure_async(client.get_shell_msg(timeout=_POLL_S))
+                if reply["parent_header"].get("msg_id") == message_id:
+                    content: dict[str, Any] = reply["content"]
+                    return content
+            await self._check_alive()
+        return {}
+
+    async def _interrupt(self, client: Any, message_id: str) -> None:
+        with contextlib.suppress(NotebookError, TimeoutError, RuntimeError):
+            await asyncio.wait_for(ensure_async(self._kernel.interrupt_kernel()), _AFTER_INTERRUPT_S)
+            await asyncio.wait_for(self._collect(client, message_id), _AFTER_INTERRUPT_S)
+
+    async def _check_alive(self) -> None:
+        """A kernel that died is often restarted by the server at once: then its process is another one."""
+        known = self._kernel_id in self._kernels
+        if not known or self._process_id() != self._process or not await ensure_async(self._kernel.is_alive()):
+            raise NotebookError(
+                "kernel_died",
+                "The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out "
+                "until then is kept.",
+            )
+
+    async def _is_busy(self) -> bool:
+        return getattr(self._kernel, "execution_state", None) == "busy"
+
+    def _process_id(self) -> object:
+        return getattr(getattr(self._kernel, "provisioner", None), "pid", None)
+
+    def _elapsed_s(self) -> float:
+        return asyncio.get_running_loop().time() - self._started_at
+
+    def _tell(self, line: str) -> None:
+        """The newest line at most every second; where nothing new comes, how long it has been."""
+        now = asyncio.get_running_loop().time()
+        if line and line != self._told and now - self._told_at >= _PROGRESS_EVERY_S:
+            self._told, self._told_at = line, now
+            self._progress(line[:_LINE_CHARS])
+        elif now - self._told_at >= _ELAPSED_EVERY_S:
+            self._told_at = now
+            self._progress(f"Running for {self._elapsed_s():.0f} s")

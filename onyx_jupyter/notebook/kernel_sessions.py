@@ -1,0 +1,78 @@
+"""Finds or starts the kernel of a notebook, as the file browser's sessions know it. It never runs code."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
+
+from jupyter_core.utils import ensure_async
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.paths import NotebookPaths
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSession:
+    """A notebook's running kernel; `connections` counts the front ends that are attached to it."""
+
+    kernel_id: str
+    kernel_name: str
+    status: str
+    connections: int
+
+
+class KernelSessions:
+    """The kernel sessions of one Jupyter server."""
+
+    def __init__(self, session_manager: Any, kernel_manager: Any, kernel_specs: Any, paths: NotebookPaths) -> None:
+        self._sessions = session_manager
+        self._kernels = kernel_manager
+        self._specs = kernel_specs
+        self._paths = paths
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def find(self, path: str) -> KernelSession | None:
+        """The session of that notebook; one that a front end is attached to first."""
+        wanted = self._paths.canonical(path)
+        found = [
+            KernelSession(
+                kernel_id=model["kernel"]["id"],
+                kernel_name=model["kernel"]["name"],
+                status=model["kernel"].get("execution_state") or "unknown",
+                connections=model["kernel"].get("connections") or 0,
+            )
+            for model in await ensure_async(self._sessions.list_sessions())
+            if model.get("type") == "notebook" and self._paths.canonical(model.get("path") or "") == wanted
+        ]
+        return max(found, key=lambda session: session.connections, default=None)
+
+    async def find_or_start(self, path: str, kernel_name: str | None) -> str:
+        """The id of the notebook's kernel, started where there is none. Raises: NotebookError (no_kernel)."""
+        lock = self._locks.setdefault(path, asyncio.Lock())
+        async with lock:
+            session = await self.find(path)
+            if session is not None:
+                return session.kernel_id
+            return await self._start(path, kernel_name)
+
+    async def _start(self, path: str, kernel_name: str | None) -> str:
+        installed = sorted(await ensure_async(self._specs.get_all_specs()))
+        if kernel_name is not None and kernel_name not in installed:
+            raise NotebookError(
+                "no_kernel",
+                f"{path} asks for the kernel {kernel_name!r}, which is not installed here. "
+                f"Installed: {', '.join(installed) or 'none'}.",
+            )
+        try:
+            model = await ensure_async(
+                self._sessions.create_session(
+                    path=path, name=posixpath.basename(path), type="notebook", kernel_name=kernel_name
+                )
+            )
+        except Exception as error:  # whatever a kernel's launcher may raise
+            raise NotebookError("no_kernel", f"No kernel could be started for {path}: {error}") from error
+        kernel_id: str = model["kernel"]["id"]
+        return kernel_id

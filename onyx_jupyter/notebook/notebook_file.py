@@ -1,0 +1,102 @@
+"""Reads and writes notebooks through Jupyter's contents API. It never writes under one that somebody has open."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from jupyter_core.utils import ensure_async
+from tornado.web import HTTPError
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.cells import cell_ids
+
+T = TypeVar("T")
+_MINOR_WITH_IDS = 5
+
+
+@dataclass(slots=True)
+class NotebookFile:
+    """A notebook's content (nbformat 4 JSON), the ids of its cells, and the version of the file it came from."""
+
+    path: str
+    content: dict[str, Any]
+    ids: list[str]
+    version: object
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        cells: list[dict[str, Any]] = self.content["cells"]
+        return cells
+
+    @property
+    def kernel_name(self) -> str | None:
+        """The kernel that the notebook asks for."""
+        kernelspec = self.content.get("metadata", {}).get("kernelspec") or {}
+        return kernelspec.get("name") or None
+
+
+class NotebookFiles:
+    """Notebooks as files. `refuse_write` is asked right before each write and raises where it must not happen."""
+
+    def __init__(self, contents_manager: Any, refuse_write: Callable[[str], Awaitable[None]]) -> None:
+        self._contents = contents_manager
+        self._refuse_write = refuse_write
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def load(self, path: str) -> NotebookFile:
+        """Raises: NotebookError (not_found, not_notebook)."""
+        model = await self._get(path, content=True)
+        content = model.get("content")
+        if model.get("type") != "notebook" or not isinstance(content, dict) or "cells" not in content:
+            raise NotebookError("not_notebook", f"{path} is no Jupyter notebook.")
+        return NotebookFile(path, content, cell_ids(content["cells"]), model.get("last_modified"))
+
+    async def change(self, path: str, change: Callable[[NotebookFile], T]) -> T:
+        """Loads, lets `change` alter the content, and saves; once more where the file changed in between.
+
+        Raises: NotebookError (stale where it changed twice, would_empty), or whatever `change` raises.
+        """
+        lock = self._locks.setdefault(path, asyncio.Lock())
+        async with lock:
+            for _ in range(2):
+                file = await self.load(path)
+                had_cells = bool(file.cells)
+                result = change(file)
+                if had_cells and not file.cells:
+                    raise NotebookError("would_empty", f"{path} was left alone: the change would remove all its cells.")
+                await self._refuse_write(path)
+                if (await self._get(path, content=False)).get("last_modified") == file.version:
+                    await self._save(file)
+                    return result
+        raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
+
+    async def _save(self, file: NotebookFile) -> None:
+        for cell, cell_id in zip(file.cells, file.ids, strict=True):
+            cell["id"] = cell_id
+        if file.content.get("nbformat_minor", 0) < _MINOR_WITH_IDS:
+            file.content["nbformat_minor"] = _MINOR_WITH_IDS
+        model = {"type": "notebook", "format": "json", "content": file.content}
+        try:
+            await ensure_async(self._contents.save(model, file.path))
+        except HTTPError as error:
+            raise NotebookError("not_saved", f"{file.path} could not be saved: {_reason(error)}.") from error
+
+    async def _get(self, path: str, *, content: bool) -> dict[str, Any]:
+        try:
+            model: dict[str, Any] = await ensure_async(self._contents.get(path, content=content))
+        except HTTPError as error:
+            code = "not_found" if error.status_code == 404 else "not_notebook"
+            raise NotebookError(code, f"{path} cannot be read as a notebook: {_reason(error)}.") from error
+        return model
+
+
+def _reason(error: HTTPError) -> str:
+    with contextlib.suppress(TypeError, ValueError):
+        if error.log_message:
+            return (error.log_message % error.args if error.args else error.log_message).rstrip(".")
+    return error.reason or f"error {error.status_code}"

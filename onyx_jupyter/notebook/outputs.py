@@ -1,0 +1,142 @@
+"""Turns nbformat outputs into compact text and images for a model. It never changes an output."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onyx_jupyter.messages import Attachment
+from onyx_jupyter.notebook.html_table import markdown_table
+
+MAX_IMAGES = 8
+MAX_IMAGE_CHARS = 7_000_000
+_TRACEBACK_HEAD = 6
+_TRACEBACK_TAIL = 24
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_TAG = re.compile(r"<(style|script)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedOutputs:
+    """`text` within the budget; `truncated` says whether something was cut from it."""
+
+    text: str
+    attachments: tuple[Attachment, ...]
+    truncated: bool
+
+
+def render_outputs(outputs: Sequence[Mapping[str, Any]], max_chars: int) -> RenderedOutputs:
+    """All outputs of a cell, in order. Images become attachments, and a line says where they stood."""
+    parts: list[str] = []
+    images: list[Attachment] = []
+    for output in outputs:
+        image = _image(output)
+        if image is not None:
+            parts.append(_image_line(output, image, images))
+            continue
+        text = _text(output)
+        if text.strip():
+            parts.append(text.rstrip())
+    text = "\n".join(parts)
+    return RenderedOutputs(shorten(text, max_chars), tuple(images), len(text) > max_chars)
+
+
+def shorten(text: str, max_chars: int) -> str:
+    """Head and tail of a text, with a line between them that says how much is missing; `max_chars` of it remain."""
+    if len(text) <= max_chars:
+        return text
+    if max_chars <= 0:
+        return f"[… {len(text)} characters left out …]"
+    head, tail = text[: (max_chars + 1) // 2], text[len(text) - max_chars // 2 :]
+    return f"{head}\n[… {len(text) - max_chars} characters left out …]\n{tail}"
+
+
+def collapse_overwritten(text: str) -> str:
+    """What a terminal would still show: a line rewritten after a carriage return, as progress bars do, counts once."""
+    if "\r" not in text:
+        return text
+    return "\n".join(_visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
+def plain(text: str) -> str:
+    """Without colours and other terminal codes."""
+    return _ANSI.sub("", text)
+
+
+def _visible(line: str) -> str:
+    shown = ""
+    for part in line.split("\r"):
+        shown = part + shown[len(part) :]
+    return shown
+
+
+def _image(output: Mapping[str, Any]) -> Attachment | None:
+    data = output.get("data") or {}
+    mime_type = next((mime for mime in _IMAGES if mime in data), None)
+    if mime_type is None:
+        return None
+    content = joined(data[mime_type])
+    if mime_type == "image/svg+xml":
+        content = base64.b64encode(content.encode("utf-8", "replace")).decode("ascii")
+    return Attachment(type="image", mime_type=mime_type, data="".join(content.split()))
+
+
+def _image_line(output: Mapping[str, Any], image: Attachment, images: list[Attachment]) -> str:
+    caption = joined((output.get("data") or {}).get("text/plain", "")).strip()
+    shown = f"[{image.mime_type}{': ' + caption if caption and len(caption) < 200 else ''}]"
+    if len(images) >= MAX_IMAGES or len(image.data) > MAX_IMAGE_CHARS:
+        return f"{shown} (not attached: too many or too large)"
+    images.append(image)
+    return shown
+
+
+def _text(output: Mapping[str, Any]) -> str:
+    match output.get("output_type"):
+        case "stream":
+            text = plain(collapse_overwritten(joined(output.get("text", ""))))
+            return f"stderr:\n{text}" if output.get("name") == "stderr" and text.strip() else text
+        case "error":
+            return _error(output)
+        case _:
+            return _data(output.get("data") or {})
+
+
+def _error(output: Mapping[str, Any]) -> str:
+    headline = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
+    lines = plain("\n".join(map(str, output.get("traceback") or []))).splitlines()
+    if not lines:
+        return headline
+    if len(lines) > _TRACEBACK_HEAD + _TRACEBACK_TAIL:
+        left_out = len(lines) - _TRACEBACK_HEAD - _TRACEBACK_TAIL
+        lines = [*lines[:_TRACEBACK_HEAD], f"[… {left_out} lines left out …]", *lines[-_TRACEBACK_TAIL:]]
+    text = "\n".join(lines)
+    return text if str(output.get("ename", "")) in text else f"{text}\n{headline}"
+
+
+def _data(data: Mapping[str, Any]) -> str:
+    if "text/markdown" in data:
+        return joined(data["text/markdown"])
+    if "<table" in (html := joined(data.get("text/html", ""))) and (table := markdown_table(html)):
+        return table
+    if "text/plain" in data:
+        return plain(joined(data["text/plain"]))
+    if html:
+        return " ".join(_TAG.sub(" ", html).split())
+    for mime_type in ("text/latex", "application/json"):
+        if mime_type in data:
+            return joined(data[mime_type])
+    return f"[{', '.join(data)}]" if data else ""
+
+
+def joined(value: Any) -> str:
+    """An nbformat multi-line string as one; anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "".join(value)
+    return json.dumps(value, ensure_ascii=False)
