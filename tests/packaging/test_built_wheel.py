@@ -32,20 +32,39 @@ def wheel() -> Path:
     return wheels[0]
 
 
-@pytest.fixture(scope="module")
-def plain_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A new environment (its folder) with the wheel, what the wheel requires, and nothing else."""
-    folder = tmp_path_factory.mktemp("plain") / "venv"
+@pytest.fixture(scope="module", params=["oldest", "locked"])
+def plain_environment(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A new environment (its folder) with the wheel, what the wheel requires, and nothing else.
+
+    Once with the oldest versions that the wheel says it can live with, once with those of development.
+    """
+    folder = tmp_path_factory.mktemp(request.param) / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = str(folder / "bin/python")
-    # Hashes of a lock cannot stand in a constraints file for pip.
     constraints = folder / "constraints.txt"
-    pins = re.findall(r"^\S+==[^\\\n]+", ROOT.joinpath("requirements/dev.lock").read_text("utf-8"), re.MULTILINE)
-    constraints.write_text("\n".join(pins), "utf-8")
+    if request.param == "oldest":
+        constraints.write_text(oldest_versions(), "utf-8")
+    else:
+        # Without the hashes: pip takes none in a constraints file.
+        lock = ROOT.joinpath("requirements/dev.lock").read_text("utf-8")
+        constraints.write_text("\n".join(re.findall(r"^\S+==[^\\\n]+", lock, re.MULTILINE)), "utf-8")
     installer = [str(UV), "pip", "install", "--python", python] if UV.exists() else [python, "-m", "pip", "install"]
     subprocess.run([*installer, "--quiet", "--constraint", str(constraints), str(wheel)], check=True)
     yield folder
     shutil.rmtree(folder)
+
+
+def oldest_versions() -> str:
+    """Pins of the lower bounds in pyproject.toml; pip cannot find them out, uv can."""
+    if not UV.exists():
+        pytest.skip("the oldest versions can only be resolved by uv, which is not installed")
+    command = [str(UV), "pip", "compile", "--quiet", "--resolution", "lowest-direct", "--no-annotate", "--no-header"]
+    resolved = subprocess.run(
+        [*command, "--python", sys.executable, "pyproject.toml"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return resolved.stdout
 
 
 @pytest.fixture
