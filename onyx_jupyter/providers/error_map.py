@@ -1,0 +1,214 @@
+"""Turns what LiteLLM and httpx raise into ModelError: in plain words, with what to do next, and without any key.
+
+Both libraries are recognised by class name and status code, since importing them here would cost seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.scrub import scrub
+
+_DETAIL_CHARS = 300
+_OVERFLOW = re.compile(
+    r"(?i)context.{0,20}(length|window|size)|maximum context|too many tokens|prompt is too long|exceed_context_size"
+)
+_NO_TOOLS = re.compile(r"(?i)(tool|function).{0,40}(not supported|unsupported|not support)|does not support.{0,20}tool")
+_NO_CREDIT = re.compile(r"(?i)insufficient[_ ]quota|billing|credit balance|exceeded your current quota")
+_CANNOT_CONNECT = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ConnectionRefusedError", "gaierror"}
+_BROKEN_OFF = {
+    "ReadError",
+    "RemoteProtocolError",
+    "ClientPayloadError",
+    "ServerDisconnectedError",
+    "IncompleteRead",
+    "WriteError",
+    "ConnectionResetError",
+}
+_TIMED_OUT = {"Timeout", "ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError", "TimeoutError"}
+_NOT_JSON = {"JSONDecodeError", "APIResponseValidationError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who was called, as far as a message needs it. `setting` is the provider's name in the configuration."""
+
+    title: str
+    setting: str
+    model: str
+    key_variable: str | None = None
+    base_url: str | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def address(self) -> str:
+        """Host and port, where a baseUrl is set."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2] if self.base_url else self.title
+
+
+def model_error(error: BaseException, provider: Provider, *, started: bool = False) -> ModelError:
+    """The ModelError for what a call to that provider raised; `started` says that a part of the answer had come."""
+    chain = list(_chain(error))
+    names = {type(link).__name__ for link in chain}
+    status = _status(error)
+    detail = _detail(error, provider)
+    if names & _CANNOT_CONNECT:
+        return _unreachable(provider)
+    if "ContextWindowExceededError" in names or (status in (400, 413, 500) and _OVERFLOW.search(detail)):
+        return ModelError(
+            "overflow",
+            f"The conversation is longer than {provider.model} can read.",
+            hint="Start a new session, or choose a model with a larger context window.",
+        )
+    if "ContentPolicyViolationError" in names:
+        return refused(provider)
+    if status in (401, 403) or names & {"AuthenticationError", "PermissionDeniedError"}:
+        return _authentication(provider, status)
+    if status == 402 or (status == 429 and _NO_CREDIT.search(detail)):
+        return ModelError(
+            "refused",
+            f"{provider.title} says that the account has no credit left.",
+            hint=f"Add credit at {provider.title}, or choose another model.",
+        )
+    if status == 429 or "RateLimitError" in names:
+        return _rate_limit(error, provider)
+    if names & _TIMED_OUT or status in (408, 504):
+        return ModelError(
+            "timeout",
+            f"{provider.title} did not answer in time.",
+            hint="Ask again; if it stays like this, choose a smaller model or raise the time-out.",
+        )
+    if status == 404 or "NotFoundError" in names:
+        return ModelError(
+            "not_found",
+            f'{provider.title} has no model "{provider.model}".',
+            hint="Check its spelling, or choose another model from the list.",
+        )
+    return _broken(names, status, detail, provider, started)
+
+
+def missing_key(provider: Provider) -> ModelError:
+    """No key is set for a provider that needs one."""
+    return ModelError("authentication", f"There is no key for {provider.title}.", hint=_key_hint(provider))
+
+
+def stopped_in_the_middle(provider: Provider) -> ModelError:
+    """The connection or the stream ended before the answer was complete."""
+    return ModelError(
+        "unavailable",
+        f"{provider.title} broke off: the answer stopped in the middle.",
+        hint="Ask again. What came before the break has been kept.",
+    )
+
+
+def refused(provider: Provider) -> ModelError:
+    """The provider's content rules said no."""
+    return ModelError(
+        "refused",
+        f"{provider.title} refused to answer: its content rules said no.",
+        hint="Put the question differently, or choose another model.",
+    )
+
+
+def _unreachable(provider: Provider) -> ModelError:
+    hint = (
+        f"Start the server, or correct providers.{provider.setting}.baseUrl."
+        if provider.base_url
+        else "Check the network connection; local/smollm2 answers without one."
+    )
+    return ModelError("unavailable", f"No connection to {provider.address}: nothing answers there.", hint=hint)
+
+
+def _authentication(provider: Provider, status: int | None) -> ModelError:
+    what = "does not allow this key to use that model" if status == 403 else "says the key is not valid"
+    return ModelError("authentication", f"{provider.title} {what}.", hint=_key_hint(provider))
+
+
+def _key_hint(provider: Provider) -> str:
+    setting = f"providers.{provider.setting}.apiKey in onyx.json"
+    return f"Set {provider.key_variable} or {setting}." if provider.key_variable else f"Set {setting}."
+
+
+def _rate_limit(error: BaseException, provider: Provider) -> ModelError:
+    wait_s = _retry_after_s(error)
+    when = f"Ask again in {wait_s:.0f} seconds" if wait_s else "Ask again in a moment"
+    message = f"{provider.title} is being asked too often (rate limit)."
+    return ModelError("rate_limit", message, hint=f"{when}, or choose another model.", retry_after_s=wait_s)
+
+
+def _broken(names: set[str], status: int | None, detail: str, provider: Provider, started: bool) -> ModelError:
+    if names & _NOT_JSON:
+        message = f"{provider.title} sent something that is not a valid answer."
+        return ModelError("bad_response", message, hint="Ask again, or choose another model.")
+    if names & _BROKEN_OFF:
+        return stopped_in_the_middle(provider) if started else _unreachable(provider)
+    if status is not None and status < 500:
+        hint = "Choose another model, or look at the provider's documentation."
+        if _NO_TOOLS.search(detail):
+            hint = (
+                f'Set providers.{provider.setting}.toolMode to "json": the model then acts without native tool calls.'
+            )
+        return ModelError("bad_response", f"{provider.title} did not accept the request: {detail}", hint=hint)
+    if status is not None:
+        hint = "Ask again in a moment, or choose another model."
+        return ModelError("unavailable", f"{provider.title} has a problem of its own: {detail}", hint=hint)
+    return ModelError("bad_response", f"{provider.title} failed: {detail}", hint="Ask again, or choose another model.")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    """The first HTTP status that came from the provider; LiteLLM makes up a 500 for a broken connection."""
+    for link in _chain(error):
+        status = getattr(link, "status_code", None) or getattr(getattr(link, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return status
+    return None
+
+
+def _detail(error: BaseException, provider: Provider) -> str:
+    """The provider's own words, short and without keys."""
+    bodies = (getattr(link, "body", None) for link in _chain(error))
+    text = next((str(body["message"]) for body in bodies if isinstance(body, Mapping) and body.get("message")), "")
+    text = text or re.sub(r"^(litellm\.)?(\w+Error: ?)+(\w+Exception ?- ?)?", "", str(error))
+    text = " ".join(scrub(text, provider.secrets).split())
+    return text[:_DETAIL_CHARS] or type(error).__name__
+
+
+def _retry_after_s(error: BaseException) -> float | None:
+    for link in _chain(error):
+        holders: tuple[Any, ...] = (
+            getattr(link, "litellm_response_headers", None),
+            getattr(link, "headers", None),
+            getattr(getattr(link, "response", None), "headers", None),
+        )
+        for headers in holders:
+            value = headers.get("retry-after") if headers is not None and hasattr(headers, "get") else None
+            if value is not None:
+                return _seconds(str(value))
+    return None
+
+
+def _seconds(value: str) -> float | None:
+    """Source: RFC 9110, 10.2.3 (seconds or a date)."""
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None

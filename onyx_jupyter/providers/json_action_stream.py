@@ -1,0 +1,148 @@
+"""Reads one JSON action while it is being written: a reply's text comes out as it grows, a tool call at the end.
+
+Any boundary between two pieces is fine. A model that ignores the form and just talks is taken at its word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.providers.call_fragments import new_call_id, tool_call
+from onyx_jupyter.providers.json_actions import REPLY
+
+_REPLY_HEAD = re.compile(rf'\s*\{{\s*"name"\s*:\s*"{REPLY}"\s*,\s*"arguments"\s*:\s*\{{\s*"text"\s*:\s*"')
+_NAME = re.compile(r'^\s*\{\s*"name"\s*:\s*"([^"\\]+)"')
+_ARGUMENTS = re.compile(r'"arguments"\s*:\s*')
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n")
+_FENCE_START = "```json\n"
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class JsonActionStream:
+    """Feed it the pieces, then finish it once."""
+
+    def __init__(self) -> None:
+        self._seen = ""
+        self._reply: JsonText | None = None
+        self._talking = False
+
+    def feed(self, piece: str) -> str:
+        """The next piece; what of the reply's text has become readable by it."""
+        if self._reply is not None:
+            return self._reply.feed(piece)
+        if self._talking:
+            return piece
+        self._seen += piece
+        body = _without_fence(self._seen)
+        if body is None:
+            return ""
+        if body.strip() and not body.lstrip().startswith("{"):
+            self._talking = True
+            return self._seen
+        head = _REPLY_HEAD.match(body)
+        if head is None:
+            return ""
+        self._reply = JsonText()
+        return self._reply.feed(body[head.end() :])
+
+    def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
+        """What remains: text that could not be given out before, and the call if it was one."""
+        if self._reply is not None or self._talking or not self._seen.strip():
+            return "", ()
+        body = (_without_fence(self._seen) or self._seen).strip()
+        try:
+            action, _ = json.JSONDecoder().raw_decode(body)
+        except ValueError:
+            return self._unfinished(body)
+        name, arguments = action.get("name"), action.get("arguments", {})
+        if not isinstance(name, str) or not name:
+            return self._seen, ()
+        if name == REPLY:
+            text = arguments.get("text", "") if isinstance(arguments, dict) else arguments
+            return str(text), ()
+        if not isinstance(arguments, dict):
+            return "", (tool_call("", name, json.dumps(arguments)),)
+        return "", (ToolCall(new_call_id(), name, arguments),)
+
+    def _unfinished(self, body: str) -> tuple[str, tuple[ToolCall, ...]]:
+        """An action that broke off: a call whose arguments are malformed, or words that only look like JSON."""
+        name = _NAME.match(body)
+        if name is None:
+            return self._seen, ()
+        if name.group(1) == REPLY:
+            return "", ()
+        arguments = _ARGUMENTS.search(body)
+        raw = body[arguments.end() :] if arguments else ""
+        return "", (ToolCall(new_call_id(), name.group(1), {}, malformed=raw or body),)
+
+
+class JsonText:
+    """The inside of a JSON string, unescaped piece by piece up to its closing quote; what follows is ignored.
+
+    Source: RFC 8259, section 7.
+    """
+
+    def __init__(self) -> None:
+        self._pending = ""
+        self._ended = False
+
+    def feed(self, piece: str) -> str:
+        """The text that has become certain. Half an escape waits for its rest."""
+        if self._ended:
+            return ""
+        source, position, out = self._pending + piece, 0, []
+        while position < len(source):
+            character = source[position]
+            if character == '"':
+                self._ended = True
+                break
+            if character != "\\":
+                out.append(character)
+                position += 1
+                continue
+            taken, text = _escape(source[position:])
+            if taken == 0:
+                break
+            out.append(text)
+            position += taken
+        self._pending = "" if self._ended else source[position:]
+        return "".join(out)
+
+
+def _escape(source: str) -> tuple[int, str]:
+    """Length and meaning of the escape at the start of `source`; length 0 where more is needed to tell."""
+    if len(source) < 2:
+        return 0, ""
+    if source[1] != "u":
+        return 2, _ESCAPES.get(source[1], source[1])
+    unit = _code_unit(source)
+    if unit is None:
+        return (0, "") if len(source) < 6 else (6, "\N{REPLACEMENT CHARACTER}")
+    if not 0xD800 <= unit <= 0xDFFF:
+        return 6, chr(unit)
+    if unit > 0xDBFF:
+        return 6, "\N{REPLACEMENT CHARACTER}"
+    rest = source[6:]
+    if len(rest) < 6 and "\\u"[: len(rest)] == rest[:2]:
+        return 0, ""
+    low = _code_unit(rest) if rest.startswith("\\u") else None
+    if low is None or not 0xDC00 <= low <= 0xDFFF:
+        return 6, "\N{REPLACEMENT CHARACTER}"
+    return 12, chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
+
+
+def _code_unit(source: str) -> int | None:
+    digits = source[2:6]
+    if len(digits) < 4 or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
+        return None
+    return int(digits, 16)
+
+
+def _without_fence(text: str) -> str | None:
+    """`text` without an opening Markdown fence; None while it may still become one."""
+    stripped = text.lstrip()
+    if stripped and len(stripped) < len(_FENCE_START) and _FENCE_START.startswith(stripped):
+        return None
+    return _FENCE.sub("", text, count=1) if stripped.startswith("```") else text

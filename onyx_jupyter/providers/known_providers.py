@@ -1,0 +1,84 @@
+"""The providers that Onyx knows by name: how they are called, where their key comes from. It imports no client library.
+
+Everything else that LiteLLM has an adapter for works by LiteLLM's own prefix, found by the folder of that name in its
+package, since asking LiteLLM itself would import it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProvider:
+    """`key_variables`: the first one that is set counts; empty means that no key is needed or it comes otherwise."""
+
+    name: str
+    title: str
+    key_variables: tuple[str, ...] = ()
+    prefix: str | None = None
+    default_url: str | None = None
+
+    @property
+    def litellm_prefix(self) -> str:
+        return self.prefix or self.name
+
+    def key_from(self, environment: Mapping[str, str]) -> str | None:
+        """The key in the environment, if there is one."""
+        return next((environment[name] for name in self.key_variables if environment.get(name)), None)
+
+
+_KNOWN = (
+    KnownProvider("openai", "OpenAI", ("OPENAI_API_KEY",)),
+    KnownProvider("anthropic", "Anthropic", ("ANTHROPIC_API_KEY",)),
+    KnownProvider("gemini", "Google Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    KnownProvider("mistral", "Mistral", ("MISTRAL_API_KEY",)),
+    KnownProvider("groq", "Groq", ("GROQ_API_KEY",)),
+    KnownProvider("openrouter", "OpenRouter", ("OPENROUTER_API_KEY",)),
+    KnownProvider("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",)),
+    KnownProvider("xai", "xAI", ("XAI_API_KEY",)),
+    KnownProvider("together_ai", "Together AI", ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY")),
+    KnownProvider("fireworks_ai", "Fireworks AI", ("FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY")),
+    KnownProvider("cerebras", "Cerebras", ("CEREBRAS_API_KEY",)),
+    KnownProvider("perplexity", "Perplexity", ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY")),
+    KnownProvider("moonshot", "Moonshot", ("MOONSHOT_API_KEY",)),
+    KnownProvider("azure", "Azure OpenAI", ("AZURE_API_KEY",)),
+    KnownProvider("bedrock", "Amazon Bedrock"),
+    KnownProvider("vertex", "Google Vertex AI", prefix="vertex_ai"),
+    KnownProvider("ollama", "Ollama", prefix="ollama_chat", default_url="http://localhost:11434"),
+    KnownProvider("lm_studio", "LM Studio", default_url="http://localhost:1234/v1"),
+)
+KNOWN_PROVIDERS = {provider.name: provider for provider in _KNOWN}
+
+# LiteLLM starts a device login as soon as it is asked anything about these, so they never reach it.
+LOGIN_PROVIDERS = frozenset({"github_copilot", "chatgpt", "copilot", "codex", "claude-subscription"})
+
+
+def known_provider(name: str) -> KnownProvider | None:
+    """The provider of that name, from the table or by LiteLLM's own adapter; None where neither knows it."""
+    if name in KNOWN_PROVIDERS:
+        return KNOWN_PROVIDERS[name]
+    if name in _litellm_adapters() and name not in LOGIN_PROVIDERS:
+        return KnownProvider(name, name, (f"{name.upper().replace('-', '_')}_API_KEY",))
+    return None
+
+
+def has_key(provider: KnownProvider, configured: str | None) -> bool:
+    """Whether a key is at hand, in the settings or in the environment."""
+    return bool(configured or provider.key_from(os.environ))
+
+
+@cache
+def _litellm_adapters() -> frozenset[str]:
+    spec = find_spec("litellm")
+    if spec is None or not spec.submodule_search_locations:
+        return frozenset()
+    adapters = Path(spec.submodule_search_locations[0]) / "llms"
+    return frozenset(path.name for path in adapters.iterdir() if path.is_dir() and not path.name.startswith("_"))

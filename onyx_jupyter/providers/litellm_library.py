@@ -1,0 +1,75 @@
+"""LiteLLM, imported in a thread when it is first needed and made quiet. Nothing else in Onyx imports it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+_TABLE_FILE = "model_prices_and_context_window_backup.json"
+_lock = Lock()
+_loaded: Any = None
+
+
+async def load_litellm() -> Any:
+    """The library, ready for use; the first call takes seconds, in a worker thread."""
+    return _loaded or await asyncio.to_thread(_load)
+
+
+def loaded_litellm() -> Any | None:
+    """The library where it has been loaded already."""
+    return _loaded
+
+
+async def price_table() -> Mapping[str, Mapping[str, Any]]:
+    """LiteLLM's table of models, read from its file where the library itself is not loaded: that costs milliseconds."""
+    if _loaded is not None:
+        return _table(_loaded.model_cost)
+    return await asyncio.to_thread(_read_table)
+
+
+async def close_litellm() -> None:
+    """Closes the connections that it keeps."""
+    if _loaded is not None:
+        await _loaded.close_litellm_async_clients()
+
+
+def _read_table() -> Mapping[str, Mapping[str, Any]]:
+    spec = find_spec("litellm")
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    for folder in folders:
+        with contextlib.suppress(OSError, ValueError):
+            return _table(json.loads((Path(folder) / _TABLE_FILE).read_text("utf-8")))
+    return _table(_load().model_cost)
+
+
+def _table(models: Any) -> Mapping[str, Mapping[str, Any]]:
+    return {str(name): entry for name, entry in models.items() if isinstance(entry, dict)}
+
+
+def _load() -> Any:
+    global _loaded
+    with _lock:
+        if _loaded is None:
+            # Otherwise the import fetches a price list over the network and keeps trying in the background.
+            os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+            litellm: Any = importlib.import_module("litellm")
+            litellm.telemetry = False
+            litellm.suppress_debug_info = True
+            litellm.set_verbose = False
+            litellm.drop_params = True
+            # One HTTP client for all providers: closing an answer closes its connection at once, and nothing is
+            # left open when the event loop ends.
+            litellm.disable_aiohttp_transport = True
+            for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+            _loaded = litellm
+        return _loaded

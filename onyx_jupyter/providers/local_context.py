@@ -1,0 +1,58 @@
+"""Fits a conversation into a small context window: its oldest turns go. It never splits a call from its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onyx_jupyter.messages import Message
+
+# Measured on English, code and JSON with small models' tokenizers: 3 to 4.5 characters a token. Low is safe.
+CHARS_PER_TOKEN = 3.0
+_MESSAGE_TOKENS = 8
+_CUT_MARK = "\n[… shortened …]\n"
+
+
+def fit(messages: Sequence[Message], budget_tokens: int, *, chars_per_token: float = CHARS_PER_TOKEN) -> list[Message]:
+    """The newest turns that fit. The last turn always stays; where it alone is too long, its texts are shortened."""
+    turns = _turns(messages)
+    kept = turns[-1] if turns else []
+    for turn in reversed(turns[:-1]):
+        if estimate([*turn, *kept], chars_per_token) > budget_tokens:
+            break
+        kept = [*turn, *kept]
+    if estimate(kept, chars_per_token) <= budget_tokens:
+        return kept
+    return _shorten(kept, budget_tokens, chars_per_token)
+
+
+def estimate(messages: Sequence[Message], chars_per_token: float = CHARS_PER_TOKEN) -> int:
+    """About how many tokens these messages take, rather too many than too few."""
+    return sum(int(_length(message) / chars_per_token) + _MESSAGE_TOKENS for message in messages)
+
+
+def _turns(messages: Sequence[Message]) -> list[list[Message]]:
+    """Each turn begins with a user's message and holds everything up to the next one."""
+    turns: list[list[Message]] = []
+    for message in messages:
+        if message.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _shorten(messages: Sequence[Message], budget_tokens: int, chars_per_token: float) -> list[Message]:
+    share = max(1, budget_tokens // max(1, len(messages)) - _MESSAGE_TOKENS)
+    limit_chars = max(int(share * chars_per_token), len(_CUT_MARK) + 2)
+    return [_cut(message, limit_chars) for message in messages]
+
+
+def _cut(message: Message, limit_chars: int) -> Message:
+    if len(message.content) <= limit_chars:
+        return message
+    half = (limit_chars - len(_CUT_MARK)) // 2
+    content = message.content[:half] + _CUT_MARK + message.content[-half:]
+    return Message(message.role, content, message.tool_calls, message.tool_call_id)
+
+
+def _length(message: Message) -> int:
+    return len(message.content) + sum(len(call.name) + len(str(dict(call.arguments))) for call in message.tool_calls)

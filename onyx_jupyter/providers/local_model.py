@@ -1,0 +1,222 @@
+"""A model that runs on this machine. It builds the request and reads the answer; the process is local_server's work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.messages import Message, Usage
+from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.providers.json_action_stream import JsonActionStream
+from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
+from onyx_jupyter.providers.light_route import wanted_tools
+from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
+from onyx_jupyter.providers.local_server import LocalServer
+from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_weights import Weights, find_weights
+from onyx_jupyter.providers.openai_format import openai_messages
+
+if TYPE_CHECKING:
+    import httpx
+
+_MAX_TOKENS_TINY = 512
+_MAX_TOKENS = 1024
+# The length of a token is guessed first; where the guess let too much through, the server's own count corrects it.
+_ATTEMPTS = 2
+_SAFETY = 0.8
+_SHORTEST_TOKEN_CHARS = 0.2
+_TEXT_TEMPERATURE = 0.2
+_ACTION_TEMPERATURE = 0.1
+# Against loops, which small models fall into. An action repeats words on purpose (a path, a quoted command), so
+# there it is weaker.
+_TEXT_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.1, "repeat_last_n": 256, "dry_multiplier": 0.8}
+_ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.02, "repeat_last_n": 128}
+
+
+class LocalModel:
+    """`local/smollm2`, or `local/` and the path of a GGUF file."""
+
+    def __init__(self, model_id: str, servers: LocalServers) -> None:
+        """Raises: ModelError (not_found) where weights or runtime are missing."""
+        self._id = model_id
+        self._servers = servers
+        self._weights: Weights = find_weights(model_id.partition("/")[2])
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def light(self) -> bool:
+        return True
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """One answer, starting the process where needed. Closing or cancelling ends its work. Raises: ModelError."""
+        server = self._servers.server(self._weights)
+        with server.in_use():
+            async with aclosing(server.start()) as progress:
+                async for line in progress:
+                    yield ModelProgress(line)
+            if self._weights.tiny:
+                request = replace(request, tools=wanted_tools(request.messages, request.tools))
+            async with aclosing(self._answer(server, request)) as events:
+                async for event in events:
+                    yield event
+
+    async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        action = JsonActionStream() if request.tools else None
+        answer = _Answer(server)
+        async with aclosing(answer.texts(_Body(self._weights, request))) as texts:
+            async for text in texts:
+                if said := action.feed(text) if action else text:
+                    yield TextDelta(said)
+        rest, calls = action.finish() if action else ("", ())
+        if rest:
+            yield TextDelta(rest)
+        yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A request for the process, written for a given guess of how long a token is."""
+
+    weights: Weights
+    request: ModelRequest
+
+    def at(self, chars_per_token: float) -> dict[str, Any]:
+        tools = self.request.tools
+        fitted = replace(self.request, messages=self._fitted(chars_per_token))
+        body: dict[str, Any] = {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_tokens": self._max_tokens,
+            "cache_prompt": True,
+            **(_ACTION_SAMPLING if tools else _TEXT_SAMPLING),
+        }
+        wish = self.request.temperature
+        default = _ACTION_TEMPERATURE if tools else _TEXT_TEMPERATURE
+        body["temperature"] = default if wish is None else wish
+        if tools:
+            call = json_action_call(fitted)
+            return body | {"messages": call.messages, "response_format": call.response_format}
+        return body | {"messages": _plain_messages(fitted)}
+
+    def _fitted(self, chars_per_token: float) -> list[Message]:
+        system = self.request.system + action_prompt(self.request.tools) * bool(self.request.tools)
+        taken = estimate([Message("system", system)], chars_per_token) + self._max_tokens
+        room = max(self.weights.context_tokens - taken, self.weights.context_tokens // 4)
+        return fit(self.request.messages, room, chars_per_token=chars_per_token)
+
+    @property
+    def _max_tokens(self) -> int:
+        limit = _MAX_TOKENS_TINY if self.weights.tiny else _MAX_TOKENS
+        return min(self.request.max_tokens or limit, limit)
+
+
+class _Answer:
+    """One exchange with the process."""
+
+    def __init__(self, server: LocalServer) -> None:
+        self.usage = Usage()
+        self.finish_reason = "stop"
+        self._server = server
+
+    async def texts(self, body: _Body) -> AsyncGenerator[str, None]:
+        """The pieces of the answer. Raises: ModelError."""
+        chars_per_token = CHARS_PER_TOKEN
+        for _ in range(_ATTEMPTS):
+            try:
+                async with aclosing(self._exchange(body.at(chars_per_token))) as texts:
+                    async for text in texts:
+                        yield text
+                return
+            except _TooLongError as too_long:
+                chars_per_token = too_long.chars_per_token
+        raise ModelError(
+            "overflow",
+            "The conversation is longer than the embedded model can read.",
+            hint="Start a new session, or choose a model with a larger context window.",
+        )
+
+    async def _exchange(self, body: dict[str, Any]) -> AsyncGenerator[str, None]:
+        import httpx
+
+        client = self._server.client
+        try:
+            async with client.stream("POST", "/v1/chat/completions", json=body) as response:
+                if response.status_code != 200:
+                    raise await _refusal(response, body)
+                finished = False
+                async for chunk in _chunks(response):
+                    finished = self._take(chunk) or finished
+                    for choice in chunk.get("choices", ()):
+                        if text := choice["delta"].get("content"):
+                            yield text
+        except httpx.HTTPError:
+            raise self._server.crashed() from None
+        if not finished:
+            raise self._server.crashed()
+
+    def _take(self, chunk: dict[str, Any]) -> bool:
+        if "error" in chunk:
+            raise _bad_answer(str(chunk["error"].get("message")))
+        if usage := chunk.get("usage"):
+            details = usage.get("prompt_tokens_details") or {}
+            self.usage = Usage(
+                usage["prompt_tokens"], usage["completion_tokens"], details.get("cached_tokens"), cost_usd=0.0
+            )
+        reasons = [choice["finish_reason"] for choice in chunk.get("choices", ()) if choice.get("finish_reason")]
+        if reasons:
+            self.finish_reason = reasons[-1]
+        return bool(reasons)
+
+
+class _TooLongError(Exception):
+    """The prompt did not fit; a token is about this long."""
+
+    def __init__(self, chars_per_token: float) -> None:
+        super().__init__(f"{chars_per_token:.2f} characters a token")
+        self.chars_per_token = chars_per_token
+
+
+async def _chunks(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    async for line in response.aiter_lines():
+        if line.startswith("data: {"):
+            yield json.loads(line[6:])
+
+
+async def _refusal(response: httpx.Response, body: dict[str, Any]) -> Exception:
+    """Why the process did not answer: too long a prompt, with what there is to learn from it, or a ModelError."""
+    await response.aread()
+    error = response.json().get("error", {}) if response.content else {}
+    tokens = error.get("n_prompt_tokens")
+    if error.get("type") != "exceed_context_size_error" or not tokens:
+        return _bad_answer(str(error.get("message") or f"HTTP {response.status_code}"))
+    chars = sum(len(message["content"]) for message in body["messages"])
+    return _TooLongError(max(_SHORTEST_TOKEN_CHARS, _SAFETY * chars / int(tokens)))
+
+
+def _bad_answer(detail: str) -> ModelError:
+    return ModelError(
+        "bad_response",
+        f"The embedded model did not accept the request: {detail[:300]}",
+        hint="Start a new session, or choose another model.",
+    )
+
+
+def _plain_messages(request: ModelRequest) -> list[dict[str, Any]]:
+    """Without tools on offer earlier calls stand as words, since the model knows no other form for them."""
+    plain: list[Message] = []
+    for message in request.messages:
+        if message.role == "tool":
+            plain.append(Message("user", f"Result:\n{message.content}\nSay in one or two sentences what came out."))
+        elif message.tool_calls:
+            named = ", ".join(call.name for call in message.tool_calls)
+            plain.append(Message("assistant", message.content or f"I use {named}."))
+        else:
+            plain.append(message)
+    return openai_messages(replace(request, messages=plain))

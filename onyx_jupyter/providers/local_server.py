@@ -1,0 +1,196 @@
+"""One embedded model's process: started on first use, stopped when idle, started anew after a crash.
+
+It speaks to the process through a pipe (to start it) and HTTP on loopback with a key of its own; what is said to the
+model is the caller's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from typing import TYPE_CHECKING
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.local_server_process import FAILED, READY
+from onyx_jupyter.providers.local_weights import Weights
+
+if TYPE_CHECKING:
+    import httpx
+
+_START_TIMEOUT_S = 120.0
+_STOP_TIMEOUT_S = 3.0
+_MODULE = "onyx_jupyter.providers.local_server_process"
+_MAX_THREADS = 8
+
+
+class LocalServer:
+    """The process of one model file. All of its methods belong to one event loop."""
+
+    def __init__(self, weights: Weights, *, threads: int | None, clock: Clock) -> None:
+        self._weights = weights
+        self._threads = threads or min(_available_cores(), _MAX_THREADS)
+        self._clock = clock
+        self._starting = asyncio.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._client: httpx.AsyncClient | None = None
+        self._users = 0
+        self._last_used = clock.monotonic()
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._client is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, while it runs."""
+        return self._process.pid if self._process is not None and self.running else None
+
+    @property
+    def client(self) -> httpx.AsyncClient:
+        """An HTTP client that knows address and key. Raises: ModelError where the process does not run."""
+        if self._client is None or not self.running:
+            raise self.crashed()
+        return self._client
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """As long as it lasts the process is not idle."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self._last_used = self._clock.monotonic()
+
+    async def start(self) -> AsyncGenerator[str, None]:
+        """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
+        if self.running:
+            return
+        yield "Starting the embedded model…"
+        async with self._starting:
+            if self.pid is not None:
+                return
+            await self.stop()
+            await asyncio.to_thread(importlib.import_module, "httpx")
+            key = secrets.token_urlsafe(24)
+            process = await asyncio.to_thread(self._spawn, key)
+            try:
+                yield f"Loading {self._weights.name} ({self._weights.path.stat().st_size / 1e6:.0f} MB)…"
+                address = await self._address_of(process)
+            except BaseException:
+                await asyncio.shield(asyncio.to_thread(_end, process))
+                raise
+            self._process = process
+            self._client = _client(address, key)
+            self._last_used = self._clock.monotonic()
+
+    async def stop(self) -> None:
+        """Ends the process, if there is one."""
+        process, self._process = self._process, None
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+        if process is not None:
+            await asyncio.to_thread(_end, process)
+
+    async def stop_if_idle(self, idle_timeout_s: float) -> bool:
+        """Ends the process where nobody has used it for that long; whether it did."""
+        idle = self._users == 0 and self._clock.monotonic() - self._last_used >= idle_timeout_s
+        if not (idle and self.running):
+            return False
+        await self.stop()
+        return True
+
+    def crashed(self) -> ModelError:
+        """What to tell when the process is gone."""
+        code = self._process.poll() if self._process is not None else None
+        how = f" (signal {-code})" if code is not None and code < 0 else f" (code {code})" if code else ""
+        return ModelError(
+            "unavailable",
+            f"The process of the embedded model ended unexpectedly{how}.",
+            hint="Ask again: it starts anew. If it stays like this, memory may be short.",
+        )
+
+    def _spawn(self, key: str) -> subprocess.Popen[str]:
+        # -P: a file in the working directory must not be taken for a module. A session of its own: Ctrl-C in
+        # Jupyter's terminal is for Jupyter, whose end closes the pipe.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", _MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        options = {
+            "path": str(self._weights.path),
+            "name": self._weights.name,
+            "context_tokens": self._weights.context_tokens,
+            "threads": self._threads,
+            "api_key": key,
+            "parent": os.getpid(),
+        }
+        assert process.stdin is not None
+        # A process that has died already shows itself by saying nothing.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(options) + "\n")
+            process.stdin.flush()
+        return process
+
+    async def _address_of(self, process: subprocess.Popen[str]) -> str:
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(_START_TIMEOUT_S):
+                while line := await asyncio.to_thread(process.stdout.readline):
+                    if line.startswith(READY):
+                        return line.removeprefix(READY).strip()
+                    if line.startswith(FAILED):
+                        raise self._cannot_load(line.removeprefix(FAILED).strip())
+        except TimeoutError:
+            raise self._cannot_load(f"it took longer than {_START_TIMEOUT_S:.0f} s") from None
+        raise self._cannot_load("its process ended")
+
+    def _cannot_load(self, reason: str) -> ModelError:
+        return ModelError(
+            "unavailable",
+            f"The model {self._weights.path.name} could not be loaded: {reason}.",
+            hint="Check that the file is a complete GGUF model and that there is enough memory.",
+        )
+
+
+def _client(address: str, key: str) -> httpx.AsyncClient:
+    import httpx
+
+    # Loopback: no proxy from the environment may see it, and there is no certificate to check.
+    return httpx.AsyncClient(
+        base_url=address,
+        headers={"authorization": f"Bearer {key}"},
+        timeout=httpx.Timeout(10.0, read=None),
+        trust_env=False,
+        verify=False,
+    )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _available_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

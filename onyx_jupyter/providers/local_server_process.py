@@ -1,0 +1,81 @@
+"""The process in which an embedded model runs, so that a native crash does not take Jupyter along.
+
+It reads one line of JSON from standard input (the key stays out of the process list), says on standard output where
+it listens, and ends as soon as its parent does, however the parent ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any, TextIO
+
+READY = "onyx-ready "
+FAILED = "onyx-failed "
+_PARENT_CHECK_S = 2.0
+_PROMPT_BATCH_TOKENS = 256
+
+
+def main() -> None:
+    """Serves until the parent goes away."""
+    options = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_pipe, args=(sys.stdin,), daemon=True).start()
+    try:
+        server = _serve(options)
+    except Exception as error:
+        _say(f"{FAILED}{error}")
+        raise SystemExit(1) from error
+    _say(f"{READY}{server.listening_address}")
+    _end_with_parent(options["parent"])
+
+
+def _serve(options: dict[str, Any]) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = options["path"]
+    params.n_ctx = options["context_tokens"]
+    params.n_parallel = 1
+    params.cpuparams.n_threads = options["threads"]
+    params.cpuparams_batch.n_threads = options["threads"]
+    # Small batches: between two of them the server notices that nobody waits for the answer any more.
+    params.n_batch = _PROMPT_BATCH_TOKENS
+    params.n_ubatch = _PROMPT_BATCH_TOKENS
+    params.use_jinja = True
+    params.warmup = False
+    params.verbosity = 0
+    params.model_alias = options["name"]
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [options["api_key"]]
+    params.ui = False
+    params.endpoint_slots = False
+    params.cache_ram_mib = 0
+    return xllamacpp.Server(params)
+
+
+def _end_with_pipe(pipe: TextIO) -> None:
+    """The parent holds the other end and never writes again: whatever ends it, kill -9 too, closes the pipe."""
+    with contextlib.suppress(OSError, ValueError):
+        pipe.read()
+    os._exit(0)
+
+
+def _end_with_parent(parent: int) -> None:
+    """A second look, for a pipe that a forked child of the parent keeps open."""
+    while os.name == "nt" or os.getppid() == parent:
+        time.sleep(_PARENT_CHECK_S)
+    os._exit(0)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line.replace("\n", " ") + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

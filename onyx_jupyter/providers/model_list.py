@@ -1,0 +1,108 @@
+"""What can be chosen in the model picker: the embedded model, configured ones, and a few of each provider with a key.
+
+It calls nobody unless told to refresh, and then only the OpenAI-compatible servers that are configured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import ModelInfo
+from onyx_jupyter.providers.known_providers import (
+    KNOWN_PROVIDERS,
+    LOCAL,
+    LOGIN_PROVIDERS,
+    KnownProvider,
+    has_key,
+    known_provider,
+)
+from onyx_jupyter.providers.litellm_library import price_table
+from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+
+EMBEDDED = ModelInfo(f"{LOCAL}/smollm2", LOCAL, local=True, tools=True)
+MODELS_PER_PROVIDER = 12
+_REFRESH_TIMEOUT_S = 5.0
+# Entries of LiteLLM's table that are no everyday chat model, and dated copies of those that are.
+_SPECIAL = re.compile(
+    r"(?i)audio|realtime|search|computer-use|deep-research|tts|embed|guard|moderation|image|vision-preview|robotics"
+    r"|transcri|container|^ft:|instruct|lyria|learnlm|exp-|safeguard|-fim|omni|cyber|customtools"
+)
+_DATED = re.compile(r"(-|@)(20\d{6}|20\d\d-\d\d-\d\d|\d{4})$")
+
+
+async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelInfo]:
+    """Each id once, the embedded model first, then by provider in the order of the configuration."""
+    names = list(settings.providers) + [name for name in KNOWN_PROVIDERS if name not in settings.providers]
+    found = {EMBEDDED.id: EMBEDDED}
+    if settings.default_model.startswith(f"{LOCAL}/"):
+        found.setdefault(settings.default_model, ModelInfo(settings.default_model, LOCAL, local=True, tools=True))
+    served = await _served(settings) if refresh else {}
+    for name in names:
+        if name in LOGIN_PROVIDERS or name == LOCAL:
+            continue
+        provider = settings.providers.get(name, ProviderSettings())
+        models = [*provider.models, *served.get(name, ())] or await _usual_models(name, provider)
+        for model in models:
+            local = is_loopback(provider.base_url or _default_url(name) or "")
+            found.setdefault(f"{name}/{model}", ModelInfo(f"{name}/{model}", name, local=local, tools=True))
+    return list(found.values())
+
+
+async def _usual_models(name: str, provider: ProviderSettings) -> list[str]:
+    """The newest everyday chat models of a provider whose key is there, from LiteLLM's own table."""
+    known = known_provider(name)
+    if known is None or provider.base_url is not None or not has_key(known, provider.api_key):
+        return []
+    return newest_chat_models(await price_table(), known)
+
+
+def newest_chat_models(table: Mapping[str, Mapping[str, Any]], known: KnownProvider) -> list[str]:
+    """Ids without the provider's prefix, newest version first, at most `MODELS_PER_PROVIDER`."""
+    names = {name.removeprefix(f"{known.litellm_prefix}/") for name in _chat_models(table, known)}
+    everyday = [name for name in names if not _SPECIAL.search(name) and not _DATED.search(name)]
+    return sorted(everyday, key=_newest_first)[:MODELS_PER_PROVIDER]
+
+
+def _chat_models(table: Mapping[str, Mapping[str, Any]], known: KnownProvider) -> Iterator[str]:
+    for name, entry in table.items():
+        provider = entry.get("litellm_provider")
+        if provider == known.litellm_prefix and entry.get("mode") == "chat" and entry.get("supports_function_calling"):
+            yield name
+
+
+def _newest_first(name: str) -> tuple[list[float], int, str]:
+    """The larger version number first, the shorter name before its variants. The table knows no dates."""
+    numbers = [-float(number) for number in re.findall(r"\d+(?:\.\d+)?", re.sub(r"(\d)-(\d)", r"\1.\2", name))]
+    return (numbers or [0.0]), len(name), name
+
+
+async def _served(settings: ModelsSettings) -> dict[str, list[str]]:
+    """What each configured server says it has; one that does not answer has nothing to say."""
+    named = {name: provider for name, provider in settings.providers.items() if provider.base_url is not None}
+    answers = await asyncio.gather(*(_ask(name, provider) for name, provider in named.items()))
+    return dict(zip(named, answers, strict=True))
+
+
+async def _ask(name: str, provider: ProviderSettings) -> list[str]:
+    import httpx
+
+    assert provider.base_url is not None
+    headers = {"authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
+    try:
+        check_allowed(provider.base_url, name)
+        async with httpx.AsyncClient(timeout=_REFRESH_TIMEOUT_S) as client:
+            answer = await client.get(f"{provider.base_url.rstrip('/')}/models", headers=headers)
+            answer.raise_for_status()
+        return [str(model["id"]) for model in answer.json()["data"]]
+    except (ModelError, httpx.HTTPError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _default_url(name: str) -> str | None:
+    known = KNOWN_PROVIDERS.get(name)
+    return known.default_url if known else None

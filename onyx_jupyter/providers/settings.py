@@ -1,0 +1,30 @@
+"""What the providers need to know, as plain values. Where the values come from is the configuration's business."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+ToolMode = Literal["auto", "native", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """One provider. `models` are ids without the provider's prefix that the model list should show."""
+
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    tool_mode: ToolMode = "auto"
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsSettings:
+    """All providers by name, and how the embedded model runs. `local_threads` None: as many as there are cores."""
+
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    local_idle_timeout_s: float = 600.0
+    local_threads: int | None = None
+    default_model: str = "local/smollm2"
+    request_timeout_s: float = 120.0
