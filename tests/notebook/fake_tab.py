@@ -1,0 +1,125 @@
+"""A browser tab's half of the `client.*` frames, in this process: it holds notebooks and answers what it is asked."""
+
+import asyncio
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.browser_tabs import OpenNotebook, TabRequests
+from onyx_jupyter.server.wire import ClientRequest, ClientRespondParams, ClientUpdateParams
+
+
+class FakeTab:
+    """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none."""
+
+    def __init__(self, tabs: TabRequests) -> None:
+        self.tabs = tabs
+        self.asked: list[ClientRequest] = []
+        self.notebooks: dict[str, list[dict[str, Any]]] = {}
+        self.silent = False
+        self.answers: list[asyncio.Task[None]] = []
+        self.started = asyncio.Event()
+        self._interrupted = asyncio.Event()
+        self._count = 0
+        self.tab = tabs.opened(self._receive)
+
+    def show(self, path: str, cells: list[dict[str, Any]], *, active: bool = True) -> None:
+        """Opens a notebook and tells the server."""
+        self.notebooks[path] = cells
+        frame = json.dumps({"notebooks": [{"path": name, "active": active} for name in self.notebooks]})
+        params = ClientUpdateParams.model_validate_json(frame)
+        self.tabs.updated(self.tab, [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks])
+
+    def close(self) -> None:
+        self.tabs.closed(self.tab)
+
+    def respond(self, frame: str) -> bool:
+        params = ClientRespondParams.model_validate_json(frame)
+        error = params.error and NotebookError(params.error.code, params.error.message, data=params.error.data)
+        return self.tabs.responded(self.tab, params.request_id, params.result, error)
+
+    async def _receive(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:
+        frame = json.dumps({"requestId": request_id, "action": action, "params": dict(params)})
+        request = ClientRequest.model_validate_json(frame)
+        self.asked.append(request)
+        if not self.silent:
+            self.answers.append(asyncio.ensure_future(self._answer(request)))
+
+    async def _answer(self, request: ClientRequest) -> None:
+        try:
+            result = await self._do(request.action, request.params)
+            answer: dict[str, Any] = {"result": result}
+        except NotebookError as error:
+            answer = {"error": {"code": error.code, "message": str(error), "data": error.data or None}}
+        self.respond(json.dumps({"requestId": request.request_id, **answer}))
+
+    async def _do(self, action: str, params: dict[str, Any]) -> dict[str, Any]:
+        cells = self.notebooks.get(params["path"])
+        if cells is None:
+            raise NotebookError("not_open", "not open here")
+        match action:
+            case "notebook.read":
+                return {"cells": cells, "kernel": {"name": "python3", "status": "idle"}}
+            case "notebook.insert":
+                return {"cellId": self._insert(cells, params)}
+            case "notebook.edit":
+                cell = self._cell(cells, params["cellId"])
+                if params["baseSource"] is not None and params["baseSource"] != cell["source"]:
+                    raise NotebookError("stale", "changed", data={"source": cell["source"]})
+                cell["source"] = params["source"]
+                return {"source": cell["source"]}
+            case "notebook.run":
+                return await self._run(self._cell(cells, params["cellId"]))
+            case _:
+                self._interrupted.set()
+                return {"ok": True}
+
+    def _insert(self, cells: list[dict[str, Any]], params: dict[str, Any]) -> str:
+        after = params["afterCellId"]
+        at = len(cells) if after is None else cells.index(self._cell(cells, after)) + 1
+        cell_id = f"tab{len(cells)}"
+        cells.insert(at, tab_cell(cell_id, params["source"], params["cellType"]))
+        return cell_id
+
+    async def _run(self, cell: dict[str, Any]) -> dict[str, Any]:
+        if cell["cellType"] != "code":
+            raise NotebookError("not_code", "nothing to run")
+        if "sleep" in cell["source"]:
+            self.started.set()
+            await self._interrupted.wait()
+            return {"status": "error", "executionCount": None, "outputs": []}
+        self._count += 1
+        status, outputs = _execute(cell["source"])
+        cell |= {"outputs": outputs, "executionCount": self._count}
+        return {"status": status, "executionCount": self._count, "outputs": outputs}
+
+    @staticmethod
+    def _cell(cells: list[dict[str, Any]], cell_id: str) -> dict[str, Any]:
+        found = [cell for cell in cells if cell["id"] == cell_id]
+        if not found:
+            raise NotebookError("no_cell", f"no cell {cell_id}")
+        return found[0]
+
+
+def tab_cell(cell_id: str, source: str, cell_type: str = "code") -> dict[str, Any]:
+    return {"id": cell_id, "cellType": cell_type, "source": source, "executionCount": None, "outputs": []}
+
+
+def _execute(source: str) -> tuple[str, list[dict[str, Any]]]:
+    printed = io.StringIO()
+    outputs: list[dict[str, Any]] = []
+    status = "ok"
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(source, {})  # noqa: S102 (a test's own source)
+        except Exception as error:
+            status = "error"
+            outputs.append(
+                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": []}
+            )
+    if printed.getvalue():
+        outputs.insert(0, {"output_type": "stream", "name": "stdout", "text": printed.getvalue()})
+    return status, outputs
