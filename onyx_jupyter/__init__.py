@@ -1,0 +1,15 @@
+"""Onyx for Jupyter: an assistant that lives in JupyterLab. Importing this package does no work."""
+
+__version__ = "0.1.0"
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Where JupyterLab finds the built front end (source folder, name of the extension)."""
+    return [{"src": "labextension", "dest": "onyx-jupyter"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, object]]:
+    """The server half; its module is imported only when a server loads the extension."""
+    from onyx_jupyter.server.extension import OnyxExtension
+
+    return [{"module": "onyx_jupyter", "app": OnyxExtension}]

@@ -1,0 +1,200 @@
+"""Builds the configuration: defaults, then onyx.json, then the environment. It never guesses a value."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import json5
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from onyx_jupyter.config import json5_lines
+from onyx_jupyter.config.schema import Config
+from onyx_jupyter.errors import ConfigError
+
+ENVIRONMENT_PREFIX = "ONYX_"
+LEVEL_SEPARATOR = "__"
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
+
+
+def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Config:
+    """The configuration in force; a missing file is an empty one.
+
+    Environment variables are `ONYX_` and the key's path in upper case with `__` between (ONYX_RUNTIME__MAXTURNS=5).
+    `${NAME}` in the file's texts becomes that variable's value.
+
+    Raises: ConfigError naming key, value, line (or variable) and what is allowed.
+    """
+    document = _read(path)
+    if not isinstance(document.value, dict):
+        raise ConfigError(f"{path} must hold an object ({{…}}), not {_shown(document.value)}.", line=1)
+    raw = _expanded(document.value, (), document, path, environment)
+    variables = {}
+    for name in sorted(environment):
+        if name.startswith(ENVIRONMENT_PREFIX) and LEVEL_SEPARATOR in name:
+            key_path, schema = _key_path(name, raw)
+            _set(raw, key_path, _value(environment[name], schema), name)
+            variables[key_path] = name
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as error:
+        raise _config_error(error.errors()[0], path, document, variables) from error
+
+
+def _read(path: Path) -> json5_lines.Document:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return json5_lines.Document({}, {})
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from error
+    try:
+        return json5_lines.parse(text)
+    except ValueError as error:
+        found = _LINE_IN_MESSAGE.search(str(error))
+        line = int(found.group(1)) if found else None
+        reason = _LINE_IN_MESSAGE.sub("", str(error))
+        raise ConfigError(f"{path}{_at(line)} is not valid JSON5: {reason}.", line=line) from error
+
+
+def _expanded(
+    value: Any, key_path: json5_lines.Path, document: json5_lines.Document, path: Path, environment: Mapping[str, str]
+) -> Any:
+    if isinstance(value, dict):
+        return {k: _expanded(v, (*key_path, k), document, path, environment) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_expanded(v, (*key_path, i), document, path, environment) for i, v in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    for name in _REFERENCE.findall(value):
+        if name not in environment:
+            line = document.line_of(key_path)
+            key = _dotted(key_path)
+            raise ConfigError(
+                f"{path}{_at(line)}: {key} refers to ${{{name}}}, but that environment variable is not set.",
+                key=key,
+                line=line,
+            )
+    return _REFERENCE.sub(lambda match: environment[match.group(1)], value)
+
+
+def _key_path(variable: str, raw: Mapping[str, Any]) -> tuple[json5_lines.Path, Any]:
+    """The configuration's own spelling of a variable's path, and the type that stands there."""
+    path: list[str | int] = []
+    schema: Any = Config
+    for part in variable.removeprefix(ENVIRONMENT_PREFIX).split(LEVEL_SEPARATOR):
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            fields = {str(info.alias).lower(): info for info in schema.model_fields.values()}
+            info = fields.get(part.lower())
+            if info is None:
+                known = ", ".join(sorted(str(field.alias) for field in fields.values()))
+                raise ConfigError(f"{variable}: there is no key {part!r} here, only {known}.", key=variable)
+            path.append(str(info.alias))
+            schema = info.annotation
+        elif get_origin(schema) is list:
+            if not part.isdigit():
+                raise ConfigError(f"{variable}: {part!r} must be a position in a list (0, 1, …).", key=variable)
+            path.append(int(part))
+            schema = get_args(schema)[0]
+        elif get_origin(schema) is dict:
+            path.append(_existing_name(part, raw, path))
+            schema = get_args(schema)[1]
+        else:
+            raise ConfigError(f"{variable}: {_dotted(tuple(path))} holds a value, nothing below it.", key=variable)
+    return tuple(path), schema
+
+
+def _existing_name(part: str, raw: Mapping[str, Any], path: list[str | int]) -> str:
+    """Names (of providers) are the user's own: the file's spelling where it has one, else lower case."""
+    place: Any = raw
+    for key in path:
+        place = place.get(key, {}) if isinstance(place, dict) else {}
+    wanted = part.lower().replace("_", "-")
+    return next((name for name in place if name.lower().replace("_", "-") == wanted), part.lower())
+
+
+def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str) -> None:
+    place: Any = raw
+    for key, following in zip(path, (*path[1:], None), strict=True):
+        if isinstance(key, int) and key == len(place):
+            place.append({})
+        if isinstance(key, int) and key > len(place):
+            raise ConfigError(f"{variable}: the list has only {len(place)} items.", key=variable)
+        if following is None:
+            place[key] = value
+        elif isinstance(place, dict):
+            place = place.setdefault(key, [] if isinstance(following, int) else {})
+        else:
+            place = place[key]
+
+
+def _value(text: str, schema: Any) -> Any:
+    """The text itself where the configuration wants text, else JSON5 (5, true, ["a"]) where it is that."""
+    if {str, SecretStr} & {schema, *get_args(schema)}:
+        return text
+    try:
+        return json5.loads(text)
+    except ValueError:
+        return text
+
+
+def _config_error(
+    error: ErrorDetails, path: Path, document: json5_lines.Document, variables: Mapping[json5_lines.Path, str]
+) -> ConfigError:
+    key_path = tuple(error["loc"])
+    key = _dotted(key_path)
+    variable = next((name for place, name in variables.items() if key_path[: len(place)] == place), None)
+    line = None if variable else document.line_of(key_path)
+    where = f"{variable} (environment)" if variable else f"{path}{_at(line)}"
+    if error["type"] == "extra_forbidden":
+        return ConfigError(f"{where}: there is no key {key!r}.{_suggestion(key_path)}", key=key, line=line)
+    shown = "the value" if _is_secret(key_path) else _shown(error["input"])
+    reason = error["msg"].removeprefix("Value error, ")
+    subject = f"{key} is {shown}: " if key else ""
+    return ConfigError(f"{where}: {subject}{reason[0].lower()}{reason[1:]}.", key=key, line=line)
+
+
+def _suggestion(key_path: json5_lines.Path) -> str:
+    known = sorted(_known_keys(Config, key_path[:-1]))
+    close = difflib.get_close_matches(str(key_path[-1]), known, n=1)
+    return (f" Did you mean {close[0]!r}?" if close else "") + f" Known here: {', '.join(known)}."
+
+
+def _known_keys(schema: Any, path: json5_lines.Path) -> Iterator[str]:
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        if not path:
+            yield from (str(info.alias) for info in schema.model_fields.values())
+            return
+        for info in schema.model_fields.values():
+            if info.alias == path[0]:
+                yield from _known_keys(info.annotation, path[1:])
+    elif get_origin(schema) in (list, dict) and path:
+        yield from _known_keys(get_args(schema)[-1], path[1:])
+
+
+def _is_secret(key_path: json5_lines.Path) -> bool:
+    return bool(key_path) and str(key_path[-1]).lower().endswith(("apikey", "token", "password"))
+
+
+def _dotted(key_path: json5_lines.Path) -> str:
+    text = ""
+    for part in key_path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _at(line: int | None) -> str:
+    return f", line {line}" if line else ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "the value"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,40 @@
+"""Where things live under ONYX_HOME. It never creates or reads them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_HOME = "~/.config/onyx"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder that holds everything of one user; each property is a place inside it."""
+
+    root: Path
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Home:
+        """`ONYX_HOME`, or ~/.config/onyx."""
+        return cls(Path(environment.get("ONYX_HOME") or DEFAULT_HOME).expanduser().absolute())
+
+    @property
+    def config_file(self) -> Path:
+        return self.root / "onyx.json"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    def workspace(self, agent_id: str, configured: str | None) -> Path:
+        """The agent's own folder: as configured (relative to ONYX_HOME), else workspace/ or workspace-<id>/."""
+        if configured:
+            return (self.root / Path(configured).expanduser()).absolute()
+        return self.root / ("workspace" if agent_id == "main" else f"workspace-{agent_id}")

@@ -1,0 +1,130 @@
+"""Every error that Onyx raises on purpose. It never holds messages for one surface: a door translates them.
+
+OnyxError                  what failed, with which value, and what to do next
+├── ConfigError            onyx.json or the environment (key, value, line)
+├── StorageError           the disk said no (full, read-only, locked)
+├── InvalidRequest         a caller's parameter is wrong (field)
+├── NotFound               a session, run, approval, agent or model that is not there
+├── SessionBusy            another server is running this session
+├── AlreadyResolved        an approval that somebody or something answered before
+├── ModelError             a provider failed (code, hint, retry_after_s)
+└── ToolError              a tool failed: becomes a result for the model, never the end of a turn
+    ├── InvalidArguments   the call does not match the tool's schema
+    ├── PathNotAllowed     outside the allowed roots
+    └── NotebookError      a notebook operation (code: not_found, no_cell, stale, no_kernel, not_notebook, …)
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ModelErrorCode = Literal[
+    "authentication",
+    "rate_limit",
+    "overflow",
+    "refused",
+    "not_found",
+    "timeout",
+    "unavailable",
+    "bad_response",
+]
+
+
+class OnyxError(Exception):
+    """Base of all errors raised on purpose; `str(error)` is fit for a person to read."""
+
+    code = "error"
+    hint: str | None = None
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        if hint is not None:
+            self.hint = hint
+
+
+class ConfigError(OnyxError):
+    """A configuration value that cannot be used. `line` counts from 1 and is None for an environment variable."""
+
+    code = "config"
+
+    def __init__(self, message: str, *, key: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.line = line
+
+
+class StorageError(OnyxError):
+    """The file system refused; nothing that was on disk before has been lost."""
+
+    code = "storage"
+
+
+class InvalidRequest(OnyxError):
+    """A caller's parameter is wrong; `field` names it."""
+
+    code = "invalid_request"
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class NotFound(OnyxError):
+    """What was asked for does not exist."""
+
+    code = "not_found"
+
+
+class SessionBusy(OnyxError):
+    """Another server on the same ONYX_HOME is running this session."""
+
+    code = "session_busy"
+
+
+class AlreadyResolved(OnyxError):
+    """The approval was answered before: by a person, the timeout or the end of its run."""
+
+    code = "already_resolved"
+
+
+class ModelError(OnyxError):
+    """A provider failed. `retry_after_s` is the provider's own wish, in seconds."""
+
+    def __init__(
+        self,
+        code: ModelErrorCode,
+        message: str,
+        *,
+        hint: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class ToolError(OnyxError):
+    """A tool failed; the message goes back to the model as the call's result."""
+
+    code = "tool_error"
+
+
+class InvalidArguments(ToolError):
+    """The call's arguments do not match the tool's schema."""
+
+    code = "invalid_arguments"
+
+
+class PathNotAllowed(ToolError):
+    """The path leads outside the allowed roots."""
+
+    code = "path_not_allowed"
+
+
+class NotebookError(ToolError):
+    """A notebook operation failed. `data` holds what a caller needs to go on (for `stale`: the current source)."""
+
+    def __init__(self, code: str, message: str, *, data: dict[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data or {}

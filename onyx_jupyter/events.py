@@ -1,0 +1,150 @@
+"""What happens during a run, as typed events. Field names, in camelCase, are the socket's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from onyx_jupyter.messages import Attachment, Usage
+
+Decision = Literal["approved", "denied", "expired", "aborted"]
+
+
+def to_camel(name: str) -> str:
+    """`run_id` → `runId`."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatStarted:
+    name: ClassVar[str] = "chat.started"
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDelta:
+    """A piece of the answer, appended to what came before."""
+
+    name: ClassVar[str] = "chat.delta"
+    run_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    name: ClassVar[str] = "tool.started"
+    run_id: str
+    call_id: str
+    tool: str
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A line about work under way. Before the first word of an answer the tool is `model` and `call_id` is empty."""
+
+    name: ClassVar[str] = "tool.progress"
+    run_id: str
+    call_id: str
+    tool: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    name: ClassVar[str] = "tool.finished"
+    run_id: str
+    call_id: str
+    tool: str
+    ok: bool
+    output: str
+    attachments: tuple[Attachment, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A person is asked. `details` shows exactly what would run; `expires_at` is ISO 8601 in UTC."""
+
+    name: ClassVar[str] = "exec.approval_request"
+    approval_id: str
+    run_id: str
+    call_id: str
+    tool_name: str
+    summary: str
+    details: dict[str, Any]
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResolved:
+    name: ClassVar[str] = "exec.approval_resolved"
+    approval_id: str
+    decision: Decision
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFinal:
+    name: ClassVar[str] = "chat.final"
+    run_id: str
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ChatError:
+    name: ClassVar[str] = "chat.error"
+    run_id: str
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAborted:
+    name: ClassVar[str] = "chat.aborted"
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUpdated:
+    """The session's metadata as `sessions.list` gives it."""
+
+    name: ClassVar[str] = "session.updated"
+    session: dict[str, Any]
+
+
+RunEvent = (
+    ChatStarted
+    | ChatDelta
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalResolved
+    | ChatFinal
+    | ChatError
+    | ChatAborted
+)
+Event = RunEvent | SessionUpdated
+END_OF_RUN = (ChatFinal, ChatError, ChatAborted)
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """The event's `data` for the wire: camelCase keys, absent where None; without sessionKey and seq."""
+    if isinstance(event, SessionUpdated):
+        return dict(event.session)
+    data: dict[str, Any] = camel_data(event)
+    return data
+
+
+def camel_data(value: Any) -> Any:
+    """A dataclass as a JSON-ready dict with camelCase keys, None left out; other values as they are."""
+    if isinstance(value, tuple):
+        return [camel_data(item) for item in value]
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    pairs = ((to_camel(f.name), getattr(value, f.name)) for f in fields(value))
+    return {key: camel_data(item) for key, item in pairs if item is not None}

@@ -1,0 +1,84 @@
+"""What a model and Onyx say to each other: messages, tool calls, results, usage. It knows no wire or disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "tool", "system"]
+Risk = Literal["read", "write", "execute", "network"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to run a tool; `malformed` is the raw text where it was no JSON object (arguments is then {})."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    malformed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A binary output of a tool; `data` is base64."""
+
+    type: Literal["image", "file"]
+    mime_type: str
+    data: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure."""
+
+    output: str
+    ok: bool = True
+    attachments: tuple[Attachment, ...] = ()
+    exit_code: int | None = None
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls; `cost_usd` is None where no price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            _add(self.cached_tokens, other.cached_tokens),
+            _add(self.cost_usd, other.cost_usd),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation as a model sees it; `tool_call_id` belongs to role `tool` alone."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model is told of it; `parameters` is a JSON schema (type object, camelCase properties)."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _add(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return left if right is None else right
+    return left + right

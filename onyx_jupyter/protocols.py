@@ -1,0 +1,239 @@
+"""The interfaces between Onyx's parts: whoever needs a part depends on its shape here. It never holds behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, ToolResult, Usage
+
+# ── models ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call to a model. `tools` empty means: answer in words."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolDefinition] = ()
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProgress:
+    """Something worth telling before the first word comes (a model is loading)."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDone:
+    """The end of one model call; every stream ends with exactly one, or raises ModelError."""
+
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+
+
+ModelEvent = TextDelta | ModelProgress | ModelDone
+
+
+class Model(Protocol):
+    """A model that can answer. `light` ones get a short prompt and few tools."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def light(self) -> bool: ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The answer as it comes. Closing or cancelling the iterator ends the provider's work at once.
+
+        Raises: ModelError.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine."""
+
+    id: str
+    provider: str
+    local: bool
+    tools: bool
+
+
+class Models(Protocol):
+    """All models that this configuration can reach."""
+
+    def open(self, model_id: str) -> Model:
+        """The model of that id (`provider/model`). Raises: ModelError (not_found, authentication)."""
+        ...
+
+    async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
+        """What can be chosen now; never a network call unless `refresh`."""
+        ...
+
+    async def warm(self) -> None:
+        """Load what the first answer will need, off the event loop."""
+        ...
+
+    async def close(self) -> None:
+        """End every process and connection."""
+        ...
+
+
+# ── notebooks ───────────────────────────────────────────────────────────────────────────────────────
+
+CellType = Literal["code", "markdown", "raw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`."""
+
+    id: str
+    cell_type: CellType
+    source: str
+    hash: str
+    execution_count: int | None = None
+    outputs: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookView:
+    """A notebook as it stands now. `backend` says where it was read: `browser` (open in a tab) or `contents`."""
+
+    path: str
+    cells: tuple[Cell, ...]
+    backend: str
+    kernel_name: str | None = None
+    kernel_status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """How a cell's execution ended, with its nbformat 4 outputs; `note` says why they are not in the notebook."""
+
+    status: Literal["ok", "error", "aborted"]
+    execution_count: int | None
+    outputs: tuple[Mapping[str, Any], ...]
+    note: str | None = None
+
+
+class Notebooks(Protocol):
+    """Notebooks by path (as in the file browser) and cell id, whether open in a tab or not."""
+
+    async def read(self, path: str) -> NotebookView:
+        """Raises: NotebookError (not_found, not_notebook)."""
+        ...
+
+    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
+        """A new cell after that one, or at the end. Raises: NotebookError (no_cell, …)."""
+        ...
+
+    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
+        """New source for a cell. Raises: NotebookError (no_cell; stale with the current source)."""
+        ...
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        """Runs a cell in the notebook's kernel, outputs appearing in place; cancelling interrupts the kernel.
+
+        Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died, …).
+        """
+        ...
+
+
+# ── memory ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Memory(Protocol):
+    """The Markdown files of one agent's workspace."""
+
+    async def read(self, path: str, *, start_line: int = 1, line_count: int | None = None) -> str:
+        """Lines of a memory file, `start_line` counted from 1. Raises: ToolError."""
+        ...
+
+    async def write(self, content: str, target: str | None = None) -> str:
+        """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
+        ...
+
+    async def bootstrap_files(self) -> Mapping[str, str]:
+        """Name → text of the files that belong into every prompt, in the prompt's order; empty ones left out."""
+        ...
+
+
+# ── tools ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPreview:
+    """What a person is shown before a call runs.
+
+    `details` is exactly what will run (command and cwd, cell diff …); `grant` is the key under which "allow for this
+    session" is remembered, and `grant_text` says in words what it covers.
+    """
+
+    summary: str
+    details: Mapping[str, Any]
+    grant: str
+    grant_text: str
+
+
+class Approver(Protocol):
+    """Whoever decides whether a call that changes something may run."""
+
+    async def ask(self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview) -> ApprovalAnswer:
+        """Waits for a person; silence until the timeout is a no. Cancelling closes the question."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """The decision on one call; `reason` is the person's own words, for the model."""
+
+    approved: bool
+    reason: str | None = None
+
+
+# ── sessions ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Transcript(Protocol):
+    """The append-only record of one session, as the agent needs it."""
+
+    @property
+    def session_key(self) -> str: ...
+
+    def conversation(self, run_id: str) -> Sequence[Message]:
+        """What a model should see in this run: earlier runs and this one, each call next to its result."""
+        ...
+
+    def open_calls(self, run_id: str) -> Sequence[ToolCall]:
+        """Calls of this run that have no result yet, in order."""
+        ...
+
+    async def append_assistant(
+        self, run_id: str, text: str, calls: Sequence[ToolCall], usage: Usage | None, meta: Mapping[str, Any]
+    ) -> None:
+        """On disk when it returns. Raises: StorageError."""
+        ...
+
+    async def append_result(self, run_id: str, call: ToolCall, result: ToolResult, meta: Mapping[str, Any]) -> None:
+        """On disk when it returns. Raises: StorageError."""
+        ...
+
+
+EventSink = Callable[[Any], Awaitable[None]]

@@ -1,0 +1,48 @@
+"""Replaces a file as a whole: a reader sees the old content or the new one, never a mixture."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) -> None:
+    """Writes beside the target, fsyncs, renames. A file that exists keeps its mode. Raises: StorageError."""
+    with disk_errors("write", path):
+        kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(kept_mode)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def make_private_folder(path: Path) -> None:
+    """The folder and its parents, new ones readable by the owner alone. Raises: StorageError."""
+    with disk_errors("create", path):
+        for folder in reversed([path, *path.parents]):
+            if not folder.exists():
+                folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows cannot open a folder; its rename is durable enough without
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

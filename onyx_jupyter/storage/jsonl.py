@@ -1,0 +1,65 @@
+"""Append-only files of one JSON object a line, safe against a kill at any byte. It never rewrites a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The objects of a file, and the numbers (from 1) of lines that are no JSON object."""
+
+    objects: tuple[dict[str, Any], ...]
+    damaged: tuple[int, ...]
+
+
+def append_line(path: Path, item: Mapping[str, Any]) -> None:
+    """One `write` and an fsync; on failure the file is as before. Raises: StorageError."""
+    line = json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+    with disk_errors("write to", path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line  # a kill cut the last line: it stays a damaged line of its own
+            _write_whole(descriptor, line, size)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_lines(path: Path) -> Lines:
+    """Every line that can be read, in order; damaged ones are counted, not raised. Raises: StorageError."""
+    with disk_errors("read", path):
+        raw = path.read_bytes()
+    objects, damaged = [], []
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line.decode("utf-8", "surrogatepass"))
+        except ValueError:
+            item = None
+        if isinstance(item, dict):
+            objects.append(item)
+        else:
+            damaged.append(number)
+    return Lines(tuple(objects), tuple(damaged))
+
+
+def _write_whole(descriptor: int, line: bytes, size_before: int) -> None:
+    try:
+        written = os.write(descriptor, line)
+        while written < len(line):  # a disk about to be full takes a part first, then refuses
+            written += os.write(descriptor, line[written:])
+    except OSError:
+        os.ftruncate(descriptor, size_before)
+        raise
