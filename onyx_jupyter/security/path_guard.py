@@ -40,7 +40,7 @@ class PathGuard:
         return real
 
     def api_path(self, path: str) -> str:
-        """The path as Jupyter's contents API wants it (posix, relative to the server's root). Raises: PathNotAllowed."""
+        """The path as Jupyter's contents API wants it: posix, from the server's root. Raises: PathNotAllowed."""
         real = self.resolve(path)
         if real != self.server_root and self.server_root not in real.parents:
             raise PathNotAllowed(f"The path {path!r} lies outside the server's root {self.server_root}.")

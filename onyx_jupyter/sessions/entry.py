@@ -1,0 +1,112 @@
+"""One line of a transcript: the published format, with whatever a later version added kept as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from onyx_jupyter.messages import Role, ToolCall, Usage
+
+SCHEMA_VERSION = 1
+_KNOWN = frozenset({"v", "id", "parent", "ts", "role", "content", "tool_calls", "tool_call_id", "usage", "meta"})
+_ROLES = frozenset({"user", "assistant", "tool", "system"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`parent` is the entry before it; `meta.kind` tells what a system entry means; `extra` keeps unknown fields."""
+
+    id: str
+    parent: str | None
+    ts: str
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    usage: Usage | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def run_id(self) -> str | None:
+        run_id = self.meta.get("runId")
+        return run_id if isinstance(run_id, str) else None
+
+    @property
+    def kind(self) -> str | None:
+        """What a system entry means: session, approval_request, approval_resolved, run_end."""
+        return self.meta.get("kind") if self.role == "system" else None
+
+
+def to_json(entry: Entry) -> dict[str, Any]:
+    """The entry as its line says it; absent fields are left out."""
+    line: dict[str, Any] = {
+        "v": SCHEMA_VERSION,
+        "id": entry.id,
+        "parent": entry.parent,
+        "ts": entry.ts,
+        "role": entry.role,
+        "content": entry.content,
+    }
+    if entry.tool_calls:
+        line["tool_calls"] = [_call_to_json(call) for call in entry.tool_calls]
+    if entry.tool_call_id is not None:
+        line["tool_call_id"] = entry.tool_call_id
+    if entry.usage is not None:
+        line["usage"] = _usage_to_json(entry.usage)
+    if entry.meta:
+        line["meta"] = dict(entry.meta)
+    return line | dict(entry.extra)
+
+
+def from_json(line: Mapping[str, Any]) -> Entry:
+    """Raises: ValueError where the line is not an entry."""
+    entry_id, role, content = line.get("id"), line.get("role"), line.get("content")
+    if not isinstance(entry_id, str) or role not in _ROLES or not isinstance(content, str):
+        raise ValueError("a transcript line needs id, role and content")
+    calls, meta = line.get("tool_calls") or [], line.get("meta") or {}
+    if not isinstance(calls, list) or not isinstance(meta, dict):
+        raise ValueError("tool_calls must be a list and meta an object")
+    return Entry(
+        id=entry_id,
+        parent=line.get("parent"),
+        ts=str(line.get("ts", "")),
+        role=cast(Role, role),
+        content=content,
+        tool_calls=tuple(_call_from_json(call) for call in calls),
+        tool_call_id=line.get("tool_call_id"),
+        usage=_usage_from_json(line.get("usage")),
+        meta=meta,
+        extra={key: value for key, value in line.items() if key not in _KNOWN},
+    )
+
+
+def _call_to_json(call: ToolCall) -> dict[str, Any]:
+    line: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
+    return line if call.malformed is None else line | {"malformed": call.malformed}
+
+
+def _call_from_json(line: Any) -> ToolCall:
+    if not isinstance(line, dict) or not isinstance(line.get("id"), str) or not isinstance(line.get("name"), str):
+        raise ValueError("a tool call needs id and name")
+    arguments = line.get("arguments")
+    return ToolCall(line["id"], line["name"], arguments if isinstance(arguments, dict) else {}, line.get("malformed"))
+
+
+def _usage_to_json(usage: Usage) -> dict[str, Any]:
+    numbers = {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cachedTokens": usage.cached_tokens,
+        "costUsd": usage.cost_usd,
+    }
+    return {key: value for key, value in numbers.items() if value is not None}
+
+
+def _usage_from_json(line: Any) -> Usage | None:
+    if not isinstance(line, dict):
+        return None
+    return Usage(
+        int(line.get("inputTokens", 0)), int(line.get("outputTokens", 0)), line.get("cachedTokens"), line.get("costUsd")
+    )

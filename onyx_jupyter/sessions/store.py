@@ -1,0 +1,85 @@
+"""All sessions of one ONYX_HOME: makes, finds and lists them. It never changes what stands in one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.errors import NotFound
+from onyx_jupyter.sessions.conversation import Summary, summarise
+from onyx_jupyter.sessions.transcript import SessionTranscript, read_entries
+from onyx_jupyter.storage.atomic_write import make_private_folder
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+_SESSION_KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """One session in a list."""
+
+    session_key: str
+    summary: Summary
+
+
+class SessionStore:
+    """Sessions by key; `sessions/<agent>/<key>.jsonl` holds each."""
+
+    def __init__(self, folder: Path, clock: Clock, ids: IdSource) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._ids = ids
+        self._open: dict[str, SessionTranscript] = {}
+        self._summaries: dict[Path, tuple[tuple[int, int], Summary]] = {}
+
+    async def create(self, agent_id: str, title: str | None, model: str | None) -> SessionTranscript:
+        """A new session, its first line on disk. Raises: StorageError."""
+        key = self._ids.new()
+        folder = self._folder / agent_id
+        await asyncio.to_thread(make_private_folder, folder)
+        transcript = SessionTranscript(folder / f"{key}.jsonl", key, self._clock, self._ids)
+        facts = {"kind": "session", "agentId": agent_id, "title": title, "model": model}
+        await transcript.append("system", "", {name: value for name, value in facts.items() if value is not None})
+        self._open[key] = transcript
+        return transcript
+
+    async def get(self, session_key: str) -> SessionTranscript:
+        """The session with everything that is on disk now. Raises: NotFound, StorageError."""
+        transcript = self._open.get(session_key)
+        if transcript is None:
+            path = await asyncio.to_thread(self._find, session_key)
+            # Two askers may have come here together: the first one's object is the one.
+            transcript = self._open.setdefault(
+                session_key, SessionTranscript(path, session_key, self._clock, self._ids)
+            )
+        await transcript.load()
+        return transcript
+
+    async def list(self) -> Sequence[ListedSession]:
+        """Every session, the last used first. Raises: StorageError."""
+        listed = await asyncio.to_thread(self._summarise_all)
+        return sorted(listed, key=lambda item: item.summary.updated_at, reverse=True)
+
+    def _summarise_all(self) -> Sequence[ListedSession]:
+        with disk_errors("list", self._folder):
+            return [ListedSession(path.stem, self._summary(path)) for path in self._folder.glob("*/*.jsonl")]
+
+    def _summary(self, path: Path) -> Summary:
+        """Read anew only where the file has changed: a list of many sessions costs one `stat` each."""
+        status = path.stat()
+        version = (status.st_size, status.st_mtime_ns)
+        known = self._summaries.get(path)
+        if known is None or known[0] != version:
+            known = (version, summarise(read_entries(path)))
+            self._summaries[path] = known
+        return known[1]
+
+    def _find(self, session_key: str) -> Path:
+        if _SESSION_KEY.fullmatch(session_key):
+            for path in self._folder.glob(f"*/{session_key}.jsonl"):
+                return path
+        raise NotFound(f"There is no session {session_key!r}. It may have been deleted; sessions.list shows all.")

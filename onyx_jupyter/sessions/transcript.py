@@ -1,0 +1,153 @@
+"""One session's file: appends entries, reads them back, and holds the lock that keeps two servers apart."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.clock import Clock, IdSource, timestamp
+from onyx_jupyter.errors import SessionBusy
+from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
+from onyx_jupyter.sessions import conversation
+from onyx_jupyter.sessions.entry import Entry, from_json, to_json
+from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.jsonl import append_line, read_lines
+
+log = logging.getLogger(__name__)
+
+
+class SessionTranscript:
+    """Entries in memory as they stand on disk: one instance a session. `load` notices other servers' lines."""
+
+    def __init__(self, path: Path, session_key: str, clock: Clock, ids: IdSource) -> None:
+        self._path = path
+        self._session_key = session_key
+        self._clock = clock
+        self._ids = ids
+        self._entries: list[Entry] = []
+        self._read_size = 0
+        self._order = asyncio.Lock()
+        self._server_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=0)
+
+    @property
+    def session_key(self) -> str:
+        return self._session_key
+
+    @property
+    def partial_path(self) -> Path:
+        """Where the words of an answer under way are kept."""
+        return self._path.with_suffix(".partial")
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self._entries
+
+    async def load(self) -> None:
+        """Reads the file where it has changed since. Raises: StorageError."""
+        async with self._order:
+            await asyncio.to_thread(self._read_if_changed)
+
+    def lock(self) -> None:
+        """Claims the session for this server, until `unlock` or the end of the process. Raises: SessionBusy."""
+        try:
+            self._server_lock.acquire()
+        except Timeout as error:
+            raise SessionBusy(
+                "Another Jupyter server is answering in this session. Wait for it, or start a new session.",
+            ) from error
+
+    def unlock(self) -> None:
+        """Gives the session back; each `lock` needs one."""
+        self._server_lock.release()
+
+    async def append(
+        self,
+        role: Role,
+        content: str,
+        meta: Mapping[str, Any],
+        *,
+        calls: Sequence[ToolCall] = (),
+        call_id: str | None = None,
+        usage: Usage | None = None,
+    ) -> Entry:
+        """On disk when it returns. Raises: StorageError."""
+        parts = {"tool_calls": tuple(calls), "tool_call_id": call_id, "usage": usage}
+        # Shielded: a Stop between the write and our note of it would leave memory and disk telling two stories.
+        return await asyncio.shield(asyncio.create_task(self._append(role, content, meta, parts)))
+
+    async def append_user(self, run_id: str, text: str, meta: Mapping[str, Any]) -> Entry:
+        return await self.append("user", text, {"runId": run_id, **meta})
+
+    async def append_assistant(
+        self, run_id: str, text: str, calls: Sequence[ToolCall], usage: Usage | None, meta: Mapping[str, Any]
+    ) -> None:
+        await self.append("assistant", text, {"runId": run_id, **meta}, calls=calls, usage=usage)
+
+    async def append_result(self, run_id: str, call: ToolCall, result: ToolResult, meta: Mapping[str, Any]) -> None:
+        details: dict[str, Any] = {"runId": run_id, "tool": call.name, "ok": result.ok, **meta}
+        if result.exit_code is not None:
+            details["exitCode"] = result.exit_code
+        if result.truncated:
+            details["truncated"] = True
+        if result.attachments:
+            details["attachments"] = [
+                {"type": a.type, "mimeType": a.mime_type, "data": a.data, "name": a.name} for a in result.attachments
+            ]
+        await self.append("tool", result.output, details, call_id=call.id)
+
+    async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
+        """The run's last line: final, error, aborted or interrupted."""
+        await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})
+
+    def conversation(self, run_id: str) -> Sequence[Message]:
+        return conversation.conversation(self._entries, run_id)
+
+    def open_calls(self, run_id: str) -> Sequence[ToolCall]:
+        return conversation.open_calls(self._entries, run_id)
+
+    def usage(self, run_id: str) -> Usage:
+        return conversation.run_usage(self._entries, run_id)
+
+    def model_calls(self, run_id: str) -> int:
+        """How often a model has answered in this run so far."""
+        return sum(entry.role == "assistant" and entry.run_id == run_id for entry in self._entries)
+
+    async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
+        async with self._order:
+            parent = self._entries[-1].id if self._entries else None
+            now = timestamp(self._clock.now())
+            entry = Entry(self._ids.new(), parent, now, role, content, meta=meta, **parts)
+            await asyncio.to_thread(self._append_and_measure, entry)
+            self._entries.append(entry)
+            return entry
+
+    def _append_and_measure(self, entry: Entry) -> None:
+        append_line(self._path, to_json(entry))
+        self._read_size = self._path.stat().st_size
+
+    def _read_if_changed(self) -> None:
+        with disk_errors("read", self._path):
+            size = self._path.stat().st_size
+        if size == self._read_size:
+            return
+        self._entries = read_entries(self._path)
+        self._read_size = size
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Every entry that can be read; what cannot is logged and stays in the file. Raises: StorageError."""
+    lines = read_lines(path)
+    if lines.damaged:
+        log.warning("%s: damaged lines left out: %s", path.name, ", ".join(map(str, lines.damaged)))
+    entries = []
+    for item in lines.objects:
+        try:
+            entries.append(from_json(item))
+        except ValueError as error:
+            log.warning("%s: a line that is no entry is left out: %s", path.name, error)
+    return entries
