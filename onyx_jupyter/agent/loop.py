@@ -1,0 +1,111 @@
+"""The agent loop: ask the model, run what it calls, feed the results back, until it answers in words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.tool_calls import perform
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.events import ChatDelta, ToolProgress
+from onyx_jupyter.messages import Message, ToolCall, Usage
+from onyx_jupyter.protocols import ModelDone, ModelProgress, ModelRequest, TextDelta
+
+LAST_TURN = Message(
+    "user",
+    "[Onyx] You have used every step you have for this request. Answer now with what you know, without tools, and say "
+    "what is left to do.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of the model: words, calls, or both."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+
+
+async def run_loop(run: Run) -> str:
+    """The text of the last reply. Picks up where the transcript stands, so a run also goes on after a restart.
+
+    Raises: ModelError, StorageError.
+    """
+    await _finish_open_calls(run)
+    for turn in range(run.transcript.model_calls(run.run_id), run.max_turns + 1):
+        is_last = turn >= run.max_turns
+        reply = await _ask_model(run, is_last)
+        if not reply.calls:
+            return reply.text
+        await _finish_open_calls(run)
+    return ""
+
+
+async def _finish_open_calls(run: Run) -> None:
+    """Strictly one after the other: a later call may depend on what an earlier one did."""
+    for call in run.transcript.open_calls(run.run_id):
+        await perform(call, run)
+
+
+async def _ask_model(run: Run, is_last: bool) -> Reply:
+    """One model call, streamed to the watchers and written down before anything acts on it."""
+    messages = list(run.transcript.conversation(run.run_id))
+    request = ModelRequest(
+        system=await run.build_prompt(),
+        messages=[*messages, LAST_TURN] if is_last else messages,
+        tools=() if is_last else run.offered,
+        temperature=run.temperature,
+        max_tokens=run.max_tokens,
+    )
+    reply = await _stream(run, request)
+    calls = () if is_last else _with_new_ids(reply.calls, messages, run)
+    await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, {"model": run.model.id})
+    run.text, run.why = "", reply.text
+    await run.partial.discard()
+    return Reply(reply.text, calls, reply.usage)
+
+
+def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: Run) -> tuple[ToolCall, ...]:
+    """Some providers count their calls from zero in each reply; a result must belong to exactly one call."""
+    taken = {call.id for message in messages for call in message.tool_calls}
+    unique = []
+    for call in calls:
+        call = replace(call, id=run.new_id()) if not call.id or call.id in taken else call
+        taken.add(call.id)
+        unique.append(call)
+    return tuple(unique)
+
+
+async def _stream(run: Run, request: ModelRequest) -> Reply:
+    run.text = ""
+    await run.partial.begin(run.run_id)
+    stream = run.model.stream(request)
+    try:
+        async for event in stream:
+            if isinstance(event, TextDelta):
+                run.text += event.text
+                run.partial.add(event.text)
+                run.emit(ChatDelta(run.run_id, event.text))
+            elif isinstance(event, ModelProgress):
+                run.emit(ToolProgress(run.run_id, "", "model", event.message))
+            else:
+                return _reply(run, event)
+    finally:
+        await asyncio.shield(_close(stream))
+    raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
+
+
+def _reply(run: Run, done: ModelDone) -> Reply:
+    if not run.text.strip() and not done.tool_calls:
+        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
+    return Reply(run.text, done.tool_calls, done.usage)
+
+
+async def _close(stream: object) -> None:
+    """Ends the provider's work now rather than when the garbage collector comes by."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()

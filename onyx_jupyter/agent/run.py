@@ -1,0 +1,65 @@
+"""What one run works with. It holds no behaviour beyond telling the world what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.events import RunEvent
+from onyx_jupyter.messages import ToolCall, ToolDefinition, Usage
+from onyx_jupyter.protocols import Approver, Model, Transcript
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.registry import ToolRegistry
+
+
+class RunTranscript(Transcript, Protocol):
+    """What the agent asks of a transcript beyond reading and appending."""
+
+    def usage(self, run_id: str) -> Usage: ...
+
+    def model_calls(self, run_id: str) -> int: ...
+
+    async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None: ...
+
+
+class PartialText(Protocol):
+    """Keeps the words of an answer under way where a kill cannot take them."""
+
+    async def begin(self, run_id: str) -> None: ...
+
+    def add(self, text: str) -> None: ...
+
+    async def discard(self) -> None: ...
+
+
+@dataclass
+class Run:
+    """One answer being made, from the user's message to final, error or aborted.
+
+    `earlier` tells watchers what the run did before a restart. `text` is what the model has said since its last
+    finished reply: what is kept when the run is stopped in the middle. `why` is the sentence with which it made its
+    latest calls, for the person who is asked.
+    """
+
+    run_id: str
+    session_key: str
+    model: Model
+    transcript: RunTranscript
+    partial: PartialText
+    tools: ToolRegistry
+    offered: Sequence[ToolDefinition]
+    context_for: Callable[[ToolCall], ToolContext]
+    approver: Approver
+    build_prompt: Callable[[], Awaitable[str]]
+    emit: Callable[[RunEvent], None]
+    redact: Callable[[str], str]
+    clock: Clock
+    new_id: Callable[[], str]
+    max_turns: int
+    earlier: Sequence[RunEvent] = ()
+    temperature: float | None = None
+    max_tokens: int | None = None
+    text: str = field(default="", init=False)
+    why: str = field(default="", init=False)

@@ -1,0 +1,64 @@
+"""One tool call from the model's wish to its paired result: check, ask, run, filter, write down, tell."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.events import ToolFinished, ToolStarted
+from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.registry import failed
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+log = logging.getLogger(__name__)
+
+
+async def perform(call: ToolCall, run: Run) -> None:
+    """When it returns, the call's result is on disk and announced. Cancelled, it leaves the call to the run's end."""
+    started_at = run.clock.monotonic()
+    status, result = await _outcome(call, run)
+    result = replace(result, output=run.redact(result.output))
+    duration_ms = round((run.clock.monotonic() - started_at) * 1000)
+    await record(call, result, status, run, {"durationMs": duration_ms})
+
+
+async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: dict[str, object]) -> None:
+    """Writes the paired result, then tells the watchers."""
+    await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
+    attachments = result.attachments or None
+    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, result.output, attachments))
+
+
+async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
+    """The result and its status: ok, failed or denied. Nothing that a tool does wrong gets past here."""
+    try:
+        tool, arguments = run.tools.validate(call)
+        context = run.context_for(call)
+        if tool.risk != "read":
+            refusal = await _ask(tool, arguments, call, context, run)
+            if refusal is not None:
+                return "denied", ToolResult(refusal, ok=False)
+        run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
+        result = await tool.run(arguments, context)
+        return ("ok" if result.ok else "failed"), result
+    except OnyxError as error:
+        return "failed", failed(call.name, error)
+    except Exception as error:
+        log.exception("The tool %s failed in session %s", call.name, run.session_key)
+        return "failed", failed(call.name, error)
+
+
+async def _ask(
+    tool: Tool[Arguments], arguments: Arguments, call: ToolCall, context: ToolContext, run: Run
+) -> str | None:
+    """None where it may run; else what the model is told."""
+    preview = await tool.preview(arguments, context)
+    if run.why:
+        preview = replace(preview, details={**preview.details, "why": run.why})
+    answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
+    if answer.approved:
+        return None
+    return f"Denied: {answer.reason}" if answer.reason else "Denied."

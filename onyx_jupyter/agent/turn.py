@@ -1,0 +1,65 @@
+"""The life of a run: it starts once, ends in exactly one of final, error and aborted, and leaves no call unpaired."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from onyx_jupyter.agent.loop import run_loop
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.tool_calls import record
+from onyx_jupyter.errors import OnyxError, StorageError
+from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted, RunEvent
+from onyx_jupyter.messages import ToolResult
+
+log = logging.getLogger(__name__)
+
+STOPPED = ToolResult("Stopped by the user. It may have been done in part.", ok=False)
+ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this call.", ok=False)
+
+
+async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
+    """Runs to the end. Cancelling it is Stop; while the server closes, it leaves all as a later start can go on with.
+
+    Errors of providers and disks end the run, not the caller.
+    """
+    for event in (ChatStarted(run.run_id), *run.earlier):
+        run.emit(event)
+    try:
+        text = await run_loop(run)
+    except asyncio.CancelledError:
+        if is_closing():
+            raise
+        await asyncio.shield(asyncio.ensure_future(_end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))))
+    except OnyxError as error:
+        await _end_with_error(run, error.code, run.redact(str(error)), error.hint)
+    except Exception as error:
+        log.exception("Run %s of session %s failed", run.run_id, run.session_key)
+        message = f"Something in Onyx went wrong ({type(error).__name__}). The server's log has the details."
+        await _end_with_error(run, "internal", message, "Try again; if it happens again, please report it.")
+    else:
+        await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text, run.transcript.usage(run.run_id)))
+
+
+async def _end_with_error(run: Run, code: str, message: str, hint: str | None) -> None:
+    details = {"code": code, "message": message} | ({"hint": hint} if hint else {})
+    await _end(run, "error", details, ENDED_EARLY, ChatError(run.run_id, code, message, hint))
+
+
+async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:
+    """Writes what is left to write, then announces the end; a disk that refuses does not silence the announcement."""
+    try:
+        if run.text:
+            meta = {"model": run.model.id, "partial": True}
+            await run.transcript.append_assistant(run.run_id, run.text, (), None, meta)
+        await run.partial.discard()
+        for call in run.transcript.open_calls(run.run_id):
+            await record(call, unanswered, "aborted", run, {})
+        await run.transcript.append_end(run.run_id, outcome, details)
+    except StorageError as error:
+        log.error("The end of run %s could not be written: %s", run.run_id, error)
+        if not isinstance(event, ChatError):
+            event = ChatError(run.run_id, error.code, str(error), error.hint)
+    run.emit(event)

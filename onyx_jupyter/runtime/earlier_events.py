@@ -1,0 +1,32 @@
+"""A run that goes on after a restart, told again from its transcript, so that a watcher sees it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from onyx_jupyter.events import ChatDelta, RunEvent, ToolFinished, ToolStarted
+from onyx_jupyter.messages import Attachment, ToolCall
+from onyx_jupyter.sessions.entry import Entry
+
+
+def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
+    """What the run has said and done so far, as the events that told of it then."""
+    calls: dict[str, ToolCall] = {}
+    for entry in entries:
+        if entry.run_id != run_id:
+            continue
+        if entry.role == "assistant":
+            calls.update({call.id: call for call in entry.tool_calls})
+            if entry.content:
+                yield ChatDelta(run_id, entry.content)
+        elif entry.role == "tool" and entry.tool_call_id in calls:
+            call = calls[entry.tool_call_id]
+            yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))
+            attachments = tuple(_attachments(entry.meta.get("attachments", ()))) or None
+            yield ToolFinished(run_id, call.id, call.name, bool(entry.meta.get("ok")), entry.content, attachments)
+
+
+def _attachments(items: Sequence[dict[str, Any]]) -> Iterator[Attachment]:
+    for item in items:
+        yield Attachment(item["type"], item["mimeType"], item["data"], item.get("name"))

@@ -1,0 +1,41 @@
+"""How Onyx's parts are. Only what was really looked at is called ok."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.runtime.onyx import Onyx
+
+
+async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
+    """Name → {ok, message, hint?}; `ready` must have been awaited."""
+    return {"config": _config(onyx), "model": _model(onyx), "storage": await asyncio.to_thread(_storage, onyx)}
+
+
+def _config(onyx: Onyx) -> dict[str, Any]:
+    error = onyx.settings.error
+    if error is None:
+        return {"ok": True, "message": str(onyx.home.config_file)}
+    hint = "The defaults are in force. Mend the file, then choose “Check again” in the model picker."
+    return {"ok": False, "message": str(error), "hint": hint}
+
+
+def _model(onyx: Onyx) -> dict[str, Any]:
+    """Whether the default model can be opened; that costs no call to a provider."""
+    config = onyx.settings.config
+    model_id = config.model_of(config.default_agent())
+    try:
+        onyx.models.open(model_id)
+    except ModelError as error:
+        return {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
+    return {"ok": True, "message": model_id}
+
+
+def _storage(onyx: Onyx) -> dict[str, Any]:
+    if os.access(onyx.home.root, os.W_OK | os.X_OK):
+        return {"ok": True, "message": str(onyx.home.root)}
+    hint = "Set ONYX_HOME to a folder that you own."
+    return {"ok": False, "message": f"{onyx.home.root} cannot be written to.", "hint": hint}

@@ -1,0 +1,237 @@
+"""Onyx as every surface sees it: one object, one door for messages. It knows nothing of sockets and frames."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.clock import Clock, IdSource, SystemClock
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.protocols import ModelInfo, Models, Notebooks
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.first_file import write_first_file
+from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.recovery import recover
+from onyx_jupyter.runtime.runs import Runs, Surroundings
+from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
+from onyx_jupyter.runtime.streams import Encode, SessionStreams
+from onyx_jupyter.sessions.conversation import Summary, summarise
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.store import SessionStore
+from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.storage.atomic_write import make_private_folder
+from onyx_jupyter.tools.builtin import all_tools
+
+log = logging.getLogger(__name__)
+
+
+class Onyx:
+    """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
+
+    `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
+    open in tabs and which is in front; `templates` holds a new workspace's files.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        server_root: Path,
+        notebooks: Notebooks,
+        *,
+        encode: Encode,
+        templates: Path,
+        open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
+        open_models: Callable[[ModelsSettings], Models] = ProviderModels,
+        environment: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+    ) -> None:
+        self.home = home
+        self._server_root = server_root
+        self._templates = templates
+        self._open_models = open_models
+        self._environment = environment
+        self._clock = clock or SystemClock()
+        self._ids = IdSource(self._clock)
+        self._started_at = self._clock.monotonic()
+        self._preparing: asyncio.Task[None] | None = None
+        self._settings: Settings | None = None
+        self._models: Models | None = None
+        self._retired: list[Models] = []
+        self._agents: dict[str, AgentParts] = {}
+        self.streams = SessionStreams(encode)
+        self.sessions = SessionStore(home.sessions, self._clock, self._ids)
+        self._journal = TranscriptJournal(self.sessions, self.streams)
+        self._approvals: ApprovalBroker | None = None
+        self._runs: Runs | None = None
+        self._surroundings = Surroundings(
+            settings=lambda: self.settings,
+            models=lambda: self.models,
+            agent=self.agent,
+            open_notebooks=open_notebooks,
+            notebooks=notebooks,
+            clock=self._clock,
+            ids=self._ids,
+        )
+
+    # ── life ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def ready(self) -> None:
+        """Reads the configuration, makes the home, recovers what a kill cut off; once. Raises: StorageError."""
+        if self._preparing is None or (self._preparing.done() and self._preparing.exception() is not None):
+            self._preparing = asyncio.create_task(self._prepare(), name="onyx start")
+        await asyncio.shield(self._preparing)
+
+    async def warm(self) -> None:
+        """Loads what the first answer will need, so that it does not wait for imports."""
+        await self.ready()
+        await self.models.warm()
+
+    async def close(self) -> None:
+        """Ends all work; what waits for a person goes on at the next start."""
+        if self._approvals is not None:
+            self._approvals.close()
+        if self._runs is not None:
+            await self._runs.close()
+        for models in [*self._retired, *([self._models] if self._models else [])]:
+            await models.close()
+
+    @property
+    def uptime_s(self) -> float:
+        return self._clock.monotonic() - self._started_at
+
+    # ── configuration ───────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def settings(self) -> Settings:
+        assert self._settings is not None, "ready() comes first"
+        return self._settings
+
+    @property
+    def models(self) -> Models:
+        assert self._models is not None, "ready() comes first"
+        return self._models
+
+    async def list_models(self, *, refresh: bool) -> Sequence[ModelInfo]:
+        """What can be chosen; `refresh` reads the configuration anew and asks the providers."""
+        if refresh:
+            await self._configure()
+        return await self.models.list(refresh=refresh)
+
+    def agent(self, agent_id: str | None) -> AgentParts:
+        """One agent as it is set up now. Raises: NotFound."""
+        config = self.settings.agent(agent_id)
+        if config.id not in self._agents:
+            self._agents[config.id] = agent_parts(config, self.home, self._server_root, self._clock, all_tools)
+        return self._agents[config.id]
+
+    # ── sessions ────────────────────────────────────────────────────────────────────────────────────
+
+    async def create_session(self, agent_id: str | None, title: str | None, model: str | None) -> str:
+        """The new session's key. Raises: NotFound, StorageError."""
+        transcript = await self.sessions.create(self.agent(agent_id).config.id, title, model)
+        self._announce(transcript)
+        return transcript.session_key
+
+    def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
+        """A session's metadata as the wire has it."""
+        names = (
+            "agent_id",
+            "title",
+            "created_at",
+            "updated_at",
+            "message_count",
+            "token_count",
+            "last_message_preview",
+        )
+        info = {to_camel(name): getattr(summary, name) for name in names}
+        return {
+            "sessionKey": session_key,
+            **info,
+            "status": "active",
+            "activity": self.runs.activity(session_key),
+            "model": summary.model,
+        }
+
+    # ── messages ────────────────────────────────────────────────────────────────────────────────────
+
+    async def send(
+        self,
+        session_key: str,
+        message: str,
+        *,
+        model: str | None = None,
+        mode: str | None = None,
+        context: Sequence[Mapping[str, Any]] = (),
+    ) -> str:
+        """The id of the run that will answer; the message is on disk when this returns.
+
+        Raises: NotFound, SessionBusy, StorageError.
+        """
+        transcript = await self.sessions.get(session_key)
+        run_id = self._ids.new()
+        facts = {"model": model, "mode": mode, "context": list(context)}
+        meta = {name: value for name, value in facts.items() if value}
+
+        async def write() -> Entry:
+            return await transcript.append_user(run_id, message, meta)
+
+        await self.runs.start(transcript, write)
+        return run_id
+
+    async def abort(self, run_id: str) -> bool:
+        """Stops the run within a second; False where it does not go on any more."""
+        return await self.runs.abort(run_id, self.sessions.get)
+
+    # ── approvals ───────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def approvals(self) -> ApprovalBroker:
+        assert self._approvals is not None, "ready() comes first"
+        return self._approvals
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def runs(self) -> Runs:
+        assert self._runs is not None, "ready() comes first"
+        return self._runs
+
+    async def _prepare(self) -> None:
+        await asyncio.to_thread(self._make_home)
+        await self._configure()
+        timeout_s = self.settings.config.security.approval_timeout_ms / 1000
+        self._approvals = ApprovalBroker(self._journal, self._clock, self._ids, timeout_s)
+        self._runs = Runs(self._surroundings, self.streams, self._approvals, self._announce)
+        await recover(self.sessions, self._runs, self._approvals, self._clock)
+
+    def _make_home(self) -> None:
+        make_private_folder(self.home.root)
+        make_private_folder(self.home.sessions)
+        write_first_file(self.home.config_file)
+
+    async def _configure(self) -> None:
+        settings = await asyncio.to_thread(load_settings, self.home, self._environment)
+        for agent in settings.config.agents.items:
+            workspace = self.home.workspace(agent.id, agent.workspace)
+            await asyncio.to_thread(install_templates, self._templates, workspace)
+        unchanged = self._settings is not None and self._settings.config == settings.config
+        self._settings = settings
+        if unchanged:
+            return
+        self._agents.clear()
+        if self._models is not None:
+            self._retired.append(self._models)  # a run may still be using it
+        self._models = self._open_models(models_settings(settings.config))
+
+    def _announce(self, transcript: SessionTranscript) -> None:
+        info = self.session_info(transcript.session_key, summarise(transcript.entries))
+        self.streams.broadcast("session.updated", info)

@@ -1,0 +1,109 @@
+"""After a kill or a restart: pairs what was cut off, and lets go on what only waits for a person. It asks no model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import OnyxError, SessionBusy
+from onyx_jupyter.events import ApprovalRequested
+from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.runtime.runs import Runs
+from onyx_jupyter.sessions.conversation import open_approvals, unfinished_runs
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.partial import rescued_text
+from onyx_jupyter.sessions.store import SessionStore
+from onyx_jupyter.sessions.transcript import SessionTranscript
+
+log = logging.getLogger(__name__)
+
+CUT_OFF = ToolResult(
+    "The server stopped during this call. It may have been done in part; look before you repeat.", ok=False
+)
+TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False)
+
+
+async def recover(sessions: SessionStore, runs: Runs, approvals: ApprovalBroker, clock: Clock) -> None:
+    """Goes through every session that has an unfinished run. One that fails is logged and leaves the others alone."""
+    for session in await sessions.list():
+        if not session.summary.unfinished_runs:
+            continue
+        try:
+            transcript = await sessions.get(session.session_key)
+            await _recover_session(transcript, runs, approvals, clock)
+        except SessionBusy:
+            continue  # another server is at work in it
+        except OnyxError as error:
+            log.error("Session %s could not be recovered: %s", session.session_key, error)
+
+
+async def _recover_session(transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, clock: Clock) -> None:
+    if runs.activity(transcript.session_key) != "idle":
+        return
+    transcript.lock()
+    try:
+        await transcript.load()
+        rescued = await asyncio.to_thread(rescued_text, transcript.partial_path)
+        waiting = [
+            message
+            for run_id in unfinished_runs(transcript.entries)
+            if (message := await _recover_run(transcript, run_id, rescued, approvals, clock)) is not None
+        ]
+        await asyncio.to_thread(transcript.partial_path.unlink, missing_ok=True)
+    finally:
+        transcript.unlock()
+    for message in waiting:
+        await runs.start(transcript, _already_written(message))
+
+
+async def _recover_run(
+    transcript: SessionTranscript,
+    run_id: str,
+    rescued: Mapping[str, str],
+    approvals: ApprovalBroker,
+    clock: Clock,
+) -> Entry | None:
+    """The user's entry where the run waits for a person and can go on; else the run is ended."""
+    calls = list(transcript.open_calls(run_id))
+    request = _question_about(calls, open_approvals(transcript.entries, run_id))
+    if request is not None and datetime.fromisoformat(request.expires_at) > clock.now():
+        approvals.restore(request, calls[0].id)
+        return next(entry for entry in transcript.entries if entry.role == "user" and entry.run_id == run_id)
+    if text := rescued.get(run_id):
+        await transcript.append_assistant(run_id, text, (), None, {"partial": True})
+    if request is not None:
+        expired = {"approvalId": request.approval_id, "decision": "expired", "by": "timeout"}
+        await transcript.append("system", "", {"kind": "approval_resolved", "runId": run_id, **expired})
+        await transcript.append_result(run_id, calls.pop(0), TOO_LATE, {"status": "denied"})
+    for call in calls:
+        await transcript.append_result(run_id, call, CUT_OFF, {"status": "interrupted"})
+    await transcript.append_end(run_id, "interrupted", {})
+    return None
+
+
+def _question_about(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> ApprovalRequested | None:
+    """The open question, if it is about the first open call: then nothing of the run was under way."""
+    for meta in requests:
+        if calls and meta.get("callId") == calls[0].id:
+            return ApprovalRequested(
+                approval_id=meta["approvalId"],
+                run_id=meta["runId"],
+                call_id=meta["callId"],
+                tool_name=meta["toolName"],
+                summary=meta["summary"],
+                details=meta["details"],
+                expires_at=meta["expiresAt"],
+            )
+    return None
+
+
+def _already_written(message: Entry) -> Callable[[], Awaitable[Entry]]:
+    async def write() -> Entry:
+        return message
+
+    return write

@@ -1,0 +1,190 @@
+"""Makes runs out of messages and sees them through their session's queue. It never reads frames or files itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from onyx_jupyter.agent.prompt import PromptFacts, build_light_prompt, build_prompt
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.turn import run_turn
+from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.events import ChatAborted, ChatStarted, RunEvent, ToolProgress
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import Model, Models, Notebooks
+from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.earlier_events import earlier_events
+from onyx_jupyter.runtime.session_queue import SessionQueue
+from onyx_jupyter.runtime.settings import Settings
+from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.runtime.unavailable_model import UnavailableModel
+from onyx_jupyter.sessions.conversation import summarise
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.partial import PartialFile
+from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.tools.context import ToolContext
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on."""
+
+    settings: Callable[[], Settings]
+    models: Callable[[], Models]
+    agent: Callable[[str], AgentParts]
+    open_notebooks: Callable[[], tuple[list[str], str | None]]
+    notebooks: Notebooks
+    clock: Clock
+    ids: IdSource
+
+
+class Runs:
+    """Every run of this server. A session with work is locked against other servers, and unlocked when it has none."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        streams: SessionStreams,
+        approvals: ApprovalBroker,
+        on_change: Callable[[SessionTranscript], None],
+    ) -> None:
+        self._around = surroundings
+        self._streams = streams
+        self._approvals = approvals
+        self._on_change = on_change
+        self._queues: dict[str, SessionQueue] = {}
+        self._closing = False
+
+    def activity(self, session_key: str) -> str:
+        """idle, running, or waiting for a person."""
+        if session_key not in self._queues:
+            return "idle"
+        return "waiting" if self._approvals.pending(session_key) else "running"
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._queues)
+
+    async def start(self, transcript: SessionTranscript, write: Callable[[], Awaitable[Entry]]) -> None:
+        """Claims the session, lets `write` put the user's entry on disk, and queues the run that answers it.
+
+        Raises: SessionBusy, StorageError; then nothing has begun.
+        """
+        queue = self._claim(transcript)
+        with queue.reserve():
+            message = await write()
+            queue.add(message.run_id or "", lambda: self._run(transcript, message))
+
+    async def abort(self, run_id: str, find: Callable[[str], Awaitable[SessionTranscript]]) -> bool:
+        """Stops a run that goes on, or takes one back that waits; False where there is none."""
+        for session_key, queue in list(self._queues.items()):
+            if queue.stop_current(run_id):
+                return True
+            if queue.take_waiting(run_id):
+                transcript = await find(session_key)
+                self._streams.publish(session_key, ChatStarted(run_id))
+                await transcript.append_end(run_id, "aborted", {})
+                self._streams.publish(session_key, ChatAborted(run_id))
+                return True
+        return False
+
+    async def close(self) -> None:
+        """Ends all work without ending the runs: a later start goes on with what waits for a person."""
+        self._closing = True
+        await asyncio.gather(*(queue.close() for queue in list(self._queues.values())))
+
+    def _claim(self, transcript: SessionTranscript) -> SessionQueue:
+        key = transcript.session_key
+        if key not in self._queues:
+            transcript.lock()
+            self._queues[key] = SessionQueue(lambda: self._release(transcript))
+        return self._queues[key]
+
+    async def _run(self, transcript: SessionTranscript, message: Entry) -> None:
+        self._on_change(transcript)
+        await run_turn(self._make(transcript, message), lambda: self._closing)
+        self._on_change(transcript)
+
+    def _make(self, transcript: SessionTranscript, message: Entry) -> Run:
+        around, run_id = self._around, message.run_id or ""
+        summary = summarise(transcript.entries)
+        parts = around.agent(summary.agent_id)
+        settings = around.settings()
+        model = self._open_model(summary.model or settings.config.model_of(parts.config))
+        offered = parts.offered(message.meta.get("mode"))
+
+        def emit(event: RunEvent) -> None:
+            self._streams.publish(transcript.session_key, event)
+
+        async def prompt() -> str:
+            notebooks, active = around.open_notebooks()
+            facts = PromptFacts(
+                agent_name=parts.config.name,
+                files=await parts.memory.bootstrap_files(),
+                tools=offered,
+                today=parts.memory.local_now().date().isoformat(),
+                open_notebooks=notebooks,
+                active_notebook=active,
+            )
+            return build_light_prompt(facts) if model.light else build_prompt(facts)
+
+        return Run(
+            run_id=run_id,
+            session_key=transcript.session_key,
+            model=model,
+            transcript=transcript,
+            partial=PartialFile(transcript.partial_path, around.clock),
+            tools=parts.tools,
+            offered=offered,
+            context_for=lambda call: self._context(call, run_id, transcript, parts, settings, emit),
+            approver=self._approvals,
+            build_prompt=prompt,
+            emit=emit,
+            redact=settings.secrets.apply,
+            clock=around.clock,
+            new_id=around.ids.new,
+            max_turns=settings.config.runtime.max_turns,
+            earlier=tuple(earlier_events(transcript.entries, run_id)),
+            temperature=parts.config.temperature,
+            max_tokens=parts.config.max_tokens,
+        )
+
+    def _context(
+        self,
+        call: ToolCall,
+        run_id: str,
+        transcript: SessionTranscript,
+        parts: AgentParts,
+        settings: Settings,
+        emit: Callable[[RunEvent], None],
+    ) -> ToolContext:
+        return ToolContext(
+            session_key=transcript.session_key,
+            agent_id=parts.config.id,
+            run_id=run_id,
+            call_id=call.id,
+            workspace=parts.workspace,
+            server_root=parts.paths.server_root,
+            paths=parts.paths,
+            notebooks=self._around.notebooks,
+            memory=parts.memory,
+            clock=self._around.clock,
+            timeout_s=settings.config.tools.timeout / 1000,
+            max_output_bytes=settings.config.tools.max_output_bytes,
+            progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, line)),
+        )
+
+    def _open_model(self, model_id: str) -> Model:
+        try:
+            return self._around.models().open(model_id)
+        except ModelError as error:
+            return UnavailableModel(model_id, error)
+
+    def _release(self, transcript: SessionTranscript) -> None:
+        if self._queues.pop(transcript.session_key, None) is not None:
+            transcript.unlock()
+            if not self._closing:
+                self._on_change(transcript)

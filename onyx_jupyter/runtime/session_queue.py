@@ -1,0 +1,85 @@
+"""One turn at a time in each session: what is sent during a run waits behind it. It never looks into a message."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+RunFunction = Callable[[], Coroutine[Any, Any, None]]
+
+
+class SessionQueue:
+    """The runs of one session, in the order in which they came. `on_idle` is called when nothing is left."""
+
+    def __init__(self, on_idle: Callable[[], None]) -> None:
+        self._on_idle = on_idle
+        self._waiting: deque[tuple[str, RunFunction]] = deque()
+        self._current: tuple[str, asyncio.Task[None]] | None = None
+        self._worker: asyncio.Task[None] | None = None
+        self._reserved = 0
+
+    @property
+    def is_idle(self) -> bool:
+        return self._worker is None and self._reserved == 0
+
+    @contextmanager
+    def reserve(self) -> Iterator[None]:
+        """Keeps the queue from falling idle while a message for it is still being written down."""
+        self._reserved += 1
+        try:
+            yield
+        finally:
+            self._reserved -= 1
+            self._tell_if_idle()
+
+    def add(self, run_id: str, run: RunFunction) -> None:
+        """Starts the run, now or when those before it have ended."""
+        self._waiting.append((run_id, run))
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work(), name=f"onyx session of run {run_id}")
+
+    def stop_current(self, run_id: str) -> bool:
+        """Cancels the run if it is the one that goes on."""
+        if self._current is None or self._current[0] != run_id:
+            return False
+        self._current[1].cancel()
+        return True
+
+    def take_waiting(self, run_id: str) -> bool:
+        """Takes a run out that has not begun."""
+        kept = deque(item for item in self._waiting if item[0] != run_id)
+        taken = len(kept) != len(self._waiting)
+        self._waiting = kept
+        return taken
+
+    async def close(self) -> None:
+        """Cancels what goes on and forgets what waits."""
+        self._waiting.clear()
+        if self._current is not None:
+            self._current[1].cancel()
+        if self._worker is not None:
+            await asyncio.wait([self._worker], timeout=5)
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                run_id, run = self._waiting.popleft()
+                task = asyncio.create_task(run(), name=f"onyx run {run_id}")
+                self._current = (run_id, task)
+                await asyncio.wait([task])
+                self._current = None
+                if not task.cancelled() and (error := task.exception()) is not None:
+                    log.error("Run %s ended without saying so", run_id, exc_info=error)
+        finally:
+            self._worker = None
+            self._tell_if_idle()
+
+    def _tell_if_idle(self) -> None:
+        if self.is_idle:
+            self._on_idle()

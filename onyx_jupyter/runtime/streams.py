@@ -1,0 +1,91 @@
+"""What happens in each session, numbered, to everybody who watches; kept for those who come back. It never waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onyx_jupyter.events import END_OF_RUN, ChatDelta, ChatStarted, RunEvent, event_data
+
+KEEP_AFTER_RUN_S = 600.0
+
+Encode = Callable[[str, dict[str, object]], str]
+Subscriber = Callable[[str], None]
+
+
+@dataclass
+class SessionStream:
+    """One session's events: `kept` are (seq, frame) of the run that goes on and of runs that ended a while ago."""
+
+    session_key: str
+    seq: int = 0
+    kept: list[tuple[int, str]] = field(default_factory=list)
+    subscribers: set[Subscriber] = field(default_factory=set)
+    run_began_after: int | None = None
+
+
+class SessionStreams:
+    """Every session's stream. A frame is encoded once, however many watch."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._streams: dict[str, SessionStream] = {}
+        self._broadcast: set[Subscriber] = set()
+
+    def publish(self, session_key: str, event: RunEvent) -> None:
+        """Numbers the event and hands it to everybody who watches the session."""
+        stream = self._stream(session_key)
+        if isinstance(event, ChatStarted):
+            stream.run_began_after = stream.seq
+        stream.seq += 1
+        data = event_data(event)
+        if not isinstance(event, ChatDelta):
+            data["sessionKey"] = session_key
+        data["seq"] = stream.seq
+        frame = self._encode(event.name, data)
+        stream.kept.append((stream.seq, frame))
+        for subscriber in tuple(stream.subscribers):
+            subscriber(frame)
+        if isinstance(event, END_OF_RUN):
+            stream.run_began_after = None
+            loop = asyncio.get_running_loop()
+            loop.call_later(KEEP_AFTER_RUN_S, self._forget, session_key, stream.seq)
+
+    def broadcast(self, event: str, data: dict[str, object]) -> None:
+        """To every connection, whatever it watches; not numbered."""
+        frame = self._encode(event, data)
+        for subscriber in tuple(self._broadcast):
+            subscriber(frame)
+
+    def connect(self, subscriber: Subscriber) -> None:
+        """From now on the subscriber gets broadcasts."""
+        self._broadcast.add(subscriber)
+
+    def disconnect(self, subscriber: Subscriber) -> None:
+        """Neither broadcasts nor any session's events any more."""
+        self._broadcast.discard(subscriber)
+        for stream in self._streams.values():
+            stream.subscribers.discard(subscriber)
+
+    def subscribe(self, session_key: str, subscriber: Subscriber, after_seq: int | None) -> tuple[int, list[str]]:
+        """The stream's newest number, and the frames to send first: those after `after_seq`, or the run's that goes on.
+
+        No event is published between the two, so nothing is missed and nothing comes twice.
+        """
+        stream = self._stream(session_key)
+        stream.subscribers.add(subscriber)
+        first = after_seq if after_seq is not None else stream.run_began_after
+        missed = [] if first is None else [frame for seq, frame in stream.kept if seq > first]
+        return stream.seq, missed
+
+    def watch(self, session_key: str, subscriber: Subscriber) -> None:
+        """Subscribes without asking for what was."""
+        self._stream(session_key).subscribers.add(subscriber)
+
+    def _stream(self, session_key: str) -> SessionStream:
+        return self._streams.setdefault(session_key, SessionStream(session_key))
+
+    def _forget(self, session_key: str, up_to_seq: int) -> None:
+        stream = self._stream(session_key)
+        stream.kept = [(seq, frame) for seq, frame in stream.kept if seq > up_to_seq]

@@ -1,0 +1,26 @@
+"""Stands in for a model that cannot be had, so that the run ends with the reason where a person reads it."""
+
+from __future__ import annotations
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import ModelEvent, ModelRequest
+
+
+class UnavailableModel:
+    """A model whose every answer is the error with which opening it failed."""
+
+    light = False
+
+    def __init__(self, model_id: str, error: ModelError) -> None:
+        self.id = model_id
+        self._error = error
+
+    def stream(self, request: ModelRequest) -> UnavailableModel:
+        """An answer that raises ModelError at its first word."""
+        return self
+
+    def __aiter__(self) -> UnavailableModel:
+        return self
+
+    async def __anext__(self) -> ModelEvent:
+        raise self._error
