@@ -1,0 +1,53 @@
+"""Frames as text: one place where they are made and read. It never looks at what is in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from onyx_jupyter.server.wire import INVALID_REQUEST, PARSE_ERROR
+
+
+class FrameError(Exception):
+    """A frame that is no request; `request_id` is None where even that could not be read."""
+
+    def __init__(self, code: int, message: str, request_id: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.request_id = request_id
+
+
+def encode_event(event: str, data: Mapping[str, Any]) -> str:
+    return _dump({"event": event, "data": data})
+
+
+def encode_result(request_id: str, result: Mapping[str, Any]) -> str:
+    return _dump({"id": request_id, "result": result})
+
+
+def encode_error(request_id: str | None, code: int, message: str, data: Mapping[str, Any] | None = None) -> str:
+    error: dict[str, Any] = {"code": code, "message": message}
+    return _dump({"id": request_id, "error": error | ({"data": data} if data else {})})
+
+
+def decode_request(frame: str | bytes) -> tuple[str, str, dict[str, Any]]:
+    """Id, method and params of a request. Raises: FrameError."""
+    try:
+        request = json.loads(frame)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(PARSE_ERROR, f"This frame is not JSON: {error}.") from error
+    if not isinstance(request, dict):
+        raise FrameError(INVALID_REQUEST, "A request is an object with id, method and params.")
+    request_id, method, params = request.get("id"), request.get("method"), request.get("params", {})
+    if not isinstance(request_id, str):
+        raise FrameError(INVALID_REQUEST, "A request needs an `id`, a text.")
+    if not isinstance(method, str):
+        raise FrameError(INVALID_REQUEST, "A request needs a `method`, a text.", request_id)
+    if not isinstance(params, dict | None):
+        raise FrameError(INVALID_REQUEST, "`params` must be an object.", request_id)
+    return request_id, method, params or {}
+
+
+def _dump(frame: Mapping[str, Any]) -> str:
+    return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,26 @@
+"""What a client can ask for: one function a method, and the one list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from onyx_jupyter.server.methods import approvals, chat, clients, models, sessions, status
+
+HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
+    "health.check": status.health_check,
+    "agents.list": status.agents_list,
+    "models.list": models.models_list,
+    "sessions.create": sessions.create,
+    "sessions.list": sessions.list_sessions,
+    "sessions.get": sessions.get,
+    "sessions.subscribe": sessions.subscribe,
+    "chat.send": chat.send,
+    "chat.history": chat.history,
+    "chat.abort": chat.abort,
+    "exec.approve": approvals.approve,
+    "exec.deny": approvals.deny,
+    "approvals.list": approvals.list_approvals,
+    "client.update": clients.update,
+    "client.respond": clients.respond,
+}

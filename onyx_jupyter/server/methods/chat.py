@@ -1,0 +1,35 @@
+"""`chat.*`: send, read back, stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.server.wire import ChatAbortParams, ChatHistoryParams, ChatSendParams
+from onyx_jupyter.sessions.entry import to_json
+
+if TYPE_CHECKING:
+    from onyx_jupyter.server.connection import Connection
+
+
+async def send(params: ChatSendParams, connection: Connection) -> dict[str, Any]:
+    onyx = connection.onyx
+    await onyx.sessions.get(params.session_key)
+    onyx.streams.watch(params.session_key, connection.send)
+    context = [item.model_dump(by_alias=True, exclude_none=True) for item in params.context or []]
+    run_id = await onyx.send(params.session_key, params.message, model=params.model, mode=params.mode, context=context)
+    return {"runId": run_id}
+
+
+async def history(params: ChatHistoryParams, connection: Connection) -> dict[str, Any]:
+    entries = list((await connection.onyx.sessions.get(params.session_key)).entries)
+    if params.before is not None:
+        ids = [entry.id for entry in entries]
+        if params.before not in ids:
+            raise InvalidRequest(f"`before`: this session has no entry {params.before!r}.", field="before")
+        entries = entries[: ids.index(params.before)]
+    return {"messages": [to_json(entry) for entry in entries[-params.limit :]]}
+
+
+async def abort(params: ChatAbortParams, connection: Connection) -> dict[str, Any]:
+    return {"ok": await connection.onyx.abort(params.run_id)}

@@ -1,0 +1,51 @@
+"""`sessions.*`: make, list, read and watch sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.server.wire import (
+    SessionParams,
+    SessionsCreateParams,
+    SessionsListParams,
+    SessionsSubscribeParams,
+)
+from onyx_jupyter.sessions.conversation import summarise
+from onyx_jupyter.sessions.entry import to_json
+
+if TYPE_CHECKING:
+    from onyx_jupyter.server.connection import Connection
+
+
+async def create(params: SessionsCreateParams, connection: Connection) -> dict[str, Any]:
+    key = await connection.onyx.create_session(params.agent_id, params.title, params.model)
+    connection.onyx.streams.watch(key, connection.send)
+    return {"sessionKey": key}
+
+
+async def list_sessions(params: SessionsListParams, connection: Connection) -> dict[str, Any]:
+    onyx = connection.onyx
+    infos = [onyx.session_info(item.session_key, item.summary) for item in await onyx.sessions.list()]
+    wanted = [info for info in infos if _matches(info, params)]
+    return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted)}
+
+
+async def get(params: SessionParams, connection: Connection) -> dict[str, Any]:
+    transcript = await connection.onyx.sessions.get(params.session_key)
+    info = connection.onyx.session_info(params.session_key, summarise(transcript.entries))
+    return {"session": info, "messages": [to_json(entry) for entry in transcript.entries]}
+
+
+async def subscribe(params: SessionsSubscribeParams, connection: Connection) -> dict[str, Any]:
+    await connection.onyx.sessions.get(params.session_key)
+    seq, missed = connection.onyx.streams.subscribe(params.session_key, connection.send, params.after_seq)
+    connection.send_after_result(missed)
+    return {"seq": seq}
+
+
+def _matches(info: dict[str, Any], params: SessionsListParams) -> bool:
+    if params.agent_id not in (None, info["agentId"]) or params.status not in (None, info["status"]):
+        return False
+    words = (params.query or "").casefold().split()
+    text = f"{info['title']} {info['lastMessagePreview']}".casefold()
+    return all(word in text for word in words)

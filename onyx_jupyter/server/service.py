@@ -1,0 +1,76 @@
+"""Onyx within one Jupyter server: joins it to the server's own managers and to the connected clients."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter import __version__
+from onyx_jupyter.clock import IdSource, SystemClock
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.document_service import document_service, notebook_paths
+from onyx_jupyter.runtime.health import components
+from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.security.secrets_filter import RedactingLogFilter
+from onyx_jupyter.server.connection import Connection
+from onyx_jupyter.server.frames import encode_event
+
+log = logging.getLogger(__name__)
+
+TEMPLATES = Path(sys.prefix) / "share" / "onyx_jupyter" / "workspace"
+
+
+class Service:
+    """The one Onyx of a server and its connections."""
+
+    def __init__(self, server_app: Any) -> None:
+        paths = notebook_paths(server_app)
+        self.tabs = TabRequests(IdSource(SystemClock()), paths)
+        self.onyx = Onyx(
+            Home.from_environment(),
+            Path(server_app.root_dir),
+            document_service(server_app, self.tabs, paths),
+            encode=encode_event,
+            templates=TEMPLATES,
+            open_notebooks=self.tabs.open_notebooks,
+        )
+        self._warming: asyncio.Task[None] | None = None
+
+    def connect(self, send: Callable[[str], None], user: str) -> Connection:
+        """A new client. The first one starts the loading of what the first answer will need."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
+        return Connection(self, send, user)
+
+    async def health(self) -> dict[str, Any]:
+        """The result of `health.check`."""
+        try:
+            await self.onyx.ready()
+            found = await components(self.onyx)
+        except OnyxError as error:
+            found = {"storage": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
+        status = "ok" if all(component["ok"] for component in found.values()) else "degraded"
+        uptime_s = round(self.onyx.uptime_s, 3)
+        return {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
+
+    async def close(self) -> None:
+        """Ends all work when the server shuts down."""
+        if self._warming is not None:
+            self._warming.cancel()
+        await self.onyx.close()
+
+    async def _warm(self) -> None:
+        try:
+            await self.onyx.ready()
+            logging.getLogger("onyx_jupyter").addFilter(RedactingLogFilter(self.onyx.settings.secrets))
+            await self.onyx.warm()
+        except OnyxError as error:
+            log.error("Onyx could not start: %s", error)
+        except Exception:
+            log.exception("Onyx could not be warmed up")
