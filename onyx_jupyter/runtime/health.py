@@ -6,13 +6,19 @@ import asyncio
 import os
 from typing import Any
 
+from onyx_jupyter.config.schema import EMBEDDED_MODEL
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.runtime.onyx import Onyx
 
 
 async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
     """Name → {ok, message, hint?}; `ready` must have been awaited."""
-    return {"config": _config(onyx), "model": _model(onyx), "storage": await asyncio.to_thread(_storage, onyx)}
+    return {
+        "config": _config(onyx),
+        "model": _model(onyx, _default_model(onyx)),
+        "embeddedModel": _model(onyx, EMBEDDED_MODEL),
+        "storage": await asyncio.to_thread(_storage, onyx),
+    }
 
 
 def _config(onyx: Onyx) -> dict[str, Any]:
@@ -23,10 +29,13 @@ def _config(onyx: Onyx) -> dict[str, Any]:
     return {"ok": False, "message": str(error), "hint": hint}
 
 
-def _model(onyx: Onyx) -> dict[str, Any]:
-    """Whether the default model can be opened; that costs no call to a provider."""
+def _default_model(onyx: Onyx) -> str:
     config = onyx.settings.config
-    model_id = config.model_of(config.default_agent())
+    return config.model_of(config.default_agent())
+
+
+def _model(onyx: Onyx, model_id: str) -> dict[str, Any]:
+    """Whether the model can be opened; that costs no call to a provider."""
     try:
         onyx.models.open(model_id)
     except ModelError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
 
-from onyx_jupyter.server.rest import HealthHandler
+from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class OnyxExtension(ExtensionApp):
             [
                 (r"onyx/ws", SocketHandler, {"service": self.service}),
                 (r"onyx/health", HealthHandler, {"service": self.service}),
+                (r"onyx/embedded-model", EmbeddedModelHandler, {"service": self.service}),
             ]
         )
 

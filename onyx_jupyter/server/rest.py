@@ -8,8 +8,25 @@ from typing import TYPE_CHECKING
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
+from onyx_jupyter.errors import OnyxError
+
 if TYPE_CHECKING:
     from onyx_jupyter.server.service import Service
+
+
+class EmbeddedModelHandler(APIHandler):
+    """POST {base_url}onyx/embedded-model: installs the embedded model's weights; answers with the health after it."""
+
+    def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
+        self._service = service
+
+    @web.authenticated
+    async def post(self) -> None:
+        try:
+            self.finish(await (await self._service()).install_embedded_model())
+        except OnyxError as error:
+            self.set_status(502)
+            self.finish({"message": str(error), "hint": error.hint})
 
 
 class HealthHandler(APIHandler):

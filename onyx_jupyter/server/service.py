@@ -15,6 +15,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import document_service, notebook_paths
+from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.security.secrets_filter import RedactingLogFilter
@@ -55,9 +56,15 @@ class Service:
             found = await components(self.onyx)
         except OnyxError as error:
             found = {"storage": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
-        status = "ok" if all(component["ok"] for component in found.values()) else "degraded"
+        needed = (component["ok"] for name, component in found.items() if name != "embeddedModel")
+        status = "ok" if all(needed) else "degraded"
         uptime_s = round(self.onyx.uptime_s, 3)
         return {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
+
+    async def install_embedded_model(self) -> dict[str, Any]:
+        """Installs the weights of local/smollm2, then says how things stand. Raises: ModelError."""
+        await install_weights()
+        return await self.health()
 
     async def close(self) -> None:
         """Ends all work when the server shuts down."""
