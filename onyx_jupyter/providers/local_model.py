@@ -12,8 +12,8 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
-from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
-from onyx_jupyter.providers.light_route import wanted_tools
+from onyx_jupyter.providers.json_actions import action_prompt, json_action_call, leading_call
+from onyx_jupyter.providers.light_route import result_in_words, wanted_tools
 from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
@@ -33,8 +33,8 @@ _TEXT_TEMPERATURE = 0.2
 _ACTION_TEMPERATURE = 0.1
 # Against loops, which small models fall into. An action repeats words on purpose (a path, a quoted command), so
 # there it is weaker.
-_TEXT_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.1, "repeat_last_n": 256, "dry_multiplier": 0.8}
-_ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.02, "repeat_last_n": 128}
+_TEXT_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.06, "repeat_last_n": 256, "dry_multiplier": 0.8}
+_ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
 
 
 class LocalModel:
@@ -56,6 +56,10 @@ class LocalModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One answer, starting the process where needed. Closing or cancelling ends its work. Raises: ModelError."""
+        if self._weights.tiny and (text := result_in_words(request.messages)):
+            yield TextDelta(text)
+            yield ModelDone()
+            return
         server = self._servers.server(self._weights)
         with server.in_use():
             async with aclosing(server.start()) as progress:
@@ -101,7 +105,7 @@ class _Body:
         default = _ACTION_TEMPERATURE if tools else _TEXT_TEMPERATURE
         body["temperature"] = default if wish is None else wish
         if tools:
-            call = json_action_call(fitted)
+            call = leading_call(fitted) if self.weights.tiny else json_action_call(fitted)
             return body | {"messages": call.messages, "response_format": call.response_format}
         return body | {"messages": _plain_messages(fitted)}
 

@@ -174,6 +174,8 @@ def _client(address: str, key: str) -> httpx.AsyncClient:
         base_url=address,
         headers={"authorization": f"Bearer {key}"},
         timeout=httpx.Timeout(10.0, read=None),
+        # The process drops an idle connection at any moment, just when the next request may be using it.
+        limits=httpx.Limits(max_keepalive_connections=0),
         trust_env=False,
         verify=False,
     )

