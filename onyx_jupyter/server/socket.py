@@ -41,7 +41,7 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
         self.set_nodelay(True)
-        user = getattr(self.current_user, "username", None) or "user"
+        user = getattr(self.current_user, "display_name", None) or "user"
         self._connection = self._service_ready.connect(self._send, user)
 
     async def on_message(self, message: str | bytes) -> None:
