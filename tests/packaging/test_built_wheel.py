@@ -136,7 +136,7 @@ def test_server_starts_and_reports_its_health(environment: dict[str, str], tmp_p
     finally:
         server.terminate()
         server.wait(timeout=30)
-    assert health["status"] == "ok"
+    assert health["status"] == "ok", health
     assert health["version"] == onyx_jupyter.__version__
 
 
