@@ -21,6 +21,7 @@ class FakeTab:
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
+        self.was_asked = asyncio.Event()
         self.started = asyncio.Event()
         self._interrupted = asyncio.Event()
         self._count = 0
@@ -45,6 +46,7 @@ class FakeTab:
         frame = json.dumps({"requestId": request_id, "action": action, "params": dict(params)})
         request = ClientRequest.model_validate_json(frame)
         self.asked.append(request)
+        self.was_asked.set()
         if not self.silent:
             self.answers.append(asyncio.ensure_future(self._answer(request)))
 

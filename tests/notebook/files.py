@@ -21,8 +21,9 @@ def write_notebook(path: Path, cells: list[dict[str, Any]], *, minor: int = 5, *
 
 
 def read_cells(path: Path) -> list[dict[str, Any]]:
-    cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return cells
+    """The cells on disk, each source as one string."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell | {"source": "".join(cell["source"])} for cell in cells]
 
 
 def service_over(server_app: Any, *, reconnect_s: float = 0.0) -> tuple[DocumentService, TabRequests]:

@@ -1,0 +1,154 @@
+import asyncio
+import subprocess
+import sys
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
+from onyx_jupyter.memory import files
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+TOKYO = timezone(timedelta(hours=9))
+
+
+def memory_of(workspace: Path, clock: FakeClock | None = None, project: Path | None = None) -> MemoryFiles:
+    return MemoryFiles(workspace, clock or FakeClock(), project=project, time_zone=TOKYO)
+
+
+def everything_in(folder: Path) -> list[Path]:
+    return list(folder.rglob("*"))
+
+
+def lock_holder(lock: Path) -> subprocess.Popen[str]:
+    """Another process that keeps the lock until its input ends."""
+    script = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.read()"
+    arguments = [sys.executable, "-c", script, str(lock)]
+    return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+async def test_a_note_goes_to_the_local_days_file_under_the_time(tmp_path: Path) -> None:
+    clock = FakeClock()
+    memory = memory_of(tmp_path, clock)
+    assert await memory.write("First\n") == "memory/2026-01-01.md"
+    clock.advance(60)
+    await memory.write("Second")
+    text = (tmp_path / "memory/2026-01-01.md").read_text()
+    assert text == "# 2026-01-01\n\n## 09:00\n\nFirst\n\n## 09:01\n\nSecond\n"
+    clock.advance(15 * 3600)
+    assert await memory.write("Tomorrow, here") == "memory/2026-01-02.md"
+
+
+async def test_a_fact_goes_to_the_end_of_its_section_and_nothing_else_moves(tmp_path: Path) -> None:
+    before = "# Memory\n\n## Facts\n\n- One\n\n### Detail\n\ntext\n\n## Other\n\n```\n## Facts\n```\n"
+    (tmp_path / "MEMORY.md").write_text(before)
+    await memory_of(tmp_path).write("- Two", "MEMORY.md#facts")
+    after = (tmp_path / "MEMORY.md").read_text()
+    assert after == before.replace("text\n", "text\n\n- Two\n")
+
+
+async def test_a_missing_section_is_made_and_lists_stay_lists(tmp_path: Path) -> None:
+    memory = memory_of(tmp_path)
+    await memory.write("- One", "MEMORY.md#People")
+    await memory.write("- Two", "MEMORY.md#People")
+    await memory.write("At the end", "MEMORY.md")
+    assert (tmp_path / "MEMORY.md").read_text() == "## People\n\n- One\n- Two\n\nAt the end\n"
+
+
+async def test_windows_line_ends_stay(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n## Facts\r\n\r\n- One\r\n")
+    await memory_of(tmp_path).write("- Two", "MEMORY.md#Facts")
+    assert (tmp_path / "MEMORY.md").read_bytes() == b"# Memory\r\n\r\n## Facts\r\n\r\n- One\r\n- Two\r\n"
+
+
+@pytest.mark.parametrize("target", ["SOUL.md", "../x.md", "memory/../../x.md", "memory/2026-13-01.md", "/etc/x", "a#b"])
+async def test_only_memory_files_are_written(tmp_path: Path, target: str) -> None:
+    with pytest.raises(ToolError):
+        await memory_of(tmp_path / "workspace").write("x", target)
+    assert everything_in(tmp_path) == []
+
+
+async def test_nothing_is_not_remembered(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="empty"):
+        await memory_of(tmp_path).write("  \n")
+    assert everything_in(tmp_path) == []
+
+
+async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    memories = [memory_of(tmp_path) for _ in range(3)]
+    await asyncio.gather(*(memories[n % 3].write(f"- note {n}", "MEMORY.md#Facts") for n in range(30)))
+    lines = (tmp_path / "MEMORY.md").read_text().splitlines()
+    assert sorted(line for line in lines if line.startswith("- ")) == sorted(f"- note {n}" for n in range(30))
+
+
+async def test_a_second_process_that_holds_the_lock_is_an_error_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_LOCK_S", 0.05)
+    holder = lock_holder(tmp_path / ".memory.lock")
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StorageError, match="another process"):
+            await memory_of(tmp_path).write("x", "MEMORY.md")
+        assert not (tmp_path / "MEMORY.md").exists()
+        holder.communicate()
+    await memory_of(tmp_path).write("x", "MEMORY.md")
+
+
+async def test_lines_are_counted_as_an_editor_does(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("one\u2028still one\ntwo\nthree\n", encoding="utf-8")
+    memory = memory_of(tmp_path)
+    assert await memory.read("MEMORY.md", start_line=2, line_count=1) == "two\n"
+    assert await memory.read("onyx:MEMORY.md", start_line=3) == "three\n"
+    with pytest.raises(ToolError, match="has 3 lines"):
+        await memory.read("MEMORY.md", start_line=9)
+
+
+async def test_what_is_not_there_or_not_memory_is_said(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("x")
+    (tmp_path / "secret.txt").write_text("x")
+    memory = memory_of(tmp_path)
+    with pytest.raises(ToolError, match=r"There are: MEMORY\.md"):
+        await memory.read("USER.md")
+    with pytest.raises(ToolError, match="Markdown"):
+        await memory.read("secret.txt")
+    (tmp_path / "link.md").symlink_to("/etc/hostname")
+    with pytest.raises(PathNotAllowed):
+        await memory.read("link.md")
+
+
+async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path: Path) -> None:
+    workspace, project = tmp_path / "workspace", tmp_path / "project"
+    workspace.mkdir()
+    project.mkdir()
+    for name in ("MEMORY.md", "AGENTS.md", "SOUL.md", "USER.md"):
+        (workspace / name).write_text(f"I am {name}\n")
+    (workspace / "TOOLS.md").write_text(" \n")
+    (project / "AGENTS.md").write_text("Rules of the project\n")
+    found = await memory_of(workspace, project=project).bootstrap_files()
+    assert list(found) == ["SOUL.md", "USER.md", "AGENTS.md", "MEMORY.md", "AGENTS.md of this project"]
+    assert found["SOUL.md"] == "I am SOUL.md\n"
+    assert found["AGENTS.md of this project"] == "Rules of the project\n"
+
+
+async def test_a_long_bootstrap_file_is_never_cut_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("x" * 50_000)
+    text = (await memory_of(tmp_path).bootstrap_files())["MEMORY.md"]
+    assert "30000 more characters of MEMORY.md: memory_get reads them" in text
+
+
+def test_templates_fill_gaps_and_never_overwrite(tmp_path: Path) -> None:
+    source, workspace = tmp_path / "source", tmp_path / "home" / "workspace"
+    (source / "skills").mkdir(parents=True)
+    (source / "SOUL.md").write_text("template")
+    (source / "skills" / "one.md").write_text("skill")
+    assert install_templates(source, workspace) == ["SOUL.md", "skills/one.md"]
+    assert (workspace / "SOUL.md").stat().st_mode & 0o777 == 0o600
+    (workspace / "SOUL.md").write_text("mine")
+    (workspace / "skills" / "one.md").unlink()
+    assert install_templates(source, workspace) == ["skills/one.md"]
+    assert (workspace / "SOUL.md").read_text() == "mine"

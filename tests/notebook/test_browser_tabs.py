@@ -1,0 +1,131 @@
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.browser_backend import BrowserBackend
+from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.paths import NotebookPaths
+from onyx_jupyter.testing.fake_clock import fake_ids
+from tests.notebook.fake_tab import FakeTab, tab_cell
+
+
+@pytest.fixture
+def tabs(tmp_path: Path) -> TabRequests:
+    return TabRequests(fake_ids(), NotebookPaths(tmp_path), reconnect_s=30)
+
+
+async def until_asked(tab: FakeTab) -> str:
+    await tab.was_asked.wait()
+    return tab.asked[-1].request_id
+
+
+async def test_the_tab_where_a_notebook_is_in_front_is_asked(tabs: TabRequests) -> None:
+    front, back, newest = FakeTab(tabs), FakeTab(tabs), FakeTab(tabs)
+    front.show("n.ipynb", [], active=True)
+    back.show("n.ipynb", [], active=False)
+    newest.show("n.ipynb", [], active=False)
+    place = tabs.tab_with("n.ipynb")
+    assert place is not None
+    assert place.tab == front.tab
+    front.close()
+    place = tabs.tab_with("n.ipynb")
+    assert place is not None
+    assert place.tab == newest.tab
+
+
+async def test_a_notebook_is_found_under_every_spelling_of_its_path(tabs: TabRequests, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    tab = FakeTab(tabs)
+    tab.show("RTC:link/n.ipynb", [tab_cell("a", "x")])
+    for path in ("real/n.ipynb", "link/n.ipynb", "/real/../real/n.ipynb"):
+        view = await BrowserBackend(tabs).read(path)
+        assert [cell.id for cell in view.cells] == ["a"]
+    assert {request.params["path"] for request in tab.asked} == {"RTC:link/n.ipynb"}
+    assert tabs.tab_with("other/n.ipynb") is None
+
+
+async def test_what_a_tab_was_asked_fails_when_it_closes(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.silent = True
+    asked = asyncio.ensure_future(tabs.request(tab.tab, "notebook.read", {"path": "n.ipynb"}, None))
+    request_id = await until_asked(tab)
+    tab.close()
+    with pytest.raises(NotebookError) as caught:
+        await asked
+    assert caught.value.code == "tab_gone"
+    assert tab.respond(json.dumps({"requestId": request_id, "result": {}})) is False
+
+
+async def test_the_first_answer_counts_and_only_from_the_tab_that_was_asked(tabs: TabRequests) -> None:
+    tab, stranger = FakeTab(tabs), FakeTab(tabs)
+    tab.silent = True
+    asked = asyncio.ensure_future(tabs.request(tab.tab, "notebook.read", {"path": "n.ipynb"}, None))
+    request_id = await until_asked(tab)
+    assert stranger.respond(json.dumps({"requestId": request_id, "result": {"from": "stranger"}})) is False
+    assert tab.respond(json.dumps({"requestId": request_id, "result": {"from": "tab"}})) is True
+    assert tab.respond(json.dumps({"requestId": request_id, "result": {"from": "echo"}})) is False
+    assert await asked == {"from": "tab"}
+
+
+async def test_a_tab_that_does_not_answer_in_time_is_said_to_be_silent(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.silent = True
+    with pytest.raises(NotebookError) as caught:
+        await tabs.request(tab.tab, "notebook.read", {"path": "n.ipynb"}, 0.01)
+    assert caught.value.code == "tab_silent"
+
+
+async def test_a_request_that_cannot_be_sent_means_that_the_tab_is_gone(tabs: TabRequests) -> None:
+    async def broken(request_id: str, action: str, params: object) -> None:
+        raise ConnectionError("closed")
+
+    tab = tabs.opened(broken)
+    with pytest.raises(NotebookError) as caught:
+        await tabs.request(tab, "notebook.read", {}, None)
+    assert caught.value.code == "tab_gone"
+
+
+async def test_a_tab_that_only_reloads_is_waited_for(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [])
+    tab.close()
+    waiting = asyncio.ensure_future(tabs.settled("n.ipynb"))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    again = FakeTab(tabs)
+    again.show("other.ipynb", [])
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    again.show("n.ipynb", [])
+    await waiting
+    assert tabs.tab_with("n.ipynb") is not None
+
+
+async def test_nobody_waits_for_a_notebook_that_was_open_nowhere(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [])
+    tab.close()
+    await tabs.settled("other.ipynb")
+
+
+async def test_an_answer_of_the_wrong_shape_is_an_error_that_names_the_field(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [{"id": "a", "cellType": "poem", "source": ""}])
+    with pytest.raises(NotebookError, match="cellType") as caught:
+        await BrowserBackend(tabs).read("n.ipynb")
+    assert caught.value.code == "bad_response"
+
+
+async def test_an_edit_sends_the_source_it_is_based_on_so_that_the_tab_compares_again(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [tab_cell("a", "x = 1")])
+    backend = BrowserBackend(tabs)
+    base = (await backend.read("n.ipynb")).cells[0].hash
+    await backend.edit_cell("n.ipynb", "a", "x = 2", base)
+    assert tab.asked[-1].params["baseSource"] == "x = 1"
+    await backend.edit_cell("n.ipynb", "a", "x = 3", None)
+    assert tab.asked[-1].params["baseSource"] is None

@@ -1,0 +1,200 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
+from tests.notebook.fake_tab import FakeTab, tab_cell
+from tests.notebook.files import cell, read_cells, service_over, write_notebook
+
+
+@pytest.fixture
+def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Any:
+    yield jp_serverapp
+    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+
+
+async def free(path: str) -> None:
+    """Nobody has it open."""
+
+
+def quiet(line: str) -> None:
+    """Nobody watches."""
+
+
+async def test_cells_without_ids_keep_the_ones_they_were_read_with(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "old.ipynb", [cell(None, "a"), cell(None, "b"), cell(None, "a")], minor=4)
+    service, _ = service_over(server)
+    first = [c.id for c in (await service.read("old.ipynb")).cells]
+    assert len(set(first)) == 3
+    assert [c.id for c in (await service.read("old.ipynb")).cells] == first
+    await service.edit_cell("old.ipynb", first[1], "b = 1", None)
+    saved = json.loads((jp_root_dir / "old.ipynb").read_text())
+    assert [c["id"] for c in saved["cells"]] == first
+    assert saved["nbformat_minor"] == 5
+
+
+async def test_metadata_and_other_cells_survive_an_edit(server: Any, jp_root_dir: Path) -> None:
+    tagged = cell("b", "y = 2") | {"metadata": {"tags": ["parameters"], "mine": {"deep": [1, 2]}}}
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1"), tagged], author="me")
+    service, _ = service_over(server)
+    await service.edit_cell("n.ipynb", "a", "x = 2", None)
+    saved = json.loads((jp_root_dir / "n.ipynb").read_text())
+    assert saved["metadata"]["author"] == "me"
+    assert saved["cells"][1]["metadata"] == {"tags": ["parameters"], "mine": {"deep": [1, 2]}}
+
+
+async def test_a_write_that_would_empty_a_notebook_is_refused(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
+    files = NotebookFiles(server.contents_manager, free)
+    with pytest.raises(NotebookError) as caught:
+        await files.change("n.ipynb", lambda file: (file.cells.clear(), file.ids.clear()))
+    assert caught.value.code == "would_empty"
+    assert len(read_cells(jp_root_dir / "n.ipynb")) == 1
+
+
+def edit_behind(path: Path, times: int) -> Any:
+    """A change that, as often as that, finds the file changed by somebody else while it works."""
+    left = [times]
+
+    def change(file: NotebookFile) -> list[str]:
+        if left[0]:
+            left[0] -= 1
+            write_notebook(path, [cell("a", f"theirs {left[0]}"), cell("theirs", "kept")])
+        file.cells[0]["source"] = "ours"
+        return file.ids
+
+    return change
+
+
+async def test_a_file_that_changes_in_between_is_read_again(server: Any, jp_root_dir: Path) -> None:
+    path = jp_root_dir / "n.ipynb"
+    write_notebook(path, [cell("a", "x = 1")])
+    assert await NotebookFiles(server.contents_manager, free).change("n.ipynb", edit_behind(path, 1)) == ["a", "theirs"]
+    assert [c["source"] for c in read_cells(path)] == ["ours", "kept"]
+
+
+async def test_a_file_that_keeps_changing_is_left_alone(server: Any, jp_root_dir: Path) -> None:
+    path = jp_root_dir / "n.ipynb"
+    write_notebook(path, [cell("a", "x = 1")])
+    with pytest.raises(NotebookError) as caught:
+        await NotebookFiles(server.contents_manager, free).change("n.ipynb", edit_behind(path, 2))
+    assert caught.value.code == "stale"
+    assert [c["source"] for c in read_cells(path)] == ["theirs 0", "kept"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [("gone.ipynb", None, "not_found"), ("text.ipynb", "no json", "not_notebook"), ("text.txt", "hi", "not_notebook")],
+)
+async def test_what_is_no_notebook_is_said(
+    server: Any, jp_root_dir: Path, name: str, content: str | None, code: str
+) -> None:
+    if content is not None:
+        (jp_root_dir / name).write_text(content)
+    service, _ = service_over(server)
+    with pytest.raises(NotebookError) as caught:
+        await service.read(name)
+    assert caught.value.code == code
+
+
+async def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "1")], kernelspec={"name": "fortran", "display_name": "F"})
+    service, _ = service_over(server)
+    with pytest.raises(NotebookError, match=r"fortran.*python3") as caught:
+        await service.run_cell("n.ipynb", "a", quiet)
+    assert caught.value.code == "no_kernel"
+
+
+async def test_a_kernel_that_dies_is_an_error_and_its_outputs_are_kept(server: Any, jp_root_dir: Path) -> None:
+    path = jp_root_dir / "n.ipynb"
+    die = "import os, sys, time; print('last words'); sys.stdout.flush(); time.sleep(0.5); os._exit(1)"
+    write_notebook(path, [cell("a", die), cell("b", "print(1)")])
+    service, _ = service_over(server)
+    with pytest.raises(NotebookError) as caught:
+        await service.run_cell("n.ipynb", "a", quiet)
+    assert caught.value.code == "kernel_died"
+    assert read_cells(path)[0]["outputs"][0]["text"] == ["last words\n"]
+
+
+async def test_displays_are_updated_and_cleared_as_on_screen(server: Any, jp_root_dir: Path) -> None:
+    source = (
+        "from IPython.display import display, clear_output\n"
+        "print('gone'); clear_output()\n"
+        "handle = display('first', display_id=True); handle.update('second')\n"
+        "import sys; print('working', end='\\r'); print('done   '); print('late', file=sys.stderr)\n"
+        "40 + 2"
+    )
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", source)])
+    service, _ = service_over(server)
+    run = await service.run_cell("n.ipynb", "a", quiet)
+    kinds = [(output["output_type"], output.get("name")) for output in run.outputs]
+    assert ("execute_result", None) in kinds
+    assert run.outputs[0]["data"]["text/plain"] == "'second'"
+    streams = {output["name"]: output["text"] for output in run.outputs if output["output_type"] == "stream"}
+    assert streams == {"stdout": "done   \n", "stderr": "late\n"}
+
+
+async def test_a_question_of_the_cell_is_refused_rather_than_waited_for(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "input('Name? ')")])
+    service, _ = service_over(server)
+    run = await service.run_cell("n.ipynb", "a", quiet)
+    assert run.status == "error"
+    assert run.outputs[-1]["ename"] == "StdinNotImplementedError"
+
+
+async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 41"), cell("b", "print(x + 1)")])
+    await server.session_manager.create_session(
+        path="RTC:n.ipynb", name="n.ipynb", type="notebook", kernel_name="python3"
+    )
+    service, _ = service_over(server)
+    await service.run_cell("n.ipynb", "a", quiet)
+    run = await service.run_cell("n.ipynb", "b", quiet)
+    assert run.outputs[0]["text"] == "42\n"
+    assert len(await server.session_manager.list_sessions()) == 1
+
+
+async def test_outputs_are_handed_back_when_a_tab_opens_the_notebook_during_the_run(
+    server: Any, jp_root_dir: Path
+) -> None:
+    path = jp_root_dir / "n.ipynb"
+    wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('end')"
+    write_notebook(path, [cell("a", wait)])
+    before = path.read_bytes()
+    service, tabs = service_over(server)
+    running = asyncio.Event()
+    task = asyncio.ensure_future(service.run_cell("n.ipynb", "a", lambda line: running.set()))
+    await running.wait()
+    FakeTab(tabs).show("n.ipynb", [tab_cell("a", wait)])
+    (jp_root_dir / "go").touch()
+    run = await task
+    assert run.outputs[0]["text"] == "on\nend\n"
+    assert run.note is not None
+    assert "open in a browser tab" in run.note
+    assert path.read_bytes() == before
+
+
+async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server: Any, jp_root_dir: Path) -> None:
+    path = jp_root_dir / "n.ipynb"
+    write_notebook(path, [cell("a", "x = 1")])
+    model = await server.session_manager.create_session(
+        path="n.ipynb", name="n.ipynb", type="notebook", kernel_name="python3"
+    )
+    server.kernel_manager.notify_connect(model["kernel"]["id"])
+    before = path.read_bytes()
+    service, _ = service_over(server)
+    with pytest.raises(NotebookError) as caught:
+        await service.edit_cell("n.ipynb", "a", "x = 2", None)
+    assert caught.value.code == "open_elsewhere"
+    assert path.read_bytes() == before
+
+
+async def test_two_inserts_at_once_both_arrive(server: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
+    service, _ = service_over(server)
+    inserted = await asyncio.gather(*(service.insert_cell("n.ipynb", "code", str(n), "a") for n in range(5)))
+    assert {c["id"] for c in read_cells(jp_root_dir / "n.ipynb")} == {"a", *(c.id for c in inserted)}

@@ -1,0 +1,68 @@
+import base64
+
+from onyx_jupyter.notebook.output_collector import OutputCollector
+from onyx_jupyter.notebook.outputs import collapse_overwritten, render_outputs, shorten
+
+FRAME = """<div><style scoped>.dataframe { color: red }</style><table border="1" class="dataframe">
+<thead><tr><th></th><th>month</th><th>a|b</th></tr></thead>
+<tbody><tr><th>0</th><td>March</td><td>1.5</td></tr></tbody></table><p>1 rows x 2 columns</p></div>"""
+
+
+def test_a_data_frame_becomes_a_markdown_table() -> None:
+    shown = render_outputs([{"output_type": "execute_result", "data": {"text/html": FRAME, "text/plain": "…"}}], 1000)
+    assert shown.text == "|  | month | a\\|b |\n| --- | --- | --- |\n| 0 | March | 1.5 |\n1 rows x 2 columns"
+
+
+def test_html_that_is_no_table_gives_way_to_plain_text() -> None:
+    shown = render_outputs([{"output_type": "display_data", "data": {"text/html": "<b>x</b>", "text/plain": "x!"}}], 99)
+    assert shown.text == "x!"
+
+
+def test_an_image_becomes_an_attachment_and_a_line() -> None:
+    png = base64.b64encode(b"picture").decode()
+    data = {"image/png": png[:4] + "\n" + png[4:] + "\n", "text/plain": "<Figure size 640x480>"}
+    shown = render_outputs([{"output_type": "display_data", "data": data}], 1000)
+    assert shown.text == "[image/png: <Figure size 640x480>]"
+    assert [(image.mime_type, image.data) for image in shown.attachments] == [("image/png", png)]
+
+
+def test_a_traceback_loses_its_colours_and_its_middle_but_not_its_end() -> None:
+    frames = [f"\x1b[31mframe {number}\x1b[0m" for number in range(100)]
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": [*frames, "KeyError: 'x'"]}
+    shown = render_outputs([error], 100_000).text
+    assert "\x1b" not in shown
+    assert shown.startswith("frame 0")
+    assert shown.endswith("KeyError: 'x'")
+    assert "lines left out" in shown
+    assert "frame 50" not in shown
+
+
+def test_a_long_output_keeps_head_and_tail_and_says_what_is_missing() -> None:
+    shown = render_outputs([{"output_type": "stream", "name": "stdout", "text": "a" * 500 + "z" * 500}], 100)
+    assert shown.truncated
+    assert shown.text == "a" * 50 + "\n[… 900 characters left out …]\n" + "z" * 50
+    assert shorten("short", 5) == "short"
+
+
+def test_a_progress_bar_counts_once() -> None:
+    assert collapse_overwritten("10%\r50%\r100%\nnext\r\n") == "100%\nnext\n"
+
+
+def test_streams_merge_until_another_output_comes_between() -> None:
+    collector = OutputCollector()
+    for name, text in [("stdout", "a"), ("stdout", "b"), ("stderr", "c"), ("stdout", "d")]:
+        collector.add("stream", {"name": name, "text": text})
+    assert [(output["name"], output["text"]) for output in collector.outputs()] == [
+        ("stdout", "ab"),
+        ("stderr", "c"),
+        ("stdout", "d"),
+    ]
+
+
+def test_clearing_with_wait_keeps_the_old_output_until_the_new_one_comes() -> None:
+    collector = OutputCollector()
+    collector.add("stream", {"name": "stdout", "text": "old"})
+    collector.add("clear_output", {"wait": True})
+    assert [output["text"] for output in collector.outputs()] == ["old"]
+    collector.add("stream", {"name": "stdout", "text": "new"})
+    assert [output["text"] for output in collector.outputs()] == ["new"]

@@ -1,0 +1,52 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.registry import ToolRegistry
+
+Make = Callable[..., ToolContext]
+
+
+def call(name: str, **arguments: Any) -> Any:
+    return ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
+
+
+async def test_what_is_written_can_be_read_again(make_context: Make) -> None:
+    context = make_context()
+    tool, arguments = call("memory_write", content="- Fiscal year starts in April", target="MEMORY.md#Facts")
+    assert (await tool.run(arguments, context)).output == "Added to MEMORY.md."
+    tool, arguments = call("memory_get", path="MEMORY.md", **{"from": 3, "lines": 1})
+    assert (await tool.run(arguments, context)).output == "- Fiscal year starts in April\n"
+
+
+async def test_a_person_sees_where_a_memory_goes_before_it_is_written(make_context: Make) -> None:
+    context = make_context()
+    tool, arguments = call("memory_write", content="x", target="MEMORY.md#Facts")
+    shown = await tool.preview(arguments, context)
+    assert shown.summary == 'Add to "Facts" in MEMORY.md'
+    assert shown.details == {"path": "MEMORY.md#Facts", "content": "x"}
+    tool, arguments = call("memory_write", content="x")
+    today = await tool.preview(arguments, context)
+    assert today.details["path"].startswith("memory/20")
+    assert today.grant != shown.grant
+    assert list(context.workspace.iterdir()) == []
+
+
+async def test_a_bad_target_fails_before_anybody_is_asked(make_context: Make) -> None:
+    tool, arguments = call("memory_write", content="x", target="SOUL.md")
+    with pytest.raises(ToolError, match="no place for a memory"):
+        await tool.preview(arguments, make_context())
+
+
+async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) -> None:
+    context = make_context(max_output_bytes=100)
+    (context.workspace / "MEMORY.md").write_text("a" * 5000)
+    tool, arguments = call("memory_get", path="MEMORY.md")
+    result = await tool.run(arguments, context)
+    assert result.truncated
+    assert "4900 bytes left out" in result.output
