@@ -13,6 +13,7 @@ import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,11 +137,13 @@ def test_server_starts_and_reports_its_health(environment: dict[str, str], tmp_p
     finally:
         server.terminate()
         server.wait(timeout=30)
-    assert health["status"] == "ok", health
     assert health["version"] == onyx_jupyter.__version__
+    # The weights of the embedded model come by a word of the user, so a plain environment has no model that answers.
+    ailing = {name for name, component in health["components"].items() if not component["ok"]}
+    assert ailing == {"model", "embeddedModel"}, health
 
 
-def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, object]:
+def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, Any]:
     request = urllib.request.Request(url, headers={"Authorization": "token plain"})
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
