@@ -1,0 +1,83 @@
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.errors import InvalidArguments, ToolError
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.registry import ToolRegistry, failed
+
+REGISTRY = ToolRegistry(all_tools())
+DEFINITIONS = {definition.name: definition for definition in REGISTRY.definitions()}
+NAMES = sorted({name for definition in DEFINITIONS.values() for name in definition.parameters["properties"]})
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 2_000_000),
+    st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not number.is_integer()),
+    st.text(max_size=8),
+    st.sampled_from(["code", "markdown", "ls", "a.ipynb"]),
+)
+VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.dictionaries(st.text(max_size=3), SCALARS, max_size=2))
+KEYS = st.one_of(st.sampled_from([*NAMES, "timeout_ms", "cell_id"]), st.text(max_size=6))
+ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=6)
+
+
+def accepts(tool: str, arguments: dict[str, Any]) -> bool:
+    """The schema's own judgement, by an independent validator. A null for an optional argument counts as left out."""
+    schema = DEFINITIONS[tool].parameters
+    optional = set(schema["properties"]) - set(schema.get("required", ()))
+    given_ones = {key: value for key, value in arguments.items() if value is not None or key not in optional}
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(given_ones))
+
+
+def refused(call: ToolCall) -> ToolError | None:
+    try:
+        REGISTRY.validate(call)
+    except ToolError as error:
+        return error
+    return None
+
+
+@settings(max_examples=1000, deadline=None)
+@given(tool=st.sampled_from(sorted(DEFINITIONS)), arguments=ARGUMENTS)
+def test_a_call_is_taken_exactly_when_its_schema_takes_it(tool: str, arguments: dict[str, Any]) -> None:
+    """Property 15: Tool parameter validation."""
+    taken = refused(ToolCall("1", tool, arguments)) is None
+    assert taken == accepts(tool, arguments)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tool=st.sampled_from(sorted(DEFINITIONS)), data=st.data())
+def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: st.DataObject) -> None:
+    """Property 15: Tool parameter validation."""
+    samples = {"string": "MEMORY.md", "integer": 600, "array": ["a"]}
+    schema = DEFINITIONS[tool].parameters["properties"]
+    arguments = {name: part.get("enum", [samples[part["type"]]])[0] for name, part in schema.items()}
+    REGISTRY.validate(ToolCall("1", tool, arguments))
+    name = data.draw(st.sampled_from(sorted(schema)))
+    wrong = data.draw(st.sampled_from([{"an": "object"}, 1.5, True]))
+    with pytest.raises(InvalidArguments) as caught:
+        REGISTRY.validate(ToolCall("1", tool, arguments | {name: wrong}))
+    assert f"`{name}`" in str(caught.value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    tool=st.sampled_from([*sorted(DEFINITIONS), "exek", "", "x" * 50]),
+    arguments=ARGUMENTS,
+    malformed=st.none() | st.text(max_size=50),
+)
+def test_every_refusal_tells_tool_type_and_message(tool: str, arguments: dict[str, Any], malformed: str | None) -> None:
+    """Property 17: Tool error structure."""
+    refusal = refused(ToolCall("1", tool, arguments, malformed))
+    if refusal is None:
+        return
+    result = failed(tool, refusal)
+    assert not result.ok
+    assert result.output.startswith(f"{tool} failed ({refusal.code}): ")
+    assert str(refusal)
+    assert str(refusal) in result.output
