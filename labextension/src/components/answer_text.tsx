@@ -1,0 +1,34 @@
+/** An answer's Markdown as a row of blocks; only the block that still grows is drawn again. */
+import { memo, useRef } from 'react';
+
+import { MarkdownBlocks } from '../models/markdown_blocks';
+import { CodeBlock } from './code_block';
+import { MarkdownBlockView } from './markdown_block_view';
+
+interface AnswerTextProps {
+  text: string;
+  complete: boolean;
+}
+
+export const AnswerText = memo(function AnswerText({ text, complete }: AnswerTextProps): JSX.Element {
+  const splitter = useRef<MarkdownBlocks>(undefined);
+  splitter.current ??= new MarkdownBlocks();
+  const blocks = splitter.current.update(text, complete);
+  return (
+    <div className="onyx-Answer" data-onyx="answer">
+      {blocks.map((block, index) =>
+        block.kind === 'code' ? (
+          <CodeBlock
+            key={index}
+            source={block.text}
+            code={block.code}
+            language={block.language}
+            finished={block.finished}
+          />
+        ) : (
+          <MarkdownBlockView key={index} source={block.text} finished={block.finished} />
+        )
+      )}
+    </div>
+  );
+});

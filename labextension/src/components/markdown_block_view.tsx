@@ -1,0 +1,122 @@
+/**
+ * One block of Markdown, drawn by JupyterLab's renderer and sanitiser. The old picture stays until the new one, formulas
+ * included, is ready behind it; a block that still grows is drawn no oftener than its own cost allows.
+ */
+import { renderMarkdown } from '@jupyterlab/rendermime';
+import { memo, useEffect, useRef } from 'react';
+
+import { normalizeMath } from '../models/math_delimiters';
+import { useUi } from './ui_context';
+import type { Ui } from './ui_context';
+
+/** Drawing takes at most one part in this many of the time while text streams in. */
+const COST_FACTOR = 4;
+const SHORTEST_PAUSE_MS = 60;
+const TYPESET_PATIENCE_MS = 1500;
+
+interface MarkdownBlockViewProps {
+  source: string;
+  finished: boolean;
+}
+
+export const MarkdownBlockView = memo(function MarkdownBlockView(props: MarkdownBlockViewProps): JSX.Element {
+  const { source, finished } = props;
+  const ui = useUi();
+  const node = useRef<HTMLDivElement>(null);
+  const painter = useRef<BlockPainter | null>(null);
+  useEffect(() => {
+    painter.current ??= new BlockPainter(node.current!, ui);
+    painter.current.show(source, finished);
+  }, [source, finished, ui]);
+  useEffect(
+    () => () => {
+      painter.current?.dispose();
+      painter.current = null;
+    },
+    []
+  );
+  return <div ref={node} className="onyx-Block" />;
+});
+
+/** Draws the newest source into a node, one drawing at a time. */
+class BlockPainter {
+  constructor(
+    private readonly node: HTMLElement,
+    private readonly ui: Ui
+  ) {}
+
+  show(source: string, finished: boolean): void {
+    this._wanted = source;
+    if (finished) {
+      this._pauseUntil = 0;
+    }
+    this._next();
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    clearTimeout(this._timer);
+  }
+
+  private _next(): void {
+    if (this._isDisposed || this._isPainting || this._wanted === this._shown) {
+      return;
+    }
+    clearTimeout(this._timer);
+    const pause = this._pauseUntil - performance.now();
+    if (pause > 0) {
+      this._timer = setTimeout(() => this._next(), pause);
+      return;
+    }
+    this._isPainting = true;
+    void this._paint(this._wanted).finally(() => {
+      this._isPainting = false;
+      this._next();
+    });
+  }
+
+  private async _paint(source: string): Promise<void> {
+    const began = performance.now();
+    const stage = document.createElement('div');
+    stage.className = 'jp-RenderedHTMLCommon jp-RenderedMarkdown onyx-Markdown';
+    const { rendermime } = this.ui;
+    await renderMarkdown({
+      host: stage,
+      source: normalizeMath(source),
+      trusted: false,
+      resolver: null,
+      sanitizer: rendermime.sanitizer,
+      linkHandler: rendermime.linkHandler,
+      shouldTypeset: false,
+      latexTypesetter: rendermime.latexTypesetter,
+      markdownParser: rendermime.markdownParser
+    });
+    if (this._isDisposed) {
+      return;
+    }
+    if (/[$\\]/.test(source)) {
+      await this._typeset(stage);
+    }
+    this.node.replaceChildren(stage);
+    this._shown = source;
+    const cost = performance.now() - began;
+    this._pauseUntil = performance.now() + Math.max(SHORTEST_PAUSE_MS, cost * COST_FACTOR);
+  }
+
+  /** Formulas need a place in the page to be measured: an invisible one, over the old picture. */
+  private async _typeset(stage: HTMLElement): Promise<void> {
+    stage.classList.add('onyx-mod-staging');
+    this.node.append(stage);
+    const typeset = Promise.resolve(this.ui.rendermime.latexTypesetter?.typeset(stage));
+    const patience = new Promise<void>(resolve => setTimeout(resolve, TYPESET_PATIENCE_MS));
+    await Promise.race([typeset, patience]).catch(() => undefined);
+    stage.classList.remove('onyx-mod-staging');
+  }
+
+  private _wanted = '';
+  private _shown: string | null = null;
+  private _pauseUntil = 0;
+  private _isPainting = false;
+  private _isDisposed = false;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+}

@@ -1,0 +1,112 @@
+/** The conversation, which follows what is new only while one is at its end. */
+import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+
+import { isActive, isRun } from '../models/conversation';
+import type { Conversation, Run } from '../models/conversation';
+import type { ApprovalActions } from './approval_card';
+import { RunView } from './run_view';
+import { useUi } from './ui_context';
+import { UserMessageView } from './user_message';
+import type { UserMessageActions } from './user_message';
+
+/** Closer to the end than this counts as being there. */
+const NEAR_PX = 24;
+
+interface MessageListProps extends ApprovalActions, UserMessageActions {
+  items: Conversation;
+  online: boolean;
+  retry: (run: Run) => void;
+}
+
+export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
+  const { items, online, retry, approve, deny, resend, withdraw } = props;
+  const { trans } = useUi();
+  const { scroller, content, isAtEnd, toEnd } = useFollow(items);
+  const running = items.some(isActive);
+  const lastRun = items.filter(isRun).at(-1);
+  const hasRun = new Set(items.filter(isRun).map(run => run.runId));
+  return (
+    <div className="onyx-List-frame">
+      <div
+        ref={scroller}
+        className="onyx-List"
+        data-onyx="messages"
+        role="log"
+        aria-label={trans.__('Conversation')}
+        tabIndex={0}
+      >
+        <div ref={content} className="onyx-List-content">
+          {items.map(item =>
+            isRun(item) ? (
+              <RunView
+                key={item.key}
+                run={item}
+                online={online}
+                canRetry={item === lastRun && !running}
+                retry={retry}
+                approve={approve}
+                deny={deny}
+              />
+            ) : (
+              <UserMessageView
+                key={item.key}
+                message={item}
+                queued={running && item.delivery === 'sent' && !!item.runId && !hasRun.has(item.runId)}
+                resend={resend}
+                withdraw={withdraw}
+              />
+            )
+          )}
+        </div>
+      </div>
+      {!isAtEnd && (
+        <button type="button" className="onyx-Pill" data-onyx="jump-to-end" onClick={toEnd}>
+          {trans.__('↓ new')}
+        </button>
+      )}
+    </div>
+  );
+});
+
+/** Keeps the end in view while the reader is there; what a person sends always brings them there. */
+function useFollow(items: Conversation) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const [isAtEnd, setIsAtEnd] = useState(true);
+  const toEnd = useCallback(() => {
+    following.current = true;
+    setIsAtEnd(true);
+    const node = scroller.current;
+    node?.scrollTo({ top: node.scrollHeight });
+  }, []);
+  useEffect(() => {
+    const node = scroller.current!;
+    const onScroll = () => {
+      following.current = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX;
+      setIsAtEnd(following.current);
+    };
+    const observer = new ResizeObserver(() => {
+      if (following.current) {
+        node.scrollTop = node.scrollHeight;
+      } else {
+        setIsAtEnd(node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX);
+      }
+    });
+    node.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(content.current!);
+    observer.observe(node);
+    return () => {
+      node.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, []);
+  const last = items[items.length - 1];
+  const lastSent = last?.kind === 'user' && last.delivery !== 'sent' ? last.key : '';
+  useLayoutEffect(() => {
+    if (lastSent) {
+      toEnd();
+    }
+  }, [lastSent, toEnd]);
+  return { scroller, content, isAtEnd, toEnd };
+}

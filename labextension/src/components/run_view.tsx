@@ -1,0 +1,131 @@
+/** One run of the agent: text and tool calls in the order in which they came, and how it ended. */
+import { memo } from 'react';
+
+import { callsOf } from '../models/conversation';
+import type { Part, Problem, Run } from '../models/conversation';
+import { AnswerText } from './answer_text';
+import { ApprovalCard } from './approval_card';
+import type { ApprovalActions } from './approval_card';
+import { ToolCard } from './tool_card';
+import { useUi } from './ui_context';
+
+interface RunViewProps extends ApprovalActions {
+  run: Run;
+  online: boolean;
+  canRetry: boolean;
+  retry: (run: Run) => void;
+}
+
+export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
+  const { run, online, canRetry, retry, approve, deny } = props;
+  const { trans } = useUi();
+  return (
+    <article
+      className="onyx-Message onyx-mod-run"
+      data-onyx="run"
+      data-status={run.status}
+      aria-busy={run.status === 'running'}
+    >
+      <h3 className="onyx-Message-who">
+        {trans.__('Onyx')}
+        {run.model && <span className="onyx-Message-model">{run.model}</span>}
+      </h3>
+      {run.parts.map((part, index) => (
+        <PartView
+          key={part.key}
+          part={part}
+          complete={run.status !== 'running' || index < run.parts.length - 1}
+          online={online}
+          approve={approve}
+          deny={deny}
+        />
+      ))}
+      <RunState run={run} canRetry={canRetry} retry={retry} />
+    </article>
+  );
+});
+
+interface PartViewProps extends ApprovalActions {
+  part: Part;
+  complete: boolean;
+  online: boolean;
+}
+
+const PartView = memo(function PartView({
+  part,
+  complete,
+  online,
+  approve,
+  deny
+}: PartViewProps): JSX.Element {
+  if (part.kind === 'text') {
+    return <AnswerText text={part.text} complete={complete} />;
+  }
+  const { call } = part;
+  return call.status === 'waiting' && call.approval ? (
+    <ApprovalCard approval={call.approval} online={online} approve={approve} deny={deny} />
+  ) : (
+    <ToolCard call={call} />
+  );
+});
+
+function RunState({
+  run,
+  canRetry,
+  retry
+}: Pick<RunViewProps, 'run' | 'canRetry' | 'retry'>): JSX.Element | null {
+  const { trans } = useUi();
+  const onRetry = canRetry ? () => retry(run) : undefined;
+  switch (run.status) {
+    case 'running':
+      return <Working run={run} />;
+    case 'error':
+      return (
+        <ProblemView
+          problem={run.problem ?? { code: '', message: trans.__('The answer failed.') }}
+          retry={onRetry}
+        />
+      );
+    case 'interrupted': {
+      const message = trans.__('The server stopped before this answer was finished.');
+      return <ProblemView problem={{ code: 'interrupted', message }} retry={onRetry} />;
+    }
+    case 'aborted':
+      return <div className="onyx-Note">{trans.__('Stopped')}</div>;
+    default:
+      return run.parts.length === 0 ? <div className="onyx-Note">{trans.__('No answer')}</div> : null;
+  }
+}
+
+/** Before the first word and between steps; while text streams or a call runs, those show it themselves. */
+function Working({ run }: { run: Run }): JSX.Element | null {
+  const { trans } = useUi();
+  const last = run.parts[run.parts.length - 1];
+  const busy = callsOf(run).some(call => call.status === 'running' || call.status === 'waiting');
+  if (busy || (last?.kind === 'text' && !run.notice)) {
+    return null;
+  }
+  return (
+    <div className="onyx-Note" role="status" data-onyx="working">
+      <span className="onyx-Working" aria-hidden="true" />
+      {run.notice ?? trans.__('Thinking')}
+    </div>
+  );
+}
+
+function ProblemView({ problem, retry }: { problem: Problem; retry?: () => void }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Problem" role="alert" data-onyx="run-problem" data-code={problem.code}>
+      <span>{problem.message}</span>
+      {problem.hint && <span className="onyx-Problem-hint">{problem.hint}</span>}
+      {retry && (
+        <span className="onyx-Problem-actions">
+          <button type="button" className="onyx-Link" data-onyx="retry" onClick={retry}>
+            {trans.__('Try again')}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}

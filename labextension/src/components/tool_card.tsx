@@ -1,0 +1,139 @@
+/** A tool call as one line that opens on a click: what it was given, what came back. */
+import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components';
+import { memo, useId, useState } from 'react';
+
+import type { ToolCall } from '../models/conversation';
+import { firstLine, formatDuration, toolLine } from '../models/tool_words';
+import type { AttachmentInfo } from '../protocol/wire';
+import { ApprovalDetails } from './approval_details';
+import { useNow } from './hooks';
+import { useUi } from './ui_context';
+
+export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JSX.Element {
+  const { trans } = useUi();
+  const [isOpen, setIsOpen] = useState(false);
+  const bodyId = useId();
+  const { verb, object, isCode } = toolLine(call, trans);
+  const images = call.attachments.filter(attachment => attachment.type === 'image');
+  const note = noteOf(call, trans.__('Denied'), trans.__('no reason given'));
+  return (
+    <div className="onyx-Tool" data-onyx="tool-card" data-tool={call.tool} data-status={call.status}>
+      <button
+        type="button"
+        className="onyx-Tool-line"
+        aria-expanded={isOpen}
+        aria-controls={bodyId}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+        <span className="onyx-Tool-words">
+          {verb} {isCode ? <code>{object}</code> : <span>{object}</span>}
+        </span>
+        <ToolState call={call} />
+      </button>
+      {note && !isOpen && (
+        <div className="onyx-Tool-note" data-onyx="tool-note">
+          {note}
+        </div>
+      )}
+      {images.length > 0 && !isOpen && <Images images={images} small />}
+      <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
+        {isOpen && <ToolBody call={call} images={images} />}
+      </div>
+    </div>
+  );
+});
+
+function ToolState({ call }: { call: ToolCall }): JSX.Element {
+  const { trans } = useUi();
+  const words: Record<ToolCall['status'], string> = {
+    running: trans.__('running'),
+    waiting: trans.__('waiting for you'),
+    ok: trans.__('done'),
+    failed: trans.__('failed'),
+    denied: call.decision?.decision === 'expired' ? trans.__('no answer') : trans.__('denied'),
+    aborted: trans.__('stopped'),
+    interrupted: trans.__('interrupted')
+  };
+  if (call.status === 'running') {
+    return <Elapsed sinceMs={call.startedAtMs} label={words.running} />;
+  }
+  const Icon = call.status === 'ok' ? checkIcon : call.status === 'failed' ? closeIcon : null;
+  return (
+    <span className="onyx-Tool-state" aria-label={words[call.status]}>
+      {Icon ? <Icon.react tag="span" className="onyx-Icon" /> : words[call.status]}
+      {call.durationMs !== undefined && call.status !== 'denied' && (
+        <span>{formatDuration(call.durationMs)}</span>
+      )}
+    </span>
+  );
+}
+
+function Elapsed({ sinceMs, label }: { sinceMs?: number; label: string }): JSX.Element {
+  const now = useNow(sinceMs !== undefined && Date.now() - sinceMs < 10_000 ? 200 : 1000);
+  const elapsed = sinceMs === undefined ? '' : formatDuration(Math.max(0, now - sinceMs));
+  return (
+    <span className="onyx-Tool-state" aria-label={label}>
+      <span className="onyx-Working" aria-hidden="true" />
+      {elapsed}
+    </span>
+  );
+}
+
+function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <>
+      {call.approval ? (
+        <ApprovalDetails approval={call.approval} />
+      ) : (
+        <pre className="onyx-Source" aria-label={trans.__('Input')} tabIndex={0}>
+          {JSON.stringify(call.input, null, 2)}
+        </pre>
+      )}
+      {call.decision?.reason && (
+        <div className="onyx-Where">{trans.__('Denied: %1', call.decision.reason)}</div>
+      )}
+      {call.output && (
+        <pre
+          className="onyx-Source onyx-mod-output"
+          data-onyx="tool-output"
+          aria-label={trans.__('Output')}
+          tabIndex={0}
+        >
+          {call.output}
+        </pre>
+      )}
+      <Images images={images} />
+    </>
+  );
+}
+
+function Images({ images, small }: { images: AttachmentInfo[]; small?: boolean }): JSX.Element {
+  return (
+    <div className={small ? 'onyx-Images onyx-mod-small' : 'onyx-Images'}>
+      {images.filter(isPicture).map((image, index) => (
+        <img key={index} src={`data:${image.mimeType};base64,${image.data}`} alt={image.name ?? ''} />
+      ))}
+    </div>
+  );
+}
+
+/** An SVG may carry scripts elsewhere, but not inside an img; anything else that is no picture is not drawn. */
+function isPicture(image: AttachmentInfo): boolean {
+  return /^image\/(png|jpeg|gif|webp|svg\+xml)$/.test(image.mimeType);
+}
+
+/** The line below the card: what goes on, why it failed, why a person said no. */
+function noteOf(call: ToolCall, denied: string, noReason: string): string {
+  switch (call.status) {
+    case 'running':
+      return call.progress ?? '';
+    case 'failed':
+      return firstLine(call.output);
+    case 'denied':
+      return call.decision?.decision === 'denied' ? `${denied}: ${call.decision.reason || noReason}` : '';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,24 @@
+/** What every part of the view may use without being handed it: words, rendering, and a way into the notebook. */
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { createContext, useContext } from 'react';
+
+export interface Ui {
+  trans: TranslationBundle;
+  rendermime: IRenderMimeRegistry;
+  /** Put code into a new cell below the active one of the notebook in front; null when there is no notebook. */
+  insertCode: ((code: string) => void) | null;
+  copy: (text: string) => void;
+}
+
+const UiContext = createContext<Ui | null>(null);
+
+export const UiProvider = UiContext.Provider;
+
+export function useUi(): Ui {
+  const ui = useContext(UiContext);
+  if (!ui) {
+    throw new Error('This component has to stand inside UiProvider.');
+  }
+  return ui;
+}

@@ -1,0 +1,154 @@
+/**
+ * The chat behind the sidebar: `@jupyter/chat`'s model (input, attachments, context for its registries) over Onyx's
+ * session in front. It decides which session that is and remembers drafts; the conversation itself is the session's.
+ */
+import { AbstractChatModel } from '@jupyter/chat';
+import type { IAttachment, IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { ContextItem } from '../protocol/wire';
+import { isRun } from './conversation';
+import type { Item, Run } from './conversation';
+import { Session } from './session';
+import type { SessionServices } from './session';
+import type { TabMemory } from './tab_memory';
+
+const PERSON = { username: 'you', display_name: 'You' };
+const ONYX = { username: 'onyx', display_name: 'Onyx', bot: true };
+
+/** The notebook that goes along with a message, with the cell that a person stands in. */
+export interface NotebookInFront {
+  readonly path: string | null;
+  readonly activeCellId: string | null;
+  readonly isIncluded: boolean;
+}
+
+export class ChatModel extends AbstractChatModel {
+  constructor(
+    private readonly services: SessionServices,
+    private readonly memory: TabMemory,
+    private readonly front: NotebookInFront | null = null
+  ) {
+    super({ id: 'onyx' });
+    this.name = 'Onyx';
+    this._chosenModel = memory.model;
+    this._session = this._begin(memory.session);
+    this.input.value = memory.draft(this._session.key);
+    this.input.valueChanged.connect((_, value) => memory.setDraft(this._session.key, value));
+    this.setReady();
+  }
+
+  get session(): Session {
+    return this._session;
+  }
+
+  /** Another session came to the front. */
+  get sessionChanged(): ISignal<this, Session> {
+    return this._sessionChanged;
+  }
+
+  /** The model chosen by hand; null leaves it to the agent. */
+  get chosenModel(): string | null {
+    return this._chosenModel ?? this._session.info?.model ?? null;
+  }
+
+  chooseModel(model: string | null): void {
+    this._chosenModel = model;
+    this.memory.model = model;
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** Show a stored session, or with null a new one that the server learns of with its first message. */
+  openSession(key: string | null): void {
+    if (key !== null && key === this._session.key) {
+      return;
+    }
+    const before = this._session;
+    this._session = this._begin(key);
+    before.dispose();
+    this.memory.session = key;
+    const draft = this.memory.draft(key);
+    this.input.value = draft;
+    this.input.clearAttachments?.();
+    this._sessionChanged.emit(this._session);
+  }
+
+  override sendMessage(message: INewMessage): void {
+    const text = message.body.trim();
+    if (text) {
+      const context = [...this._notebookContext(), ...this.input.attachments.map(toContext)];
+      this._session.send(text, context, this.chosenModel ?? undefined);
+      this.memory.setDraft(this._session.key, '');
+    }
+  }
+
+  retry(run: Run): void {
+    this._session.retry(run, this.chosenModel ?? undefined);
+  }
+
+  /** Put the last thing said back into the input. */
+  editLast(): void {
+    const last = [...this._session.items].reverse().find(item => item.kind === 'user');
+    if (last?.kind === 'user') {
+      this.input.value = last.text;
+    }
+  }
+
+  override createChatContext(): IChatContext {
+    const messages = () => this._session.items.map(asMessage);
+    return {
+      name: this.name,
+      user: PERSON,
+      users: [PERSON, ONYX],
+      get messages() {
+        return messages();
+      }
+    };
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._session.dispose();
+      super.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  private _notebookContext(): ContextItem[] {
+    const { front } = this;
+    return front?.isIncluded && front.path
+      ? [{ type: 'notebook', path: front.path, cellId: front.activeCellId }]
+      : [];
+  }
+
+  private _begin(key: string | null): Session {
+    const session = new Session(this.services, key);
+    session.created.connect((_, created) => {
+      if (session === this._session) {
+        this.memory.session = created;
+        this.memory.setDraft(null, '');
+        this.memory.setDraft(created, this.input.value);
+      }
+    });
+    return session;
+  }
+
+  private _session: Session;
+  private _chosenModel: string | null;
+  private readonly _sessionChanged = new Signal<this, Session>(this);
+}
+
+function toContext(attachment: IAttachment): ContextItem {
+  if (attachment.type === 'notebook') {
+    return { type: 'notebook', path: attachment.value, cellId: attachment.cells?.[0]?.id };
+  }
+  return { type: 'file', path: attachment.value };
+}
+
+/** A conversation's item as `@jupyter/chat` describes messages, for the registries that read them. */
+function asMessage(item: Item): IMessageContent {
+  const text = isRun(item)
+    ? item.parts.flatMap(part => (part.kind === 'text' ? [part.text] : [])).join('\n\n')
+    : item.text;
+  return { id: item.key, type: 'msg', body: text, time: 0, sender: isRun(item) ? ONYX : PERSON };
+}

@@ -1,0 +1,74 @@
+/** The sessions to choose from, newest first, as far as a search narrows them. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { SocketClient } from '../protocol/socket_client';
+import type { SessionInfo } from '../protocol/wire';
+
+const PAGE = 50;
+
+export class SessionList implements IDisposable {
+  constructor(private readonly client: SocketClient) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get sessions(): readonly SessionInfo[] {
+    return this._sessions;
+  }
+
+  get total(): number {
+    return this._total;
+  }
+
+  get isLoading(): boolean {
+    return this._isLoading;
+  }
+
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Read the first sessions that match; an answer to an older search is dropped. */
+  async load(query = '', limit = PAGE): Promise<void> {
+    const turn = ++this._turn;
+    this._isLoading = true;
+    this._changed.emit();
+    try {
+      const { sessions, total } = await this.client.request('sessions.list', { query: query || null, limit });
+      if (turn === this._turn) {
+        this._sessions = sessions;
+        this._total = total;
+        this._problem = null;
+      }
+    } catch (error) {
+      if (turn === this._turn) {
+        this._problem = (error as Error).message;
+      }
+    }
+    if (turn === this._turn && !this._isDisposed) {
+      this._isLoading = false;
+      this._changed.emit();
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      Signal.clearData(this);
+    }
+  }
+
+  private _sessions: SessionInfo[] = [];
+  private _total = 0;
+  private _turn = 0;
+  private _isLoading = false;
+  private _problem: string | null = null;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}

@@ -1,0 +1,62 @@
+/** What this tab remembers across a reload: which session was in front, drafts, the chosen model. */
+
+/** The part of `Storage` that is used; a browser may refuse it, and then nothing is remembered. */
+export interface KeyValueStore {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+export class TabMemory {
+  /** `shared` outlives the tab; `own` belongs to this tab alone, so that two tabs may show two sessions. */
+  constructor(
+    private readonly prefix: string,
+    private readonly own: KeyValueStore | null,
+    private readonly shared: KeyValueStore | null
+  ) {}
+
+  get session(): string | null {
+    return this._read(this.own, 'session') ?? this._read(this.shared, 'session');
+  }
+
+  set session(key: string | null) {
+    this._write(this.own, 'session', key);
+    this._write(this.shared, 'session', key);
+  }
+
+  get model(): string | null {
+    return this._read(this.shared, 'model');
+  }
+
+  set model(model: string | null) {
+    this._write(this.shared, 'model', model);
+  }
+
+  draft(session: string | null): string {
+    return this._read(this.shared, `draft:${session ?? 'new'}`) ?? '';
+  }
+
+  setDraft(session: string | null, text: string): void {
+    this._write(this.shared, `draft:${session ?? 'new'}`, text || null);
+  }
+
+  private _read(store: KeyValueStore | null, name: string): string | null {
+    try {
+      return store?.getItem(this.prefix + name) ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  private _write(store: KeyValueStore | null, name: string, value: string | null): void {
+    try {
+      if (value === null) {
+        store?.removeItem(this.prefix + name);
+      } else {
+        store?.setItem(this.prefix + name, value);
+      }
+    } catch {
+      // A full or forbidden store costs the memory of a draft, nothing else.
+    }
+  }
+}

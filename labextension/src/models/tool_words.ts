@@ -1,0 +1,82 @@
+/** How a tool call reads as one line: verb, object. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ToolCall } from './conversation';
+
+export interface ToolLine {
+  verb: string;
+  /** What it is done to; code is set in the code font. */
+  object: string;
+  isCode: boolean;
+}
+
+type Words = [doing: string, done: string];
+
+export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
+  const { input } = call;
+  const path = fileName(string(input.path));
+  const word = ([doing, done]: Words) => (isOver(call) ? done : doing);
+  switch (call.tool) {
+    case 'exec':
+      return {
+        verb: word([trans.__('Run'), trans.__('Ran')]),
+        object: firstLine(string(input.command)),
+        isCode: true
+      };
+    case 'notebook_read':
+      return line(word([trans.__('Read'), trans.__('Read')]), path);
+    case 'notebook_insert_cell':
+      return line(word([trans.__('Insert a cell into'), trans.__('Inserted a cell into')]), path);
+    case 'notebook_edit_cell':
+      return line(word([trans.__('Edit a cell of'), trans.__('Edited a cell of')]), path);
+    case 'notebook_run_cell':
+      return line(word([trans.__('Run a cell of'), trans.__('Ran a cell of')]), path);
+    case 'memory_get':
+      return line(word([trans.__('Read'), trans.__('Read')]), path);
+    case 'memory_write':
+      return line(word([trans.__('Write to'), trans.__('Wrote to')]), path || trans.__('memory'));
+    default:
+      return line(call.tool.replace(/_/g, ' '), firstLine(firstString(input)));
+  }
+}
+
+/** The first line that says something: a failure's reason in one line. */
+export function firstLine(text: string): string {
+  return (
+    text
+      .split('\n')
+      .map(one => one.trim())
+      .find(one => one !== '') ?? ''
+  );
+}
+
+export function formatDuration(durationMs: number): string {
+  const seconds = durationMs / 1000;
+  if (seconds < 10) {
+    return `${seconds.toFixed(1)} s`;
+  }
+  return seconds < 60
+    ? `${Math.round(seconds)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function line(verb: string, object: string): ToolLine {
+  return { verb, object, isCode: false };
+}
+
+/** A call that was denied or stopped never happened, so it does not read as done. */
+function isOver(call: ToolCall): boolean {
+  return call.status === 'ok' || call.status === 'failed';
+}
+
+function string(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function firstString(input: Record<string, unknown>): string {
+  return string(Object.values(input).find(value => typeof value === 'string'));
+}

@@ -1,0 +1,38 @@
+/** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
+import { type ISignal, Signal } from '@lumino/signaling';
+
+export type Panel = 'conversation' | 'sessions' | 'connect';
+
+export class ViewState {
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get panel(): Panel {
+    return this._panel;
+  }
+
+  /** Counts the requests to give the input the focus. */
+  get focusRequest(): number {
+    return this._focusRequest;
+  }
+
+  show(panel: Panel): void {
+    this._panel = panel;
+    this._changed.emit();
+  }
+
+  toggle(panel: Panel): void {
+    this.show(this._panel === panel ? 'conversation' : panel);
+  }
+
+  focusInput(): void {
+    this._panel = 'conversation';
+    this._focusRequest += 1;
+    this._changed.emit();
+  }
+
+  private _panel: Panel = 'conversation';
+  private _focusRequest = 0;
+  private readonly _changed = new Signal<this, void>(this);
+}

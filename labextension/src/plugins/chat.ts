@@ -1,0 +1,131 @@
+/** The chat in the right sidebar, and the commands that lead to it. */
+import { ILayoutRestorer } from '@jupyterlab/application';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { MenuSvg } from '@jupyterlab/ui-components';
+
+import { ChatModel } from '../models/chat_model';
+import { asMarkdown } from '../models/export_markdown';
+import { SessionList } from '../models/session_list';
+import { TabMemory } from '../models/tab_memory';
+import { ViewState } from '../models/view_state';
+import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
+import { ChatSidebar } from '../widgets/chat_sidebar';
+import { onyxIcon } from '../widgets/onyx_icon';
+import { safeRendermime } from '../widgets/safe_rendermime';
+
+const Command = {
+  open: 'onyx:open',
+  newSession: 'onyx:new-session',
+  focusInput: 'onyx:focus-input',
+  connectModel: 'onyx:connect-model',
+  copyConversation: 'onyx:copy-conversation',
+  reload: 'onyx:reload-session'
+};
+
+export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
+  id: 'onyx-jupyter:chat',
+  description: 'The Onyx chat in the right sidebar.',
+  autoStart: true,
+  provides: IOnyxChat,
+  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    connection: IOnyxConnection,
+    front: INotebookFront,
+    rendermime: IRenderMimeRegistry,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null
+  ): IOnyxChat => {
+    const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    const view = new ViewState();
+    const model = createModel(app, connection, front);
+    const menu = new MenuSvg({ commands: app.commands });
+    const sidebar = new ChatSidebar(
+      {
+        chat: model,
+        assistant: connection.assistant,
+        client: connection.client,
+        sessions: new SessionList(connection.client),
+        front,
+        view,
+        ui: { trans, rendermime: safeRendermime(rendermime), copy: text => Clipboard.copyToSystem(text) },
+        reachability: () => connection.rest.reachability(),
+        openMenu: (x, y) => menu.open(x, y)
+      },
+      trans
+    );
+    const activate = () => app.shell.activateById(sidebar.id);
+    addCommands(app, trans, model, view, activate);
+    [Command.connectModel, Command.copyConversation, Command.reload].forEach(command =>
+      menu.addItem({ command })
+    );
+    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    restorer?.add(sidebar, sidebar.id);
+    app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
+    return { model, sidebar };
+  }
+};
+
+function createModel(
+  app: JupyterFrontEnd,
+  { client, events }: IOnyxConnection,
+  front: INotebookFront
+): ChatModel {
+  const services = {
+    client,
+    events,
+    nowMs: () => Date.now(),
+    onFrame: (callback: () => void) => {
+      const frame = requestAnimationFrame(callback);
+      return () => cancelAnimationFrame(frame);
+    }
+  };
+  const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
+  const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
+  return new ChatModel(services, memory, front);
+}
+
+/** A browser may forbid storage altogether: even looking at it throws then. */
+function store(name: 'sessionStorage' | 'localStorage'): Storage | null {
+  try {
+    return window[name];
+  } catch {
+    return null;
+  }
+}
+
+function addCommands(
+  app: JupyterFrontEnd,
+  trans: TranslationBundle,
+  model: ChatModel,
+  view: ViewState,
+  activate: () => void
+): void {
+  const add = (id: string, label: string, execute: () => void) =>
+    app.commands.addCommand(id, {
+      label,
+      caption: label,
+      icon: args => (args['isPalette'] || id !== Command.open ? undefined : onyxIcon),
+      execute: () => {
+        activate();
+        execute();
+      }
+    });
+  add(Command.open, trans.__('Open chat'), () => view.focusInput());
+  add(Command.focusInput, trans.__('Focus input'), () => view.focusInput());
+  add(Command.newSession, trans.__('New session'), () => {
+    model.openSession(null);
+    view.focusInput();
+  });
+  add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
+  add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>
+    Clipboard.copyToSystem(asMarkdown(model.session.items))
+  );
+  add(Command.reload, trans.__('Read session again'), () => void model.session.reload());
+}

@@ -1,0 +1,39 @@
+/** What the plugins of this extension give to one another, and to others. */
+import { Token } from '@lumino/coreutils';
+
+import type { Assistant } from './models/assistant';
+import type { ChatModel } from './models/chat_model';
+import type { NotebookFront } from './models/notebook_front';
+import type { RestClient } from './protocol/rest_client';
+import type { SessionEvents } from './protocol/session_events';
+import type { SocketClient } from './protocol/socket_client';
+import type { ChatSidebar } from './widgets/chat_sidebar';
+
+/** The way to the server. */
+export interface IOnyxConnection {
+  readonly client: SocketClient;
+  readonly events: SessionEvents;
+  readonly rest: RestClient;
+  readonly assistant: Assistant;
+}
+
+export const IOnyxConnection = new Token<IOnyxConnection>(
+  'onyx-jupyter:IOnyxConnection',
+  'The connection to the Onyx server extension.'
+);
+
+/** The notebook in front. */
+export type INotebookFront = NotebookFront;
+
+export const INotebookFront = new Token<INotebookFront>(
+  'onyx-jupyter:INotebookFront',
+  'The notebook that a person has in front.'
+);
+
+/** The chat and the sidebar that shows it. */
+export interface IOnyxChat {
+  readonly model: ChatModel;
+  readonly sidebar: ChatSidebar;
+}
+
+export const IOnyxChat = new Token<IOnyxChat>('onyx-jupyter:IOnyxChat', 'The Onyx chat and its sidebar.');

@@ -1,0 +1,213 @@
+/** The sidebar's content: models on one side, plain components on the other, and nothing of its own. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { useCallback, useMemo } from 'react';
+
+import { Banner } from '../components/banner';
+import { Composer } from '../components/composer';
+import { ConnectPanel } from '../components/connect_panel';
+import { EmptyState } from '../components/empty_state';
+import { Header } from '../components/header';
+import { useSignals } from '../components/hooks';
+import { MessageList } from '../components/message_list';
+import { SessionListView } from '../components/session_list_view';
+import { UiProvider } from '../components/ui_context';
+import type { Ui } from '../components/ui_context';
+import type { Assistant } from '../models/assistant';
+import type { ChatModel } from '../models/chat_model';
+import { totalUsage, waitingCalls } from '../models/conversation';
+import type { Run, UserMessage } from '../models/conversation';
+import type { NotebookFront } from '../models/notebook_front';
+import type { Session } from '../models/session';
+import type { SessionList } from '../models/session_list';
+import type { ViewState } from '../models/view_state';
+import type { SocketClient } from '../protocol/socket_client';
+import { ConnectionBanner } from './connection_banner';
+import type { ReachabilityCheck } from './connection_banner';
+
+export interface ChatViewProps {
+  chat: ChatModel;
+  assistant: Assistant;
+  client: SocketClient;
+  sessions: SessionList;
+  front: NotebookFront;
+  view: ViewState;
+  ui: Omit<Ui, 'insertCode'>;
+  reachability: ReachabilityCheck;
+  openMenu: (x: number, y: number) => void;
+}
+
+export function ChatView(props: ChatViewProps): JSX.Element {
+  const { chat, client, front, view } = props;
+  useSignals(chat.sessionChanged, view.changed, front.changed, client.stateChanged);
+  const hasNotebook = front.path !== null;
+  const ui = useMemo<Ui>(
+    () => ({ ...props.ui, insertCode: hasNotebook ? code => front.insertCode(code) : null }),
+    [props.ui, front, hasNotebook]
+  );
+  return (
+    <UiProvider value={ui}>
+      <SessionHeader {...props} session={chat.session} trans={ui.trans} />
+      <ConnectionBanner client={client} check={props.reachability} />
+      <ConfigBanner {...props} />
+      <Body {...props} session={chat.session} />
+      <Input {...props} session={chat.session} />
+    </UiProvider>
+  );
+}
+
+type PartProps = ChatViewProps & { session: Session };
+
+function SessionHeader(props: PartProps & { trans: TranslationBundle }): JSX.Element {
+  const { chat, session, view, trans, openMenu } = props;
+  useSignals(session.changed);
+  return (
+    <Header
+      title={session.info?.title || (session.key ? trans.__('Session') : trans.__('New session'))}
+      isListOpen={view.panel === 'sessions'}
+      toggleList={() => view.toggle('sessions')}
+      newSession={() => {
+        chat.openSession(null);
+        view.focusInput();
+      }}
+      openMenu={openMenu}
+    />
+  );
+}
+
+function ConfigBanner({ assistant, view, ui }: ChatViewProps): JSX.Element | null {
+  useSignals(assistant.changed);
+  const config = assistant.component('config');
+  if (!config || config.ok || view.panel === 'connect') {
+    return null;
+  }
+  return (
+    <Banner
+      hook="config-banner"
+      action={{ label: ui.trans.__('Check again'), run: () => void assistant.refresh(true) }}
+    >
+      {config.message}
+      {config.hint ? ` ${config.hint}` : ''}
+    </Banner>
+  );
+}
+
+function Body(props: PartProps): JSX.Element {
+  const { view } = props;
+  switch (view.panel) {
+    case 'sessions':
+      return <Sessions {...props} />;
+    case 'connect':
+      return <Connect {...props} />;
+    default:
+      return <Messages {...props} />;
+  }
+}
+
+function Messages({ chat, session, client, assistant, front, view, ui }: PartProps): JSX.Element {
+  useSignals(session.changed, assistant.changed, front.changed);
+  const approve = useCallback(
+    (id: string, scope: 'once' | 'session') => session.approve(id, scope),
+    [session]
+  );
+  const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
+  const retry = useCallback((run: Run) => chat.retry(run), [chat]);
+  const resend = useCallback((message: UserMessage) => session.resend(message), [session]);
+  const withdraw = useCallback((message: UserMessage) => session.withdraw(message), [session]);
+  if (session.phase === 'failed') {
+    return (
+      <div className="onyx-List-frame">
+        <div className="onyx-Problem" role="alert" data-onyx="session-problem">
+          <span>{session.problem?.message}</span>
+          <button type="button" className="onyx-Link" onClick={() => void session.reload()}>
+            {ui.trans.__('Try again')}
+          </button>
+        </div>
+      </div>
+    );
+  }
+  if (session.items.length === 0 && session.phase !== 'loading') {
+    const model = chat.chosenModel ?? assistant.agent?.model ?? null;
+    return (
+      <div className="onyx-List-frame">
+        <EmptyState
+          model={model}
+          isLocal={model?.startsWith('local/') ?? false}
+          notebook={front.path}
+          ask={text => chat.sendMessage({ body: text })}
+          connectModel={() => view.show('connect')}
+        />
+      </div>
+    );
+  }
+  return (
+    <MessageList
+      key={session.key ?? 'new'}
+      items={session.items}
+      online={client.state === 'open'}
+      retry={retry}
+      approve={approve}
+      deny={deny}
+      resend={resend}
+      withdraw={withdraw}
+    />
+  );
+}
+
+function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
+  useSignals(sessions.changed);
+  const search = useCallback((query: string) => void sessions.load(query), [sessions]);
+  return (
+    <SessionListView
+      sessions={sessions.sessions}
+      total={sessions.total}
+      isLoading={sessions.isLoading}
+      problem={sessions.problem}
+      current={session.key}
+      search={search}
+      open={key => {
+        chat.openSession(key);
+        view.focusInput();
+      }}
+      close={() => view.focusInput()}
+    />
+  );
+}
+
+function Connect({ assistant, view }: PartProps): JSX.Element {
+  useSignals(assistant.changed);
+  return (
+    <ConnectPanel
+      config={assistant.component('config')}
+      model={assistant.agent?.model ?? null}
+      check={() => assistant.refresh(true)}
+      close={() => view.show('conversation')}
+    />
+  );
+}
+
+function Input({ chat, session, assistant, front, view }: PartProps): JSX.Element {
+  useSignals(session.changed, assistant.changed, front.changed, chat.input.valueChanged);
+  const { path, isIncluded } = front;
+  return (
+    <Composer
+      text={chat.input.value}
+      setText={text => {
+        chat.input.value = text;
+      }}
+      send={() => chat.input.send(chat.input.value)}
+      stop={() => void session.abort().catch(() => undefined)}
+      editLast={() => chat.editLast()}
+      running={session.isRunning}
+      waitingForPerson={waitingCalls(session.items).length > 0}
+      chips={path !== null && isIncluded ? [{ path, remove: () => front.include(false) }] : []}
+      offered={path !== null && !isIncluded ? { path, add: () => front.include(true) } : null}
+      usage={totalUsage(session.items)}
+      focusRequest={view.focusRequest}
+      models={assistant.models}
+      standard={assistant.agent?.model ?? null}
+      chosen={chat.chosenModel}
+      choose={model => chat.chooseModel(model)}
+      connectModel={() => view.show('connect')}
+    />
+  );
+}
