@@ -19,6 +19,8 @@ from onyx_jupyter.errors import ConfigError
 
 ENVIRONMENT_PREFIX = "ONYX_"
 LEVEL_SEPARATOR = "__"
+_SHOWN_OF_PROVIDERS = ("baseUrl", "toolMode")
+_USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
 
@@ -33,7 +35,7 @@ def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Conf
     """
     document = _read(path)
     if not isinstance(document.value, dict):
-        raise ConfigError(f"{path} must hold an object ({{…}}), not {_shown(document.value)}.", line=1)
+        raise ConfigError(f"{path} must hold an object ({{…}}), not a {type(document.value).__name__}.", line=1)
     raw = _expanded(document.value, (), document, path, environment)
     variables = {}
     for name in sorted(environment):
@@ -56,6 +58,8 @@ def _read(path: Path) -> json5_lines.Document:
         raise ConfigError(f"{path} cannot be read: {error}.") from error
     try:
         return json5_lines.parse(text)
+    except RecursionError as error:
+        raise ConfigError(f"{path} is nested too deeply to be a configuration.") from error
     except ValueError as error:
         found = _LINE_IN_MESSAGE.search(str(error))
         line = int(found.group(1)) if found else None
@@ -98,7 +102,7 @@ def _key_path(variable: str, raw: Mapping[str, Any]) -> tuple[json5_lines.Path, 
             path.append(str(info.alias))
             schema = info.annotation
         elif get_origin(schema) is list:
-            if not part.isdigit():
+            if not part.isdecimal():
                 raise ConfigError(f"{variable}: {part!r} must be a position in a list (0, 1, …).", key=variable)
             path.append(int(part))
             schema = get_args(schema)[0]
@@ -114,14 +118,19 @@ def _existing_name(part: str, raw: Mapping[str, Any], path: list[str | int]) -> 
     """Names (of providers) are the user's own: the file's spelling where it has one, else lower case."""
     place: Any = raw
     for key in path:
-        place = place.get(key, {}) if isinstance(place, dict) else {}
+        place = place.get(key) if isinstance(place, dict) else None
     wanted = part.lower().replace("_", "-")
-    return next((name for name in place if name.lower().replace("_", "-") == wanted), part.lower())
+    names = place if isinstance(place, dict) else ()
+    return next((name for name in names if name.lower().replace("_", "-") == wanted), part.lower())
 
 
 def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str) -> None:
+    """Where the file holds something of the wrong type on the way, nothing is set: its own line is the error."""
     place: Any = raw
     for key, following in zip(path, (*path[1:], None), strict=True):
+        container: type = list if isinstance(key, int) else dict
+        if not isinstance(place, container):
+            return
         if isinstance(key, int) and key == len(place):
             place.append({})
         if isinstance(key, int) and key > len(place):
@@ -136,7 +145,7 @@ def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str)
 
 def _value(text: str, schema: Any) -> Any:
     """The text itself where the configuration wants text, else JSON5 (5, true, ["a"]) where it is that."""
-    if {str, SecretStr} & {schema, *get_args(schema)}:
+    if get_origin(schema) is not list and {str, SecretStr} & {schema, *get_args(schema)}:
         return text
     try:
         return json5.loads(text)
@@ -154,10 +163,16 @@ def _config_error(
     where = f"{variable} (environment)" if variable else f"{path}{_at(line)}"
     if error["type"] == "extra_forbidden":
         return ConfigError(f"{where}: there is no key {key!r}.{_suggestion(key_path)}", key=key, line=line)
-    shown = "the value" if _is_secret(key_path) else _shown(error["input"])
+    shown = "the value" if _may_be_secret(key_path) else _shown(error["input"])
+    subject = (f"{key}: " if error["type"] == "value_error" else f"{key} is {shown}: ") if key else ""
+    return ConfigError(f"{where}: {subject}{_reason(error)}.", key=key, line=line)
+
+
+def _reason(error: ErrorDetails) -> str:
+    if error["type"] in ("model_type", "dict_type"):
+        return "it should be an object ({…})"
     reason = error["msg"].removeprefix("Value error, ")
-    subject = f"{key} is {shown}: " if key else ""
-    return ConfigError(f"{where}: {subject}{reason[0].lower()}{reason[1:]}.", key=key, line=line)
+    return reason[0].lower() + reason[1:]
 
 
 def _suggestion(key_path: json5_lines.Path) -> str:
@@ -178,8 +193,9 @@ def _known_keys(schema: Any, path: json5_lines.Path) -> Iterator[str]:
         yield from _known_keys(get_args(schema)[-1], path[1:])
 
 
-def _is_secret(key_path: json5_lines.Path) -> bool:
-    return bool(key_path) and str(key_path[-1]).lower().endswith(("apikey", "token", "password"))
+def _may_be_secret(key_path: json5_lines.Path) -> bool:
+    """Of a provider only what cannot be a key is ever shown: a key is easily put one level too high."""
+    return key_path[:1] == ("providers",) and key_path[-1] not in _SHOWN_OF_PROVIDERS
 
 
 def _dotted(key_path: json5_lines.Path) -> str:
@@ -194,7 +210,5 @@ def _at(line: int | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, SecretStr):
-        return "the value"
-    text = repr(value)
+    text = _USER_IN_URL.sub("…", repr(value))
     return text if len(text) <= 60 else text[:57] + "…"
