@@ -15,6 +15,18 @@ from threading import Lock
 from typing import Any
 
 _TABLE_FILE = "model_prices_and_context_window_backup.json"
+# What the library imports in the middle of its first call, which would hold up the event loop for a second or two.
+_FIRST_CALL = (
+    "openai.resources",
+    "litellm._service_logger",
+    "litellm.litellm_core_utils.default_encoding",
+    "litellm.llms.litellm_proxy.chat.transformation",
+    "litellm.proxy._types",
+    "litellm.proxy.openai_files_endpoints.common_utils",
+    "litellm.types.integrations.prometheus",
+    "httpcore",
+    "anyio._backends._asyncio",
+)
 _lock = Lock()
 _loaded: Any = None
 
@@ -71,5 +83,8 @@ def _load() -> Any:
             litellm.disable_aiohttp_transport = True
             for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
+            for module in _FIRST_CALL:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(module)
             _loaded = litellm
         return _loaded

@@ -93,7 +93,8 @@ class LiteLLMModel:
         else:
             arguments["messages"] = openai_messages(request)
             if request.tools:
-                arguments["tools"] = openai_tools(request.tools)
+                # LiteLLM otherwise looks for its MCP gateway, whose packages are not installed.
+                arguments |= {"tools": openai_tools(request.tools), "_skip_mcp_handler": True}
         return {name: value for name, value in arguments.items() if value is not None}
 
     def _usage(self, litellm: Any, reported: Any) -> Usage:

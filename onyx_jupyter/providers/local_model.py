@@ -17,7 +17,7 @@ from onyx_jupyter.providers.light_route import result_in_words, wanted_tools
 from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
-from onyx_jupyter.providers.local_weights import Weights, find_weights
+from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.openai_format import openai_messages
 
 if TYPE_CHECKING:
@@ -40,11 +40,10 @@ _ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
 class LocalModel:
     """`local/smollm2`, or `local/` and the path of a GGUF file."""
 
-    def __init__(self, model_id: str, servers: LocalServers) -> None:
-        """Raises: ModelError (not_found) where weights or runtime are missing."""
+    def __init__(self, model_id: str, weights: Weights, servers: LocalServers) -> None:
         self._id = model_id
+        self._weights = weights
         self._servers = servers
-        self._weights: Weights = find_weights(model_id.partition("/")[2])
 
     @property
     def id(self) -> str:

@@ -89,7 +89,7 @@ class LocalServer:
                 await asyncio.shield(asyncio.to_thread(_end, process))
                 raise
             self._process = process
-            self._client = _client(address, key)
+            self._client = client_for(address, key)
             self._last_used = self._clock.monotonic()
 
     async def stop(self) -> None:
@@ -166,7 +166,8 @@ class LocalServer:
         )
 
 
-def _client(address: str, key: str) -> httpx.AsyncClient:
+def client_for(address: str, key: str) -> httpx.AsyncClient:
+    """An HTTP client for the process that listens there."""
     import httpx
 
     # Loopback: no proxy from the environment may see it, and there is no certificate to check.

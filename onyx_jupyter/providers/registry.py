@@ -24,6 +24,7 @@ from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm
 from onyx_jupyter.providers.litellm_model import Endpoint, LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.network_guard import check_allowed
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
@@ -47,7 +48,7 @@ class ProviderModels:
         if not model:
             raise ModelError("not_found", f'"{model_id}" is not a model id.', hint=_id_hint())
         if name == LOCAL:
-            return LocalModel(model_id, self._local_servers)
+            return LocalModel(model_id, find_weights(model), self._local_servers)
         if name in LOGIN_PROVIDERS:
             raise ModelError(
                 "not_found",

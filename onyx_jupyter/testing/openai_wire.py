@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from onyx_jupyter.providers.json_actions import REPLY, action_text
 from onyx_jupyter.testing.script import Call, Finish, Say, Step, Tokens, split
 
 _CREATED = 1_767_225_600
@@ -76,6 +77,31 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
     said = sum(len(step.text.split()) for step in reply if isinstance(step, Say))
     called = sum(1 for step in reply if isinstance(step, Call))
     return Tokens(asked, said + called)
+
+
+def wants_json_action(body: Mapping[str, Any]) -> bool:
+    """Whether the request holds the answer to Onyx's schema of actions."""
+    response_format = body.get("response_format") or {}
+    return bool((response_format.get("json_schema") or {}).get("name") == "action")
+
+
+def as_json_action(reply: Sequence[Step]) -> list[Step]:
+    """The reply as a model writes it that can only answer with one action: the first call, else the text."""
+    called = next((step for step in reply if isinstance(step, Call)), None)
+    said = [step for step in reply if isinstance(step, Say)]
+    if called is not None:
+        arguments = called.raw_arguments
+        action = Say(f'{{"name": {json.dumps(called.name)}, "arguments": {arguments}}}', called.chunk_chars)
+    else:
+        action = Say(
+            action_text(REPLY, {"text": "".join(step.text for step in said)}), said[0].chunk_chars if said else 1
+        )
+    rest: list[Step] = [step for step in reply if not isinstance(step, Say | Call)]
+    first = next((index for index, step in enumerate(reply) if isinstance(step, Say | Call)), None)
+    if first is None:
+        return rest
+    before = sum(1 for step in reply[:first] if not isinstance(step, Say | Call))
+    return [*rest[:before], action, *rest[before:]]
 
 
 def usage(tokens: Tokens) -> dict[str, Any]:

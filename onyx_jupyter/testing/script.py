@@ -128,7 +128,7 @@ Reply = Sequence[Step | str] | str
 Request = TypeVar("Request")
 
 
-class ScriptEnded(AssertionError):  # noqa: N818 - it reads as the sentence that a failing test prints
+class ScriptEnded(AssertionError):
     """More requests came than the script has replies."""
 
 

@@ -191,6 +191,8 @@ class ScriptedServer:
             return await _send_error(writer, HttpError(404, f"There is no {request.path} here."))
         try:
             reply = self._script.reply(request)
+            if wire.wants_json_action(request.body):
+                reply = wire.as_json_action(reply)
         except ScriptEnded as ended:
             self.failures.append(str(ended))
             return await _send_error(writer, HttpError(500, str(ended)))

@@ -1,0 +1,23 @@
+"""Sets the switch that forbids every provider outside this machine. The switch itself is looked at in providers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from onyx_jupyter.providers.network_guard import FORBID_VARIABLE
+
+
+@contextmanager
+def no_real_providers() -> Iterator[None]:
+    """As long as it lasts, opening a model outside this machine raises ModelError (refused)."""
+    before = os.environ.get(FORBID_VARIABLE)
+    os.environ[FORBID_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[FORBID_VARIABLE]
+        else:
+            os.environ[FORBID_VARIABLE] = before

@@ -1,0 +1,215 @@
+"""What every model promises, asked of all of them with the same script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.messages import Message, ToolDefinition
+from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelRequest, TextDelta
+from onyx_jupyter.providers.litellm_library import close_litellm
+from onyx_jupyter.providers.local_model import LocalModel
+from onyx_jupyter.providers.local_server import LocalServer, client_for
+from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_weights import Weights
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings, ToolMode
+from onyx_jupyter.testing.collected import collect
+from onyx_jupyter.testing.script import Call, Cut, Fail, Finish, Hang, Hold, Reply, Say, Tokens
+from onyx_jupyter.testing.scripted_model import ScriptedModel
+from onyx_jupyter.testing.scripted_server import ScriptedServer
+
+# LiteLLM's own code warns; only warnings of ours are failures.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Accessing the 'model_:DeprecationWarning", "ignore:.*`ReadOnly` qualifier:UserWarning"
+)
+STOP_S = 1.0
+EXEC = ToolDefinition(
+    "exec",
+    "Run a shell command.",
+    {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+)
+QUESTION = ModelRequest("Be brief.", [Message("user", "Hello")], [EXEC])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model under test; `interrupted` says whether its work was ended early, within a second."""
+
+    model: Model
+    interrupted: Callable[[], Awaitable[bool]]
+
+
+class RunningAlready(LocalServer):
+    """A local server whose process is a scripted server."""
+
+    def __init__(self, weights: Weights, address: str) -> None:
+        super().__init__(weights, threads=1, clock=SystemClock())
+        self._client = client_for(address, "key")
+
+    @property
+    def running(self) -> bool:
+        return True
+
+
+class OneServer(LocalServers):
+    def __init__(self, server: LocalServer) -> None:
+        self._server = server
+
+    def server(self, weights: Weights) -> LocalServer:
+        return self._server
+
+
+@dataclass(frozen=True)
+class Maker:
+    kind: str
+    make: Callable[[Sequence[Reply]], Subject]
+
+    def __call__(self, replies: Sequence[Reply]) -> Subject:
+        return self.make(replies)
+
+
+@pytest.fixture(params=["scripted", "litellm", "litellm json", "local"])
+def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
+    servers = ExitStack()
+    local: list[LocalServer] = []
+
+    def scripted(replies: Sequence[Reply]) -> Subject:
+        model = ScriptedModel(replies)
+
+        async def interrupted() -> bool:
+            return model.interrupted > 0
+
+        return Subject(model, interrupted)
+
+    def served(open_model: Callable[[str], Model], replies: Sequence[Reply]) -> Subject:
+        server = servers.enter_context(ScriptedServer(replies))
+
+        async def interrupted() -> bool:
+            return await server.requests[0].client_left(STOP_S)
+
+        return Subject(open_model(server.base_url), interrupted)
+
+    def litellm(tool_mode: ToolMode) -> Callable[[str], Model]:
+        def open_model(url: str) -> Model:
+            settings = ProviderSettings(base_url=url, tool_mode=tool_mode)
+            return ProviderModels(ModelsSettings({"scripted": settings})).open("scripted/model")
+
+        return open_model
+
+    def local_model(url: str) -> Model:
+        weights = Weights("scripted", Path("scripted.gguf"), 4096, tiny=False)
+        local.append(RunningAlready(weights, url.removesuffix("/v1")))
+        return LocalModel("local/scripted.gguf", weights, OneServer(local[-1]))
+
+    kinds: dict[str, Callable[[Sequence[Reply]], Subject]] = {
+        "scripted": scripted,
+        "litellm": lambda replies: served(litellm("auto"), replies),
+        "litellm json": lambda replies: served(litellm("json"), replies),
+        "local": lambda replies: served(local_model, replies),
+    }
+    with servers:
+        yield Maker(request.param, kinds[request.param])
+        for server in local:
+            jp_asyncio_loop.run_until_complete(server.stop())
+        jp_asyncio_loop.run_until_complete(close_litellm())
+
+
+async def test_text_comes_in_pieces_and_ends_with_exactly_one_done(make: Maker) -> None:
+    subject = make([[Say("Hello there, friend.", chunk_chars=4), Tokens(11, 5)]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert answer.text == "Hello there, friend."
+    assert sum(isinstance(event, TextDelta) for event in answer.events) > 1
+    assert answer.ends == [answer.events[-1]]
+    assert (answer.done.tool_calls, answer.done.finish_reason) == ((), "stop")
+    assert (answer.done.usage.input_tokens, answer.done.usage.output_tokens) == (11, 5)
+
+
+async def test_a_tool_call_comes_whole_with_an_id_and_without_text(make: Maker) -> None:
+    subject = make([[Call("exec", {"command": 'echo "ä" {1}'}, id="")]])
+    answer = await collect(subject.model.stream(QUESTION))
+    (call,) = answer.tool_calls
+    assert (call.name, call.arguments, call.malformed) == ("exec", {"command": 'echo "ä" {1}'}, None)
+    assert call.id
+    assert answer.text == ""
+    assert answer.done.finish_reason == "tool_calls"
+
+
+async def test_arguments_that_are_no_json_are_kept_as_they_came(make: Maker) -> None:
+    subject = make([[Call("exec", '{"command": "ls')]])
+    (call,) = (await collect(subject.model.stream(QUESTION))).tool_calls
+    assert (call.name, call.arguments) == ("exec", {})
+    assert (call.malformed or "").startswith('{"command": "ls')
+
+
+async def test_without_tools_the_answer_is_plain_text(make: Maker) -> None:
+    subject = make(['{"not": "an action"}'])
+    answer = await collect(subject.model.stream(ModelRequest("", QUESTION.messages)))
+    assert answer.text == '{"not": "an action"}'
+    assert answer.tool_calls == ()
+
+
+async def test_a_break_in_the_middle_is_an_error_after_the_text_and_never_a_done(make: Maker) -> None:
+    fault = Fail("unavailable", hint="Ask again.") if make.kind == "scripted" else Cut()
+    subject = make([[Say("Half an answer"), fault]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert answer.text == "Half an answer"
+    assert answer.error is not None
+    assert answer.error.code == "unavailable"
+    assert answer.error.hint
+    assert answer.ends == []
+
+
+async def test_an_answer_that_ends_without_saying_so_is_an_error(make: Maker) -> None:
+    if make.kind == "scripted":
+        pytest.skip("The scripted model has no wire on which an end could be missing.")
+    subject = make([[Say("Half"), Finish(None)]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert (answer.text, answer.ends) == ("Half", [])
+    assert answer.error is not None
+
+
+async def test_closing_the_answer_ends_the_work_within_a_second(make: Maker) -> None:
+    subject = make([[Say("Begin "), Hang()]])
+    async with aclosing(cast("AsyncGenerator[ModelEvent, None]", subject.model.stream(QUESTION))) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert await subject.interrupted()
+
+
+async def test_cancelling_while_nothing_comes_ends_the_work_within_a_second(make: Maker) -> None:
+    hang = Hang()
+    subject = make([[hang]])
+    task = asyncio.create_task(collect(subject.model.stream(QUESTION)))
+    assert await asyncio.to_thread(hang.reached.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await subject.interrupted()
+
+
+async def test_two_answers_at_once_are_not_mixed_up(make: Maker) -> None:
+    hold = Hold()
+    subject = make([["One ", hold, "one."], "Two."])
+    first = asyncio.create_task(collect(subject.model.stream(QUESTION)))
+    assert await asyncio.to_thread(hold.reached.wait, 30)
+    second = await collect(subject.model.stream(QUESTION))
+    hold.released.set()
+    assert (second.text, (await first).text) == ("Two.", "One one.")
+
+
+async def test_a_history_with_calls_and_results_is_accepted(make: Maker) -> None:
+    subject = make([[Call("exec", {"command": "ls"})], "Two files."])
+    (call,) = (await collect(subject.model.stream(QUESTION))).tool_calls
+    history = [*QUESTION.messages, Message("assistant", "", (call,)), Message("tool", "a\nb", tool_call_id=call.id)]
+    answer = await collect(subject.model.stream(ModelRequest("", history, [EXEC])))
+    assert answer.text == "Two files."
+    assert isinstance(answer.events[-1], ModelDone)
