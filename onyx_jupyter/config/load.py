@@ -128,13 +128,13 @@ def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str)
     """Where the file holds something of the wrong type on the way, nothing is set: its own line is the error."""
     place: Any = raw
     for key, following in zip(path, (*path[1:], None), strict=True):
-        container: type = list if isinstance(key, int) else dict
-        if not isinstance(place, container):
+        if isinstance(key, int) and isinstance(place, list):
+            if key > len(place):
+                raise ConfigError(f"{variable}: the list has only {len(place)} items.", key=variable)
+            if key == len(place):
+                place.append({})
+        elif isinstance(key, int) or not isinstance(place, dict):
             return
-        if isinstance(key, int) and key == len(place):
-            place.append({})
-        if isinstance(key, int) and key > len(place):
-            raise ConfigError(f"{variable}: the list has only {len(place)} items.", key=variable)
         if following is None:
             place[key] = value
         elif isinstance(place, dict):

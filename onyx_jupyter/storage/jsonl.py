@@ -23,7 +23,7 @@ class Lines:
 
 def append_line(path: Path, item: Mapping[str, Any]) -> None:
     """One `write` and an fsync; on failure the file is as before. Raises: StorageError."""
-    line = json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+    line = _encoded(item) + b"\n"
     with disk_errors("write to", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
@@ -46,13 +46,21 @@ def read_lines(path: Path) -> Lines:
             continue
         try:
             item = json.loads(line.decode("utf-8", "surrogatepass"))
-        except ValueError:
+        except (ValueError, RecursionError):
             item = None
         if isinstance(item, dict):
             objects.append(item)
         else:
             damaged.append(number)
     return Lines(tuple(objects), tuple(damaged))
+
+
+def _encoded(item: Mapping[str, Any]) -> bytes:
+    """UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes."""
+    try:
+        return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(item, separators=(",", ":")).encode()
 
 
 def _write_whole(descriptor: int, line: bytes, size_before: int) -> None:
