@@ -1,0 +1,94 @@
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.providers.json_action_stream import JsonActionStream
+from onyx_jupyter.providers.json_actions import REPLY, action_text
+
+# No lone surrogates: they cannot stand in a file or on a wire.
+TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+
+
+def read(pieces: list[str]) -> tuple[list[str], tuple[ToolCall, ...]]:
+    stream = JsonActionStream()
+    texts = [stream.feed(piece) for piece in pieces]
+    rest, calls = stream.finish()
+    return [*texts, rest], calls
+
+
+@st.composite
+def cut(draw: st.DrawFn, source: st.SearchStrategy[str]) -> list[str]:
+    text = draw(source)
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def reply(text: str, *, ascii_only: bool) -> str:
+    return json.dumps({"name": REPLY, "arguments": {"text": text}}, ensure_ascii=ascii_only)
+
+
+@given(st.data(), TEXT, st.booleans())
+@settings(max_examples=200)
+def test_a_reply_reads_the_same_wherever_the_pieces_end(data: st.DataObject, text: str, ascii_only: bool) -> None:
+    pieces = data.draw(cut(st.just(reply(text, ascii_only=ascii_only))))
+    texts, calls = read(pieces)
+    assert "".join(texts) == text
+    assert calls == ()
+
+
+@given(st.data(), st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.none(), st.lists(TEXT))))
+@settings(max_examples=200)
+def test_a_call_reads_the_same_wherever_the_pieces_end(data: st.DataObject, arguments: dict[str, Any]) -> None:
+    pieces = data.draw(cut(st.just(action_text("exec", arguments))))
+    texts, (call,) = read(pieces)
+    assert "".join(texts) == ""
+    assert (call.name, call.arguments, call.malformed) == ("exec", arguments, None)
+    assert call.id
+
+
+@given(cut(st.text()))
+@settings(max_examples=200)
+def test_no_answer_whatever_breaks_the_reader(pieces: list[str]) -> None:
+    texts, calls = read(pieces)
+    assert all(isinstance(text, str) for text in texts)
+    assert all(call.name for call in calls)
+
+
+def test_a_replys_text_comes_out_while_it_is_being_written() -> None:
+    stream = JsonActionStream()
+    assert stream.feed('{"name": "reply", "argu') == ""
+    assert stream.feed('ments": {"text": "Good mor') == "Good mor"
+    assert stream.feed("ning\\") == "ning"
+    assert stream.feed('n\\ud83d\\ude00"}} and more') == "\n\N{GRINNING FACE}"
+    assert stream.finish() == ("", ())
+
+
+def test_a_model_that_just_talks_is_taken_at_its_word() -> None:
+    assert read(["Hello", " there"]) == (["Hello", " there", ""], ())
+
+
+def test_a_fenced_action_is_read_without_its_fence() -> None:
+    texts, calls = read(["```js", "on\n", reply("Hi", ascii_only=True), "\n```"])
+    assert ("".join(texts), calls) == ("Hi", ())
+
+
+def test_arguments_before_the_name_are_fine_too() -> None:
+    texts, calls = read(['{"arguments": {"text": "Hi"}, "name": "reply"}'])
+    assert ("".join(texts), calls) == ("Hi", ())
+
+
+def test_a_call_that_breaks_off_is_malformed_and_keeps_its_text() -> None:
+    _, (call,) = read(['{"name": "exec", "arguments": {"command": "ls'])
+    assert (call.name, call.arguments, call.malformed) == ("exec", {}, '{"command": "ls')
+
+
+def test_a_reply_that_breaks_off_keeps_what_came() -> None:
+    texts, calls = read(['{"name": "reply", "arguments": {"text": "Half a'])
+    assert ("".join(texts), calls) == ("Half a", ())
+
+
+def test_an_object_that_is_no_action_is_shown_as_it_is() -> None:
+    assert read(['{"answer": 42}']) == (["", '{"answer": 42}'], ())

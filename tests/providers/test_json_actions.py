@@ -1,0 +1,78 @@
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers.json_actions import action_schema, json_action_call, leading_call, plain_schema
+
+
+class Inner(BaseModel):
+    name: str = Field(description="a name", max_length=5)
+
+
+class Arguments(BaseModel):
+    path: str
+    inner: Inner
+    title: str | None = None
+
+
+class Endless(BaseModel):
+    child: "Endless | None" = None
+
+
+EXEC = ToolDefinition("exec", "Run it.\nMore about it.", {"type": "object", "properties": {"command": {}}})
+INSERT = ToolDefinition("notebook_insert_cell", "Insert.", Arguments.model_json_schema())
+
+
+def test_a_schema_has_its_references_resolved_and_its_notes_left_out() -> None:
+    plain = plain_schema(Arguments.model_json_schema())
+    assert plain == {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "inner": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+            "title": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["path", "inner"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_schema_that_contains_itself_comes_to_an_end() -> None:
+    assert "$ref" not in str(plain_schema(Endless.model_json_schema()))
+
+
+def test_one_action_is_a_reply_or_one_of_the_tools() -> None:
+    names = [action["properties"]["name"]["const"] for action in action_schema([EXEC])["anyOf"]]
+    assert names == ["reply", "exec"]
+
+
+def test_the_history_is_written_in_the_form_that_the_answer_must_have() -> None:
+    history = [
+        Message("user", "list files"),
+        Message("assistant", "", (ToolCall("c1", "exec", {"command": "ls"}),)),
+        Message("tool", "a.txt", tool_call_id="c1"),
+        Message("assistant", "One file."),
+    ]
+    system, *messages = json_action_call(ModelRequest("Be brief.", history, [EXEC])).messages
+    assert [(message["role"], message["content"]) for message in messages] == [
+        ("user", "list files"),
+        ("assistant", '{"name": "exec", "arguments": {"command": "ls"}}'),
+        ("user", "Result of exec:\na.txt"),
+        ("assistant", '{"name": "reply", "arguments": {"text": "One file."}}'),
+    ]
+    assert system["content"].startswith("Be brief.")
+    assert "- exec(command?): Run it." in system["content"]
+    assert "More about it" not in system["content"]
+
+
+def test_a_tiny_model_may_only_choose_among_notebooks_that_were_named() -> None:
+    def path_schema(question: str) -> Any:
+        call = leading_call(ModelRequest("Open: other.ipynb", [Message("user", question)], [INSERT]))
+        (action,) = call.response_format["json_schema"]["schema"]["anyOf"]
+        assert "title" not in action["properties"]["arguments"]["properties"]
+        return action["properties"]["arguments"]["properties"]["path"]
+
+    assert path_schema("add a cell to work/a.ipynb") == {"enum": ["work/a.ipynb"]}
+    assert path_schema("add a cell") == {"enum": ["other.ipynb"]}
