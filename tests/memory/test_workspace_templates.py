@@ -1,0 +1,39 @@
+from pathlib import Path
+
+from onyx_jupyter.memory.files import BOOTSTRAP_FILES, MemoryFiles
+from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.tools.builtin import all_tools
+
+TEMPLATES = Path(__file__).parents[2] / "workspace"
+
+
+async def test_a_new_workspace_fills_the_prompt(tmp_path: Path) -> None:
+    install_templates(TEMPLATES, tmp_path)
+    found = await MemoryFiles(tmp_path, FakeClock()).bootstrap_files()
+    assert tuple(found) == BOOTSTRAP_FILES
+    assert found["SOUL.md"].count("\n") <= 30
+    assert sum(map(len, found.values())) < 6000
+
+
+async def test_every_section_of_the_first_memory_file_takes_a_line(tmp_path: Path) -> None:
+    install_templates(TEMPLATES, tmp_path)
+    sections = [line[3:] for line in (TEMPLATES / "MEMORY.md").read_text().splitlines() if line.startswith("## ")]
+    assert sections
+    for section in sections:
+        await MemoryFiles(tmp_path, FakeClock()).write("- A line", f"MEMORY.md#{section}")
+    lines = (tmp_path / "MEMORY.md").read_text().splitlines()
+    assert [lines[at - 2] for at, line in enumerate(lines) if line == "- A line"] == [f"## {name}" for name in sections]
+
+
+def test_the_rules_name_only_tools_that_exist() -> None:
+    names = {tool.name for tool in all_tools()} | {"baseHash"}
+    text = (TEMPLATES / "AGENTS.md").read_text()
+    mentioned = {part for part in text.split("`")[1::2] if part.replace("_", "").isalpha()}
+    assert mentioned <= names
+
+
+def test_the_heartbeat_file_says_nothing_yet() -> None:
+    text = (TEMPLATES / "HEARTBEAT.md").read_text().strip()
+    assert text.startswith("<!--")
+    assert text.endswith("-->")
