@@ -136,7 +136,7 @@ class Runs:
             session_key=transcript.session_key,
             model=model,
             transcript=transcript,
-            partial=PartialFile(transcript.partial_path, around.clock),
+            partial=PartialFile(transcript.partial_path),
             tools=parts.tools,
             offered=offered,
             context_for=lambda call: self._context(call, run_id, transcript, parts, settings, emit),

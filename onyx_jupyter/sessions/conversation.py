@@ -18,8 +18,8 @@ def conversation(entries: Sequence[Entry], run_id: str) -> list[Message]:
     """What a model sees in this run: every run that began before it, then its own entries.
 
     A message that came while another run was going stands in the file between that run's lines; here each run is kept
-    together, and runs that wait behind this one are left out. A call without a result is left out with its reply's
-    other calls kept, since a provider refuses a conversation where the two are parted.
+    together, and runs that wait behind this one are left out. A provider refuses a conversation where calls and results
+    are parted: each result stands right behind its reply, and a call or a result without the other is left out.
     """
     runs: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -109,22 +109,28 @@ def summarise(entries: Sequence[Entry]) -> Summary:
 
 
 def _run_messages(run: Sequence[Entry]) -> list[Message]:
-    answered = {entry.tool_call_id for entry in run if entry.role == "tool"}
+    results: dict[str, Entry] = {}
+    for entry in run:
+        if entry.role == "tool" and entry.tool_call_id is not None:
+            results.setdefault(entry.tool_call_id, entry)
     messages = []
     for entry in run:
-        calls = tuple(call for call in entry.tool_calls if call.id in answered)
-        if entry.role == "assistant" and not entry.content and not calls:
+        wished = entry.tool_calls if entry.role == "assistant" else ()
+        answered = [(call, results.pop(call.id)) for call in wished if call.id in results]
+        if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
             continue
-        messages.append(Message(entry.role, _with_context(entry), calls, entry.tool_call_id))
+        messages.append(Message(entry.role, _with_context(entry), tuple(call for call, _ in answered)))
+        messages.extend(Message("tool", result.content, (), call.id) for call, result in answered)
     return messages
 
 
 def _with_context(entry: Entry) -> str:
     """The user's words, followed by what was sent along."""
     context = entry.meta.get("context") if entry.role == "user" else None
-    if not isinstance(context, list) or not context:
+    items = [item for item in context if isinstance(item, Mapping)] if isinstance(context, list) else []
+    if not items:
         return entry.content
-    return f"{entry.content}\n\n[Sent along: {'; '.join(_context_text(item) for item in context)}]"
+    return f"{entry.content}\n\n[Sent along: {'; '.join(_context_text(item) for item in items)}]"
 
 
 def _context_text(item: Mapping[str, Any]) -> str:

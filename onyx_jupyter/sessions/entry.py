@@ -63,19 +63,22 @@ def to_json(entry: Entry) -> dict[str, Any]:
 def from_json(line: Mapping[str, Any]) -> Entry:
     """Raises: ValueError where the line is not an entry."""
     entry_id, role, content = line.get("id"), line.get("role"), line.get("content")
-    if not isinstance(entry_id, str) or role not in _ROLES or not isinstance(content, str):
+    if not isinstance(entry_id, str) or not isinstance(role, str) or not isinstance(content, str) or role not in _ROLES:
         raise ValueError("a transcript line needs id, role and content")
     calls, meta = line.get("tool_calls") or [], line.get("meta") or {}
     if not isinstance(calls, list) or not isinstance(meta, dict):
         raise ValueError("tool_calls must be a list and meta an object")
+    parent, call_id = line.get("parent"), line.get("tool_call_id")
+    if not isinstance(parent, str | None) or not isinstance(call_id, str | None):
+        raise ValueError("parent and tool_call_id must be texts")
     return Entry(
         id=entry_id,
-        parent=line.get("parent"),
+        parent=parent,
         ts=str(line.get("ts", "")),
         role=cast(Role, role),
         content=content,
         tool_calls=tuple(_call_from_json(call) for call in calls),
-        tool_call_id=line.get("tool_call_id"),
+        tool_call_id=call_id,
         usage=_usage_from_json(line.get("usage")),
         meta=meta,
         extra={key: value for key, value in line.items() if key not in _KNOWN},
@@ -107,6 +110,7 @@ def _usage_to_json(usage: Usage) -> dict[str, Any]:
 def _usage_from_json(line: Any) -> Usage | None:
     if not isinstance(line, dict):
         return None
-    return Usage(
-        int(line.get("inputTokens", 0)), int(line.get("outputTokens", 0)), line.get("cachedTokens"), line.get("costUsd")
-    )
+    numbers = [line.get("inputTokens", 0), line.get("outputTokens", 0), line.get("cachedTokens"), line.get("costUsd")]
+    if not all(isinstance(number, int | float | None) for number in numbers):
+        raise ValueError("usage must hold numbers")
+    return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3])

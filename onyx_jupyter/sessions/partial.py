@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -20,35 +19,54 @@ WRITE_EVERY_S = 1.0
 class PartialFile:
     """Appends at most once a second, so that a reply costs its own size here and no more."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, *, write_every_s: float = WRITE_EVERY_S) -> None:
         self._path = path
-        self._clock = clock
+        self._write_every_s = write_every_s
         self._run_id = ""
         self._waiting: list[str] = []
-        self._written_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
         self._write: asyncio.Task[None] | None = None
 
     async def begin(self, run_id: str) -> None:
         self._run_id = run_id
         self._waiting = []
-        self._written_at = self._clock.monotonic()
 
     def add(self, text: str) -> None:
-        """Takes the text at once; the disk sees it within about a second."""
+        """Takes the text at once; the disk has it a second later, also when no more comes."""
         self._waiting.append(text)
-        idle = self._write is None or self._write.done()
-        if idle and self._clock.monotonic() - self._written_at >= WRITE_EVERY_S:
-            self._written_at = self._clock.monotonic()
-            piece, self._waiting = "".join(self._waiting), []
-            self._write = asyncio.create_task(self._append(piece))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._write_every_s, self._start_write)
+
+    async def flush(self) -> None:
+        """The disk has every word when it returns."""
+        self._stop_timer()
+        if self._write is not None:
+            await asyncio.wait([self._write])
+        if self._waiting:
+            self._start_write()
+            await asyncio.wait([self._write] if self._write else [])
 
     async def discard(self) -> None:
         """The words are in the transcript now."""
+        self._stop_timer()
         self._waiting = []
         if self._write is not None:
             await asyncio.wait([self._write])
             self._write = None
             await asyncio.to_thread(self._path.unlink, missing_ok=True)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _start_write(self) -> None:
+        self._timer = None
+        if self._write is not None and not self._write.done():  # a slow disk: what waits goes with the next one
+            self._timer = asyncio.get_running_loop().call_later(self._write_every_s, self._start_write)
+            return
+        piece, self._waiting = "".join(self._waiting), []
+        self._write = asyncio.create_task(self._append(piece))
 
     async def _append(self, text: str) -> None:
         with contextlib.suppress(StorageError):  # the answer goes on; a full disk shows when the entry is written

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.clock import Clock, IdSource
-from onyx_jupyter.errors import NotFound
+from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.transcript import SessionTranscript, read_entries
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 
+log = logging.getLogger(__name__)
 _SESSION_KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -56,21 +58,33 @@ class SessionStore:
             transcript = self._open.setdefault(
                 session_key, SessionTranscript(path, session_key, self._clock, self._ids)
             )
-        await transcript.load()
+        try:
+            await transcript.load()
+        except NotFound:
+            self._open.pop(session_key, None)
+            raise
         return transcript
 
     async def list(self) -> Sequence[ListedSession]:
-        """Every session, the last used first. Raises: StorageError."""
+        """Every session that can be read, the last used first. Raises: StorageError."""
         listed = await asyncio.to_thread(self._summarise_all)
         return sorted(listed, key=lambda item: item.summary.updated_at, reverse=True)
 
     def _summarise_all(self) -> Sequence[ListedSession]:
         with disk_errors("list", self._folder):
-            return [ListedSession(path.stem, self._summary(path)) for path in self._folder.glob("*/*.jsonl")]
+            paths = list(self._folder.glob("*/*.jsonl"))
+        listed = []
+        for path in paths:
+            try:
+                listed.append(ListedSession(path.stem, self._summary(path)))
+            except StorageError as error:
+                log.warning("A session is left out of the list: %s", error)
+        return listed
 
     def _summary(self, path: Path) -> Summary:
         """Read anew only where the file has changed: a list of many sessions costs one `stat` each."""
-        status = path.stat()
+        with disk_errors("read", path):
+            status = path.stat()
         version = (status.st_size, status.st_mtime_ns)
         known = self._summaries.get(path)
         if known is None or known[0] != version:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,16 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
-from onyx_jupyter.errors import SessionBusy
+from onyx_jupyter.errors import NotFound, SessionBusy
 from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line, read_lines
 
 log = logging.getLogger(__name__)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SessionTranscript:
@@ -32,7 +35,7 @@ class SessionTranscript:
         self._entries: list[Entry] = []
         self._read_size = 0
         self._order = asyncio.Lock()
-        self._server_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=0)
+        self._server_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=0, mode=PRIVATE_FILE)
 
     @property
     def session_key(self) -> str:
@@ -48,18 +51,22 @@ class SessionTranscript:
         return self._entries
 
     async def load(self) -> None:
-        """Reads the file where it has changed since. Raises: StorageError."""
+        """Reads the file where it has changed since. Raises: NotFound where it was deleted, StorageError."""
         async with self._order:
             await asyncio.to_thread(self._read_if_changed)
 
     def lock(self) -> None:
-        """Claims the session for this server, until `unlock` or the end of the process. Raises: SessionBusy."""
-        try:
-            self._server_lock.acquire()
-        except Timeout as error:
-            raise SessionBusy(
-                "Another Jupyter server is answering in this session. Wait for it, or start a new session.",
-            ) from error
+        """Claims the session for this server, until `unlock` or the end of the process.
+
+        Raises: SessionBusy, StorageError.
+        """
+        with disk_errors("lock", self._path):
+            try:
+                self._server_lock.acquire()
+            except Timeout as error:
+                raise SessionBusy(
+                    "Another Jupyter server is answering in this session. Wait for it, or start a new session.",
+                ) from error
 
     def unlock(self) -> None:
         """Gives the session back; each `lock` needs one."""
@@ -75,10 +82,15 @@ class SessionTranscript:
         call_id: str | None = None,
         usage: Usage | None = None,
     ) -> Entry:
-        """On disk when it returns. Raises: StorageError."""
+        """On disk when it returns, also when it is cancelled meanwhile. Raises: NotFound, StorageError."""
         parts = {"tool_calls": tuple(calls), "tool_call_id": call_id, "usage": usage}
-        # Shielded: a Stop between the write and our note of it would leave memory and disk telling two stories.
-        return await asyncio.shield(asyncio.create_task(self._append(role, content, meta, parts)))
+        writing = asyncio.create_task(self._append(role, content, meta, parts))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # A Stop between the write and our note of it would leave memory and disk telling two stories.
+            await asyncio.wait([writing])
+            raise
 
     async def append_user(self, run_id: str, text: str, meta: Mapping[str, Any]) -> Entry:
         return await self.append("user", text, {"runId": run_id, **meta})
@@ -118,23 +130,27 @@ class SessionTranscript:
         return sum(entry.role == "assistant" and entry.run_id == run_id for entry in self._entries)
 
     async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
-        async with self._order:
+        def write() -> Entry:
+            self._read_if_changed()
             parent = self._entries[-1].id if self._entries else None
             now = timestamp(self._clock.now())
-            entry = Entry(self._ids.new(), parent, now, role, content, meta=meta, **parts)
-            await asyncio.to_thread(self._append_and_measure, entry)
+            entry = Entry(self._ids.new(), parent, now, role, _whole(content), meta=meta, **parts)
+            append_line(self._path, to_json(entry))
+            self._read_size = self._path.stat().st_size
+            return entry
+
+        async with self._order:
+            entry = await asyncio.to_thread(write)
             self._entries.append(entry)
             return entry
 
-    def _append_and_measure(self, entry: Entry) -> None:
-        append_line(self._path, to_json(entry))
-        self._read_size = self._path.stat().st_size
-
     def _read_if_changed(self) -> None:
         with disk_errors("read", self._path):
-            size = self._path.stat().st_size
+            size = self._path.stat().st_size if self._path.exists() else 0
         if size == self._read_size:
             return
+        if size == 0:
+            raise NotFound(f"The session {self._session_key!r} was deleted. Start a new one.")
         self._entries = read_entries(self._path)
         self._read_size = size
 
@@ -151,3 +167,8 @@ def read_entries(path: Path) -> list[Entry]:
         except ValueError as error:
             log.warning("%s: a line that is no entry is left out: %s", path.name, error)
     return entries
+
+
+def _whole(text: str) -> str:
+    """Models may send an emoji in two halves (surrogates): joined here, and a lone half replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text
