@@ -208,8 +208,12 @@ class Onyx:
     async def _prepare(self) -> None:
         await asyncio.to_thread(self._make_home)
         await self._configure()
-        timeout_s = self.settings.config.security.approval_timeout_ms / 1000
-        self._approvals = ApprovalBroker(self._journal, self._clock, self._ids, timeout_s)
+        self._approvals = ApprovalBroker(
+            self._journal,
+            self._clock,
+            self._ids,
+            timeout_s=lambda: self.settings.config.security.approval_timeout_ms / 1000,
+        )
         self._runs = Runs(self._surroundings, self.streams, self._approvals, self._announce)
         await recover(self.sessions, self._runs, self._approvals, self._clock)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -21,6 +22,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 log = logging.getLogger(__name__)
+ASKED_AGAIN_S = 5.0
 
 CUT_OFF = ToolResult(
     "The server stopped during this call. It may have been done in part; look before you repeat.", ok=False
@@ -40,41 +42,45 @@ async def recover(sessions: SessionStore, runs: Runs, approvals: ApprovalBroker,
             continue  # another server is at work in it
         except OnyxError as error:
             log.error("Session %s could not be recovered: %s", session.session_key, error)
+        except Exception:  # a file that a person or another version wrote may hold anything
+            log.exception("Session %s could not be recovered", session.session_key)
 
 
 async def _recover_session(transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, clock: Clock) -> None:
     if runs.activity(transcript.session_key) != "idle":
         return
     transcript.lock()
+    waiting = []
     try:
         await transcript.load()
         rescued = await asyncio.to_thread(rescued_text, transcript.partial_path)
-        waiting = [
-            message
-            for run_id in unfinished_runs(transcript.entries)
-            if (message := await _recover_run(transcript, run_id, rescued, approvals, clock)) is not None
-        ]
+        for run_id in unfinished_runs(transcript.entries):
+            request = await _recover_run(transcript, run_id, rescued, clock)
+            if request is not None:
+                waiting.append(request)
         await asyncio.to_thread(transcript.partial_path.unlink, missing_ok=True)
     finally:
         transcript.unlock()
-    for message in waiting:
-        await runs.start(transcript, _already_written(message))
+    for request in waiting:
+        asked = approvals.restore(request)
+        await runs.start(transcript, _already_written(_message_of(request.run_id, transcript)))
+        with contextlib.suppress(TimeoutError):  # who comes back asks for the open approvals first
+            await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
 
 
 async def _recover_run(
     transcript: SessionTranscript,
     run_id: str,
     rescued: Mapping[str, str],
-    approvals: ApprovalBroker,
     clock: Clock,
-) -> Entry | None:
-    """The user's entry where the run waits for a person and can go on; else the run is ended."""
+) -> ApprovalRequested | None:
+    """The question where the run waits for a person and can go on; else the run is ended."""
     calls = list(transcript.open_calls(run_id))
     request = _question_about(calls, open_approvals(transcript.entries, run_id))
     if request is not None and datetime.fromisoformat(request.expires_at) > clock.now():
-        approvals.restore(request, calls[0].id)
-        return next(entry for entry in transcript.entries if entry.role == "user" and entry.run_id == run_id)
-    if text := rescued.get(run_id):
+        return request
+    text = rescued.get(run_id)
+    if text and not _is_in(transcript, run_id, text):
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
     if request is not None:
         expired = {"approvalId": request.approval_id, "decision": "expired", "by": "timeout"}
@@ -84,6 +90,12 @@ async def _recover_run(
         await transcript.append_result(run_id, call, CUT_OFF, {"status": "interrupted"})
     await transcript.append_end(run_id, "interrupted", {})
     return None
+
+
+def _is_in(transcript: SessionTranscript, run_id: str, text: str) -> bool:
+    """Whether the kill came between writing the reply and throwing its beginnings away."""
+    replies = [entry.content for entry in transcript.entries if entry.role == "assistant" and entry.run_id == run_id]
+    return bool(replies) and replies[-1].startswith(text)
 
 
 def _question_about(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> ApprovalRequested | None:
@@ -100,6 +112,10 @@ def _question_about(calls: list[ToolCall], requests: list[Mapping[str, Any]]) ->
                 expires_at=meta["expiresAt"],
             )
     return None
+
+
+def _message_of(run_id: str, transcript: SessionTranscript) -> Entry:
+    return next(entry for entry in transcript.entries if entry.role == "user" and entry.run_id == run_id)
 
 
 def _already_written(message: Entry) -> Callable[[], Awaitable[Entry]]:

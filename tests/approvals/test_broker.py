@@ -1,0 +1,292 @@
+"""Asking people: the first answer counts, silence is a no, nothing runs that was not written down."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.clock import IdSource
+from onyx_jupyter.errors import AlreadyResolved, NotFound, StorageError
+from onyx_jupyter.events import ApprovalRequested, ApprovalResolved
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.waiting import until
+
+LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command")
+REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command")
+
+
+class Journal:
+    """Remembers what was written; `refuses` names what the disk says no to, `held` keeps answers from being written."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[ApprovalRequested, bool]] = []
+        self.answers: list[tuple[str, str, str, str | None]] = []
+        self.refuses: set[str] = set()
+        self.held: asyncio.Event | None = None
+
+    async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
+        if "requested" in self.refuses:
+            raise StorageError("The disk is full.")
+        self.asked.append((request, restored))
+
+    async def resolved(self, session_key: str, run_id: str, resolution: ApprovalResolved, scope: Any) -> None:
+        if self.held is not None:
+            await self.held.wait()
+        if "resolved" in self.refuses:
+            raise StorageError("The disk is full.")
+        self.answers.append((resolution.decision, resolution.by, run_id, scope))
+
+
+class Desk:
+    """A broker with its journal, and questions under way."""
+
+    def __init__(self, timeout_s: float = 600.0) -> None:
+        self.clock = FakeClock()
+        self.journal = Journal()
+        self.broker = ApprovalBroker(self.journal, self.clock, IdSource(self.clock), lambda: timeout_s)
+
+    def ask(
+        self, preview: ToolPreview = LIST, session: str = "s1", call_id: str = "c1", run_id: str = "r1"
+    ) -> asyncio.Task[ApprovalAnswer]:
+        call = ToolCall(call_id, "exec", {})
+        return asyncio.create_task(self.broker.ask(session, run_id, call, preview))
+
+    async def asked(self, count: int = 1) -> ApprovalRequested:
+        await until(lambda: len(self.broker.pending()) == count)
+        return self.broker.pending()[-1].request
+
+
+async def test_a_question_waits_and_shows_exactly_what_would_run():
+    desk = Desk(timeout_s=60)
+    asking = desk.ask()
+    request = await desk.asked()
+    assert not asking.done()
+    assert (request.tool_name, request.call_id, request.run_id) == ("exec", "c1", "r1")
+    assert request.details == {"command": "ls", "sessionScope": "this exact command"}
+    assert request.expires_at == "2026-01-01T00:01:00.000Z"
+    assert desk.journal.asked == [(request, False)]
+    await desk.broker.approve(request.approval_id, "ada", "once")
+    assert (await asking).approved
+    assert desk.journal.answers == [("approved", "ada", "r1", "once")]
+    assert desk.broker.pending() == []
+
+
+async def test_allowed_once_is_asked_again_the_next_time():
+    desk = Desk()
+    asking = desk.ask()
+    await desk.broker.approve((await desk.asked()).approval_id, "ada", "once")
+    await asking
+    again = desk.ask(call_id="c2")
+    await desk.asked()
+    assert not again.done()
+    again.cancel()
+
+
+async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_another_session_are():
+    desk = Desk()
+    asking = desk.ask()
+    await desk.broker.approve((await desk.asked()).approval_id, "ada", "session")
+    await asking
+    assert (await desk.ask(call_id="c2")).approved
+    assert len(desk.journal.asked) == 1
+    different, elsewhere = desk.ask(REMOVE, call_id="c3"), desk.ask(session="s2")
+    await desk.asked(2)
+    assert not different.done()
+    assert not elsewhere.done()
+    for task in (different, elsewhere):
+        task.cancel()
+
+
+async def test_a_denial_carries_the_persons_own_words():
+    desk = Desk()
+    asking = desk.ask()
+    await desk.broker.deny((await desk.asked()).approval_id, "ada", "Not on Fridays")
+    assert await asking == ApprovalAnswer(approved=False, reason="Not on Fridays")
+    assert desk.journal.answers == [("denied", "ada", "r1", None)]
+
+
+async def test_silence_denies_and_a_late_yes_changes_nothing():
+    desk = Desk(timeout_s=0)
+    asking = desk.ask()
+    answer = await asking
+    assert not answer.approved
+    assert answer.reason is not None
+    assert "Nobody answered in time" in answer.reason
+    assert desk.journal.answers == [("expired", "timeout", "r1", None)]
+    ((request, _),) = desk.journal.asked
+    with pytest.raises(AlreadyResolved):
+        await desk.broker.approve(request.approval_id, "ada", "session")
+    assert desk.journal.answers == [("expired", "timeout", "r1", None)]
+    assert not (await desk.ask(call_id="c2")).approved
+
+
+async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so():
+    desk = Desk()
+    desk.journal.held = asyncio.Event()
+    asking = desk.ask()
+    request = await desk.asked()
+    first = asyncio.create_task(desk.broker.deny(request.approval_id, "ada", "no"))
+    await asyncio.sleep(0)
+    with pytest.raises(AlreadyResolved):
+        await desk.broker.approve(request.approval_id, "bob", "session")
+    desk.journal.held.set()
+    await first
+    assert not (await asking).approved
+    with pytest.raises(AlreadyResolved):
+        await desk.broker.approve(request.approval_id, "bob", "session")
+    assert [answer[:2] for answer in desk.journal.answers] == [("denied", "ada")]
+
+
+async def test_an_answer_to_nothing_is_not_found():
+    desk = Desk()
+    with pytest.raises(NotFound, match="nothing"):
+        await desk.broker.approve("nothing", "ada", "once")
+    with pytest.raises(NotFound):
+        await desk.broker.deny("nothing", "ada", None)
+
+
+async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing():
+    desk = Desk()
+    asking = desk.ask()
+    request = await desk.asked()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert desk.journal.answers == [("aborted", "stop", "r1", None)]
+    assert desk.broker.pending() == []
+    with pytest.raises(AlreadyResolved):
+        await desk.broker.approve(request.approval_id, "ada", "once")
+
+
+async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it():
+    desk = Desk()
+    asking = desk.ask()
+    await desk.asked()
+    desk.journal.refuses.add("resolved")
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def test_a_stop_while_the_yes_is_being_written_still_stops():
+    desk = Desk()
+    desk.journal.held = asyncio.Event()
+    asking = desk.ask()
+    request = await desk.asked()
+    approving = asyncio.create_task(desk.broker.approve(request.approval_id, "ada", "once"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.sleep(0)
+    desk.journal.held.set()
+    await approving
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def test_a_yes_that_is_being_written_when_the_time_is_over_counts():
+    desk = Desk(timeout_s=0.05)
+    desk.journal.held = asyncio.Event()
+    asking = desk.ask()
+    request = await desk.asked()
+    approving = asyncio.create_task(desk.broker.approve(request.approval_id, "ada", "once"))
+    await asyncio.wait([asking], timeout=0.2)
+    assert not asking.done()
+    desk.journal.held.set()
+    await approving
+    assert (await asking).approved
+    assert [answer[0] for answer in desk.journal.answers] == ["approved"]
+
+
+async def test_a_question_that_cannot_be_written_is_asked_of_nobody():
+    desk = Desk()
+    desk.journal.refuses.add("requested")
+    with pytest.raises(StorageError):
+        await desk.ask()
+    assert desk.broker.pending() == []
+
+
+async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again():
+    desk = Desk()
+    asking = desk.ask()
+    request = await desk.asked()
+    desk.journal.refuses.add("resolved")
+    with pytest.raises(StorageError):
+        await desk.broker.approve(request.approval_id, "ada", "session")
+    assert not asking.done()
+    assert [item.request for item in desk.broker.pending()] == [request]
+    desk.journal.refuses.clear()
+    await desk.broker.approve(request.approval_id, "ada", "once")
+    assert (await asking).approved
+    again = desk.ask(call_id="c2")
+    await desk.asked()
+    assert not again.done()
+    again.cancel()
+
+
+async def test_when_the_server_closes_the_question_stays_open_in_the_journal():
+    desk = Desk()
+    asking = desk.ask()
+    await desk.asked()
+    desk.broker.close()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert desk.journal.answers == []
+
+
+async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline():
+    before = Desk(timeout_s=60)
+    asking = before.ask()
+    request = await before.asked()
+    after = Desk(timeout_s=9999)
+    asked = after.broker.restore(request)
+    assert not asked.is_set()
+    again = after.ask()
+    await asyncio.wait_for(asked.wait(), 10)
+    assert [item.request for item in after.broker.pending()] == [request]
+    assert after.journal.asked == [(request, True)]
+    await after.broker.approve(request.approval_id, "ada", "once")
+    assert (await again).approved
+    asking.cancel()
+
+
+async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixed_up():
+    before = Desk()
+    tasks = [before.ask(LIST, "s1", "call_1", "r1"), before.ask(REMOVE, "s2", "call_1", "r2")]
+    await before.asked(2)
+    first, second = (item.request for item in before.broker.pending())
+    after = Desk()
+    after.broker.restore(first)
+    after.broker.restore(second)
+    again = [after.ask(LIST, "s1", "call_1", "r1"), after.ask(REMOVE, "s2", "call_1", "r2")]
+    await after.asked(2)
+    assert [item.request for item in after.broker.pending("s1")] == [first]
+    assert [item.request for item in after.broker.pending("s2")] == [second]
+    for task in (*tasks, *again):
+        task.cancel()
+
+
+async def test_a_restored_question_whose_deadline_is_over_denies():
+    before = Desk(timeout_s=60)
+    asking = before.ask()
+    request = await before.asked()
+    after = Desk()
+    after.clock.advance(61)
+    after.broker.restore(request)
+    assert not (await after.ask()).approved
+    assert after.journal.answers == [("expired", "timeout", "r1", None)]
+    asking.cancel()
+
+
+async def test_open_questions_are_listed_by_session():
+    desk = Desk()
+    tasks = [desk.ask(session="s1"), desk.ask(session="s2")]
+    await desk.asked(2)
+    assert [item.session_key for item in desk.broker.pending()] == ["s1", "s2"]
+    assert [item.session_key for item in desk.broker.pending("s2")] == ["s2"]
+    assert desk.broker.pending("s3") == []
+    for task in tasks:
+        task.cancel()
