@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from onyx_jupyter.errors import ModelError
@@ -26,7 +26,7 @@ class Endpoint:
     model_id: str
     litellm_name: str
     provider: Provider
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     json_actions: bool
     timeout_s: float
     priced: bool = True

@@ -160,9 +160,9 @@ class _Answer:
                         if text := choice["delta"].get("content"):
                             yield text
         except httpx.HTTPError:
-            raise self._server.crashed() from None
+            raise await self._server.broken_off() from None
         if not finished:
-            raise self._server.crashed()
+            raise await self._server.broken_off()
 
     def _take(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 3.0
+_DYING_S = 1.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
 
@@ -108,6 +109,13 @@ class LocalServer:
             return False
         await self.stop()
         return True
+
+    async def broken_off(self) -> ModelError:
+        """What to tell when the connection broke; a process that is just dying is waited for, so that it is known."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(self._process.wait, _DYING_S)
+        return self.crashed()
 
     def crashed(self) -> ModelError:
         """What to tell when the process is gone."""

