@@ -167,7 +167,7 @@ async def test_outputs_are_handed_back_when_a_tab_opens_the_notebook_during_the_
     before = path.read_bytes()
     service, tabs = service_over(server)
     running = asyncio.Event()
-    task = asyncio.ensure_future(service.run_cell("n.ipynb", "a", lambda line: running.set()))
+    task = asyncio.ensure_future(service.run_cell("n.ipynb", "a", lambda line: line == "on" and running.set()))
     await running.wait()
     FakeTab(tabs).show("n.ipynb", [tab_cell("a", wait)])
     (jp_root_dir / "go").touch()
