@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform
-from onyx_jupyter.errors import ModelError
+from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, Usage
-from onyx_jupyter.protocols import ModelDone, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
 
 LAST_TURN = Message(
     "user",
@@ -35,7 +35,7 @@ async def run_loop(run: Run) -> str:
     Raises: ModelError, StorageError.
     """
     await _finish_open_calls(run)
-    for turn in range(run.transcript.model_calls(run.run_id), run.max_turns + 1):
+    for turn in range(min(run.transcript.model_calls(run.run_id), run.max_turns), run.max_turns + 1):
         is_last = turn >= run.max_turns
         reply = await _ask_model(run, is_last)
         if not reply.calls:
@@ -62,8 +62,14 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
     )
     reply = await _stream(run, request)
     calls = () if is_last else _with_new_ids(reply.calls, messages, run)
-    await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, {"model": run.model.id})
-    run.text, run.why = "", reply.text
+    if not reply.text.strip() and not calls:
+        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
+    run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
+    try:
+        await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, {"model": run.model.id})
+    except StorageError:
+        run.text = reply.text
+        raise
     await run.partial.discard()
     return Reply(reply.text, calls, reply.usage)
 
@@ -92,16 +98,10 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
             elif isinstance(event, ModelProgress):
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             else:
-                return _reply(run, event)
+                return Reply(run.text, event.tool_calls, event.usage)
     finally:
         await asyncio.shield(_close(stream))
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
-
-
-def _reply(run: Run, done: ModelDone) -> Reply:
-    if not run.text.strip() and not done.tool_calls:
-        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
-    return Reply(run.text, done.tool_calls, done.usage)
 
 
 async def _close(stream: object) -> None:

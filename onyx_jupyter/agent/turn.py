@@ -10,7 +10,7 @@ from typing import Any
 from onyx_jupyter.agent.loop import run_loop
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import record
-from onyx_jupyter.errors import OnyxError, StorageError
+from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted, RunEvent
 from onyx_jupyter.messages import ToolResult
 
@@ -31,6 +31,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         text = await run_loop(run)
     except asyncio.CancelledError:
         if is_closing():
+            await run.partial.flush()
             raise
         await asyncio.shield(asyncio.ensure_future(_end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))))
     except OnyxError as error:
@@ -58,7 +59,7 @@ async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: T
         for call in run.transcript.open_calls(run.run_id):
             await record(call, unanswered, "aborted", run, {})
         await run.transcript.append_end(run.run_id, outcome, details)
-    except StorageError as error:
+    except OnyxError as error:
         log.error("The end of run %s could not be written: %s", run.run_id, error)
         if not isinstance(event, ChatError):
             event = ChatError(run.run_id, error.code, str(error), error.hint)

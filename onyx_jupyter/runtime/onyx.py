@@ -30,6 +30,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.spec import Tool
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Onyx:
         templates: Path,
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         open_models: Callable[[ModelsSettings], Models] = ProviderModels,
+        tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         environment: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
     ) -> None:
@@ -58,6 +60,7 @@ class Onyx:
         self._server_root = server_root
         self._templates = templates
         self._open_models = open_models
+        self._tools = tools
         self._environment = environment
         self._clock = clock or SystemClock()
         self._ids = IdSource(self._clock)
@@ -120,6 +123,10 @@ class Onyx:
         assert self._models is not None, "ready() comes first"
         return self._models
 
+    def redact(self, text: str) -> str:
+        """The text without secrets; before the configuration is read none is known."""
+        return self._settings.secrets.apply(text) if self._settings else text
+
     async def list_models(self, *, refresh: bool) -> Sequence[ModelInfo]:
         """What can be chosen; `refresh` reads the configuration anew and asks the providers."""
         if refresh:
@@ -130,7 +137,7 @@ class Onyx:
         """One agent as it is set up now. Raises: NotFound."""
         config = self.settings.agent(agent_id)
         if config.id not in self._agents:
-            self._agents[config.id] = agent_parts(config, self.home, self._server_root, self._clock, all_tools)
+            self._agents[config.id] = agent_parts(config, self.home, self._server_root, self._clock, self._tools)
         return self._agents[config.id]
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────

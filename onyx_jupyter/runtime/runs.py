@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from onyx_jupyter.agent.prompt import PromptFacts, build_light_prompt, build_prompt
@@ -11,8 +11,8 @@ from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.clock import Clock, IdSource
-from onyx_jupyter.errors import ModelError
-from onyx_jupyter.events import ChatAborted, ChatStarted, RunEvent, ToolProgress
+from onyx_jupyter.errors import ModelError, OnyxError
+from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks
 from onyx_jupyter.runtime.agents import AgentParts
@@ -85,9 +85,7 @@ class Runs:
                 return True
             if queue.take_waiting(run_id):
                 transcript = await find(session_key)
-                self._streams.publish(session_key, ChatStarted(run_id))
-                await transcript.append_end(run_id, "aborted", {})
-                self._streams.publish(session_key, ChatAborted(run_id))
+                await self._end_unbegun(transcript, run_id, "aborted", {}, ChatAborted(run_id))
                 return True
         return False
 
@@ -105,8 +103,26 @@ class Runs:
 
     async def _run(self, transcript: SessionTranscript, message: Entry) -> None:
         self._on_change(transcript)
-        await run_turn(self._make(transcript, message), lambda: self._closing)
+        try:
+            run = self._make(transcript, message)
+        except OnyxError as error:
+            details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
+            event = ChatError(message.run_id or "", error.code, str(error), error.hint)
+            await self._end_unbegun(transcript, event.run_id, "error", details, event)
+        else:
+            await run_turn(run, lambda: self._closing)
         self._on_change(transcript)
+
+    async def _end_unbegun(
+        self, transcript: SessionTranscript, run_id: str, outcome: str, details: Mapping[str, str], event: RunEvent
+    ) -> None:
+        """Tells of a run that ends before a model was asked; a disk that refuses does not silence it."""
+        self._streams.publish(transcript.session_key, ChatStarted(run_id))
+        try:
+            await transcript.append_end(run_id, outcome, details)
+        except OnyxError as error:
+            event = ChatError(run_id, error.code, str(error), error.hint)
+        self._streams.publish(transcript.session_key, event)
 
     def _make(self, transcript: SessionTranscript, message: Entry) -> Run:
         around, run_id = self._around, message.run_id or ""

@@ -21,6 +21,7 @@ class SessionQueue:
         self._on_idle = on_idle
         self._waiting: deque[tuple[str, RunFunction]] = deque()
         self._current: tuple[str, asyncio.Task[None]] | None = None
+        self._stopped = ""
         self._worker: asyncio.Task[None] | None = None
         self._reserved = 0
 
@@ -45,10 +46,13 @@ class SessionQueue:
             self._worker = asyncio.create_task(self._work(), name=f"onyx session of run {run_id}")
 
     def stop_current(self, run_id: str) -> bool:
-        """Cancels the run if it is the one that goes on."""
+        """Cancels the run if it is the one that goes on; once, since a second time would cut its tidying up short."""
         if self._current is None or self._current[0] != run_id:
             return False
-        self._current[1].cancel()
+        if self._stopped != run_id:
+            self._stopped = run_id
+            # Behind the run's own first step: a task that is cancelled before it never comes to say that it ended.
+            asyncio.get_running_loop().call_soon(self._current[1].cancel)
         return True
 
     def take_waiting(self, run_id: str) -> bool:

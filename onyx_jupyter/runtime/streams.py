@@ -16,13 +16,16 @@ Subscriber = Callable[[str], None]
 
 @dataclass
 class SessionStream:
-    """One session's events: `kept` are (seq, frame) of the run that goes on and of runs that ended a while ago."""
+    """One session's events: `kept` are (seq, frame) of runs that go on and of runs that ended a while ago.
+
+    `live` gives, for each run that goes on, the number before its first event.
+    """
 
     session_key: str
     seq: int = 0
     kept: list[tuple[int, str]] = field(default_factory=list)
     subscribers: set[Subscriber] = field(default_factory=set)
-    run_began_after: int | None = None
+    live: dict[str, int] = field(default_factory=dict)
 
 
 class SessionStreams:
@@ -37,7 +40,7 @@ class SessionStreams:
         """Numbers the event and hands it to everybody who watches the session."""
         stream = self._stream(session_key)
         if isinstance(event, ChatStarted):
-            stream.run_began_after = stream.seq
+            stream.live[event.run_id] = stream.seq
         stream.seq += 1
         data = event_data(event)
         if not isinstance(event, ChatDelta):
@@ -48,7 +51,7 @@ class SessionStreams:
         for subscriber in tuple(stream.subscribers):
             subscriber(frame)
         if isinstance(event, END_OF_RUN):
-            stream.run_began_after = None
+            stream.live.pop(event.run_id, None)
             loop = asyncio.get_running_loop()
             loop.call_later(KEEP_AFTER_RUN_S, self._forget, session_key, stream.seq)
 
@@ -71,11 +74,13 @@ class SessionStreams:
     def subscribe(self, session_key: str, subscriber: Subscriber, after_seq: int | None) -> tuple[int, list[str]]:
         """The stream's newest number, and the frames to send first: those after `after_seq`, or the run's that goes on.
 
-        No event is published between the two, so nothing is missed and nothing comes twice.
+        No event is published between the two, so nothing is missed and nothing comes twice. A number that is not
+        reached yet is from before a restart and counts as none.
         """
         stream = self._stream(session_key)
         stream.subscribers.add(subscriber)
-        first = after_seq if after_seq is not None else stream.run_began_after
+        known = after_seq is not None and after_seq <= stream.seq
+        first = after_seq if known else min(stream.live.values(), default=None)
         missed = [] if first is None else [frame for seq, frame in stream.kept if seq > first]
         return stream.seq, missed
 
@@ -88,4 +93,5 @@ class SessionStreams:
 
     def _forget(self, session_key: str, up_to_seq: int) -> None:
         stream = self._stream(session_key)
-        stream.kept = [(seq, frame) for seq, frame in stream.kept if seq > up_to_seq]
+        last = min([up_to_seq, *stream.live.values()])
+        stream.kept = [(seq, frame) for seq, frame in stream.kept if seq > last]

@@ -77,7 +77,7 @@ class Connection:
             self.send(encode_error(request_id, INVALID_PARAMS, str(error), {"field": error.field}))
         except OnyxError as error:
             data = {"code": error.code} | ({"hint": error.hint} if error.hint else {})
-            self.send(encode_error(request_id, APPLICATION_ERROR, self._redact(str(error)), data))
+            self.send(encode_error(request_id, APPLICATION_ERROR, self.onyx.redact(str(error)), data))
         except Exception:
             log.exception("The method %s failed", method)
             message = f"Something in Onyx went wrong in {method}. The server's log has the details."
@@ -99,9 +99,6 @@ class Connection:
     async def _ask_tab(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:
         data = {"requestId": request_id, "action": action, "params": dict(params)}
         self.send(encode_event("client.request", data))
-
-    def _redact(self, text: str) -> str:
-        return self.onyx.settings.secrets.apply(text)
 
 
 def _first_problem(error: ValidationError) -> tuple[str, dict[str, Any]]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from onyx_jupyter.server.wire import INVALID_REQUEST, PARSE_ERROR
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class FrameError(Exception):
@@ -50,4 +54,17 @@ def decode_request(frame: str | bytes) -> tuple[str, str, dict[str, Any]]:
 
 
 def _dump(frame: Mapping[str, Any]) -> str:
-    return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
+    """Strict JSON in valid Unicode, whatever a model has sent: half of a surrogate pair is escaped, NaN is null."""
+    try:
+        text = json.dumps(frame, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(frame), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(json.loads(text), separators=(",", ":")) if _SURROGATE.search(text) else text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

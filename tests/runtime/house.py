@@ -1,0 +1,204 @@
+"""Onyx as a server has it, on a home in a temporary folder, with scripted models and tools that tell what they did."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.messages import Attachment, Risk, ToolResult
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.server.frames import encode_event
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.script import Reply
+from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Arguments, Tool
+from tests.waiting import LIMIT_S, until
+
+ENDS = ("chat.final", "chat.error", "chat.aborted")
+Event = tuple[str, dict[str, Any]]
+
+
+class Word(Arguments):
+    word: str = "x"
+
+
+class Peek(Tool[Word]):
+    """Reads, so it asks nobody; `done` lists the words it was called with."""
+
+    name = "peek"
+    description = "Looks."
+    risk: ClassVar[Risk] = "read"
+    arguments = Word
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+        self.done.append(arguments.word)
+        return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", "AAAA"),))
+
+
+class Touch(Tool[Word]):
+    """Writes, so a person is asked; `done` lists the words it was called with."""
+
+    name = "touch"
+    description = "Changes something."
+    risk: ClassVar[Risk] = "write"
+    arguments = Word
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+        self.done.append(arguments.word)
+        return ToolResult(f"touched {arguments.word}", exit_code=0)
+
+
+class Break(Tool[Word]):
+    """Has a bug."""
+
+    name = "break"
+    description = "Fails."
+    risk: ClassVar[Risk] = "read"
+    arguments = Word
+
+    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+        raise ZeroDivisionError(f"no {arguments.word}")
+
+
+class Linger(Tool[Word]):
+    """Does not end by itself until `released`; `cancelled` counts how often it was stopped."""
+
+    name = "linger"
+    description = "Takes its time."
+    risk: ClassVar[Risk] = "read"
+    arguments = Word
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+        self.released = asyncio.Event()
+        self.cancelled = 0
+
+    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+        context.progress("lingering")
+        self.started.set()
+        try:
+            await self.released.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return ToolResult("lingered")
+
+
+class House:
+    """One server's Onyx; two on the same folder are two servers. `events` is all that one watcher has seen."""
+
+    def __init__(
+        self,
+        folder: Path,
+        replies: Sequence[Reply] | Callable[[ModelRequest], Reply] = (),
+        *,
+        models: Mapping[str, ScriptedModel] | None = None,
+        clock: FakeClock | None = None,
+        config: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.home = Home(folder / "home")
+        self.root = folder / "root"
+        self.root.mkdir(exist_ok=True)
+        if config is not None:
+            self.home.root.mkdir(exist_ok=True)
+            self.home.config_file.write_text(config)
+        self.model = ScriptedModel(replies)
+        self.models = ScriptedModels(models or {self.model.id: self.model})
+        self.peek, self.touch, self.linger = Peek(), Touch(), Linger()
+        self.opened_models: list[ScriptedModels] = []
+        self.events: list[Event] = []
+        self.onyx = Onyx(
+            self.home,
+            self.root,
+            None,  # type: ignore[arg-type] - no test here reaches a notebook
+            encode=encode_event,
+            templates=folder / "templates",
+            open_models=lambda settings: self.models,
+            tools=lambda: [self.peek, self.touch, Break(), self.linger],
+            environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
+            clock=clock,
+        )
+        self.onyx.streams.connect(self.receive)
+
+    def receive(self, frame: str) -> None:
+        data = json.loads(frame)
+        self.events.append((data["event"], data["data"]))
+
+    async def session(self, **facts: Any) -> str:
+        await self.onyx.ready()
+        key = await self.onyx.create_session(facts.get("agent"), facts.get("title"), facts.get("model"))
+        self.onyx.streams.watch(key, self.receive)
+        return key
+
+    async def send(self, key: str, message: str = "Please", **more: Any) -> str:
+        return await self.onyx.send(key, message, **more)
+
+    async def run(self, key: str, message: str = "Please", **more: Any) -> Event:
+        """Sends and waits for the end."""
+        return await self.end(await self.send(key, message, **more))
+
+    async def end(self, run_id: str) -> Event:
+        """The run's one end, once its session is quiet."""
+        await until(lambda: self.ends(run_id))
+        await until(lambda: not self.onyx.runs.busy or self.running_others(run_id))
+        (end,) = self.ends(run_id)
+        return end
+
+    def running_others(self, run_id: str) -> bool:
+        ended = {data["runId"] for name, data in self.events if name in ENDS}
+        begun = {data["runId"] for name, data in self.events if name == "chat.started"}
+        return bool(begun - ended - {run_id})
+
+    async def asked(self, key: str | None = None) -> str:
+        """The id of the approval that waits."""
+        await until(lambda: self.onyx.approvals.pending(key))
+        return self.onyx.approvals.pending(key)[0].request.approval_id
+
+    async def approve(self, scope: Any = "once", key: str | None = None) -> None:
+        await self.onyx.approvals.approve(await self.asked(key), "ada", scope)
+
+    async def deny(self, reason: str | None = None) -> None:
+        await self.onyx.approvals.deny(await self.asked(), "ada", reason)
+
+    async def close(self) -> None:
+        async with asyncio.timeout(LIMIT_S):
+            await self.onyx.close()
+
+    def ends(self, run_id: str) -> list[Event]:
+        return [event for event in self.events if event[0] in ENDS and event[1]["runId"] == run_id]
+
+    def names(self, *, without: Sequence[str] = ("session.updated",)) -> list[str]:
+        return [name for name, _ in self.events if name not in without]
+
+    def of(self, name: str) -> list[dict[str, Any]]:
+        return [data for event, data in self.events if event == name]
+
+    def file(self, key: str) -> Path:
+        (path,) = self.home.sessions.glob(f"*/{key}.jsonl")
+        return path
+
+    def lines(self, key: str) -> list[dict[str, Any]]:
+        """What is on disk."""
+        return [json.loads(line) for line in self.file(key).read_text("utf-8").splitlines()]
+
+    def results(self, key: str) -> dict[str, dict[str, Any]]:
+        """Call id → its one result on disk; every call has one."""
+        lines = self.lines(key)
+        calls = [call["id"] for line in lines for call in line.get("tool_calls", ())]
+        results = [line for line in lines if line["role"] == "tool"]
+        assert [line["tool_call_id"] for line in results] == calls, "a call without its one result, in order"
+        return {line["tool_call_id"]: line for line in results}
+
+    def ends_on_disk(self, key: str) -> list[str]:
+        return [line["meta"]["outcome"] for line in self.lines(key) if line.get("meta", {}).get("kind") == "run_end"]
