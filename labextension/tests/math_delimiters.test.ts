@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { normalizeMath } from '../src/models/math_delimiters';
 
-const PLAIN = '<span class="mathjax_ignore">$</span>';
+const PLAIN = '<span class="mathjax_ignore">&#36;</span>';
 
 describe('normalizeMath', () => {
   it('turns bracket delimiters into dollars', () => {

@@ -14,11 +14,13 @@ export interface ApprovalActions {
 interface ApprovalCardProps extends ApprovalActions {
   approval: ApprovalInfo;
   online: boolean;
+  /** What the agent said just before it asked: not said twice. */
+  said: string;
 }
 
 type Answer = 'once' | 'session' | 'deny';
 
-export function ApprovalCard({ approval, online, approve, deny }: ApprovalCardProps): JSX.Element {
+export function ApprovalCard({ approval, online, said, approve, deny }: ApprovalCardProps): JSX.Element {
   const { trans } = useUi();
   const titleId = useId();
   const card = useRef<HTMLDivElement>(null);
@@ -51,7 +53,7 @@ export function ApprovalCard({ approval, online, approve, deny }: ApprovalCardPr
     }
   };
 
-  const why = approval.details.why;
+  const why = typeof approval.details.why === 'string' ? approval.details.why.trim() : '';
   return (
     <div
       ref={card}
@@ -69,7 +71,7 @@ export function ApprovalCard({ approval, online, approve, deny }: ApprovalCardPr
         </span>
         <TimeLeft expiresAt={approval.expiresAt} />
       </div>
-      {typeof why === 'string' && why && <div className="onyx-Approval-why">{why}</div>}
+      {why && !said.includes(why) && <div className="onyx-Approval-why">{why}</div>}
       <ApprovalDetails approval={approval} />
       {isDenying ? (
         <DenyReason onDeny={reason => answer('deny', reason)} disabled={closed} />
@@ -117,10 +119,11 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
           className="onyx-Button"
           data-onyx="approve-session"
           title={scopeText}
+          aria-label={trans.__('Allow for this session')}
           disabled={disabled}
           onClick={() => answer('session')}
         >
-          {trans.__('Allow for this session')}
+          {trans.__('This session')}
         </button>
         <button type="button" className="onyx-Button" data-onyx="deny" disabled={disabled} onClick={onDeny}>
           {trans.__('Deny')}
@@ -129,7 +132,7 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
       </div>
       {scopeText && (
         <div className="onyx-Approval-scope" data-onyx="session-scope">
-          {trans.__('For this session: %1', scopeText)}
+          {trans.__('This session allows %1.', scopeText)}
         </div>
       )}
     </>

@@ -1,4 +1,6 @@
 /** Exactly what would run: the command and its folder, the change to a cell, or the arguments as they are. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import type { ApprovalInfo } from '../protocol/wire';
 import { DiffView } from './diff_view';
 import { useUi } from './ui_context';
@@ -20,11 +22,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <DiffView before="" after={string(details.source)} />
-          <Where
-            label={trans.__('in')}
-            text={string(details.path)}
-            extra={placeOf(details, trans.__('at the end'))}
-          />
+          <Where label={trans.__('in')} text={string(details.path)} extra={placeOf(details, trans)} />
         </>
       );
     case 'notebook_edit_cell':
@@ -70,9 +68,12 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
   );
 }
 
-function placeOf(details: Record<string, unknown>, atEnd: string): string {
+function placeOf(details: Record<string, unknown>, trans: TranslationBundle): string {
   const after = string(details.after);
-  return after || (details.afterCellId ? '' : atEnd);
+  if (after) {
+    return trans.__('after %1', after);
+  }
+  return details.afterCellId ? '' : trans.__('at the end');
 }
 
 function argumentsOf(details: Record<string, unknown>): Record<string, unknown> {

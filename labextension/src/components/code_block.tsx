@@ -23,7 +23,7 @@ export const CodeBlock = memo(function CodeBlock(props: CodeBlockProps): JSX.Ele
     <div className="onyx-Code" data-onyx="code" role="group" aria-label={trans.__('Code')}>
       <div className="onyx-Code-bar">
         <span className="onyx-Code-language">{language}</span>
-        <CodeButtons code={code} />
+        <CodeButtons code={code} canInsert={language.toLowerCase() !== 'mermaid'} />
       </div>
       {finished && !PLAIN_TEXT.has(language.toLowerCase()) ? (
         <MarkdownBlockView source={closed(source)} finished />
@@ -36,13 +36,13 @@ export const CodeBlock = memo(function CodeBlock(props: CodeBlockProps): JSX.Ele
   );
 });
 
-function CodeButtons({ code }: { code: string }): JSX.Element {
+function CodeButtons({ code, canInsert }: { code: string; canInsert: boolean }): JSX.Element {
   const { trans, copy, insertCode } = useUi();
   const [copied, markCopied] = useMoment();
   const [inserted, markInserted] = useMoment();
   return (
     <>
-      {insertCode && (
+      {insertCode && canInsert && (
         <IconButton
           icon={inserted ? checkIcon : addBelowIcon}
           label={inserted ? trans.__('Inserted') : trans.__('Insert below the active cell')}

@@ -18,6 +18,8 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
   send: () => void;
   stop: () => void;
   editLast: () => void;
+  /** Go to the request that waits for an answer. */
+  answerWaiting: () => void;
   running: boolean;
   waitingForPerson: boolean;
   chips: readonly Chip[];
@@ -29,7 +31,7 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const { text, setText, send, stop, editLast, running, chips, offered, usage } = props;
+  const { text, setText, send, stop, editLast, answerWaiting, running, chips, offered, usage } = props;
   const { trans } = useUi();
   const hasText = text.trim() !== '';
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
@@ -43,7 +45,11 @@ export function Composer(props: ComposerProps): JSX.Element {
       }
     } else if (event.key === 'ArrowUp' && text === '') {
       event.preventDefault();
-      editLast();
+      if (props.waitingForPerson) {
+        answerWaiting();
+      } else {
+        editLast();
+      }
     }
   };
   return (
@@ -53,7 +59,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         <GrowingInput
           value={text}
           placeholder={
-            props.waitingForPerson ? trans.__('Onyx waits for your answer above') : trans.__('Ask Onyx…')
+            props.waitingForPerson ? trans.__('Onyx waits for your answer (↑)') : trans.__('Ask Onyx…')
           }
           focusRequest={props.focusRequest}
           onChange={setText}
@@ -123,11 +129,24 @@ interface GrowingInputProps {
 function GrowingInput(props: GrowingInputProps): JSX.Element {
   const { value, placeholder, focusRequest, onChange, onKeyDown } = props;
   const node = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
+  const fit = () => {
     const area = node.current!;
     area.style.height = 'auto';
     area.style.height = `${area.scrollHeight}px`;
-  }, [value]);
+  };
+  useLayoutEffect(fit, [value]);
+  useEffect(() => {
+    // Text wraps anew when the sidebar gets another width, or a width at all.
+    let width = 0;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry.contentRect.width !== width) {
+        width = entry.contentRect.width;
+        fit();
+      }
+    });
+    observer.observe(node.current!);
+    return () => observer.disconnect();
+  }, []);
   useEffect(() => {
     if (focusRequest > 0) {
       const area = node.current!;

@@ -16,14 +16,23 @@ interface ConnectPanelProps {
 }
 
 const KEY = `{
-  agents: { defaults: { model: "openai/gpt-5-mini" } },
-  providers: { openai: { apiKey: "\${OPENAI_API_KEY}" } },
+  agents: {
+    defaults: { model: "openai/gpt-5-mini" },
+  },
+  providers: {
+    openai: { apiKey: "\${OPENAI_API_KEY}" },
+  },
 }`;
 
 const SERVER = `{
-  agents: { defaults: { model: "openai/my-model" } },
+  agents: {
+    defaults: { model: "openai/my-model" },
+  },
   providers: {
-    openai: { baseUrl: "http://localhost:8000/v1", apiKey: "none" },
+    openai: {
+      baseUrl: "http://localhost:8000/v1",
+      apiKey: "none",
+    },
   },
 }`;
 
@@ -44,8 +53,17 @@ export function ConnectPanel({ config, model, check, close }: ConnectPanelProps)
         <h3>{trans.__('Connect a model')}</h3>
         <IconButton icon={closeIcon} label={trans.__('Close')} hook="connect-close" onClick={close} />
       </header>
-      <p>{trans.__('Write one of these into onyx.json, or set the variable before Jupyter starts.')}</p>
-      {config && <p className="onyx-Connect-path">{config.message}</p>}
+      <p>
+        {trans.__(
+          'Write one of these into onyx.json and check again. Keys may also come from the environment.'
+        )}
+      </p>
+      {config && (
+        <p className="onyx-Connect-path" data-onyx="config-state">
+          {config.message}
+          {config.hint ? ` ${config.hint}` : ''}
+        </p>
+      )}
       <h4>{trans.__('With a key')}</h4>
       <Copyable text={KEY} label={trans.__('Configuration for a key')} />
       <p>

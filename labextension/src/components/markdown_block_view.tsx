@@ -6,6 +6,7 @@ import { renderMarkdown } from '@jupyterlab/rendermime';
 import { memo, useEffect, useRef } from 'react';
 
 import { normalizeMath } from '../models/math_delimiters';
+import { PaintTurns } from '../models/paint_turns';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
 
@@ -13,6 +14,7 @@ import type { Ui } from './ui_context';
 const COST_FACTOR = 4;
 const SHORTEST_PAUSE_MS = 60;
 const TYPESET_PATIENCE_MS = 1500;
+const turns = new PaintTurns();
 
 interface MarkdownBlockViewProps {
   source: string;
@@ -69,13 +71,18 @@ class BlockPainter {
       return;
     }
     this._isPainting = true;
-    void this._paint(this._wanted).finally(() => {
+    void this._paint().finally(() => {
       this._isPainting = false;
       this._next();
     });
   }
 
-  private async _paint(source: string): Promise<void> {
+  private async _paint(): Promise<void> {
+    await turns.next();
+    if (this._isDisposed) {
+      return;
+    }
+    const source = this._wanted;
     const began = performance.now();
     const stage = document.createElement('div');
     stage.className = 'jp-RenderedHTMLCommon jp-RenderedMarkdown onyx-Markdown';
@@ -107,6 +114,7 @@ class BlockPainter {
   private async _typeset(stage: HTMLElement): Promise<void> {
     stage.classList.add('onyx-mod-staging');
     this.node.append(stage);
+    await turns.next();
     const typeset = Promise.resolve(this.ui.rendermime.latexTypesetter?.typeset(stage));
     const patience = new Promise<void>(resolve => setTimeout(resolve, TYPESET_PATIENCE_MS));
     await Promise.race([typeset, patience]).catch(() => undefined);

@@ -16,12 +16,19 @@ interface MessageListProps extends ApprovalActions, UserMessageActions {
   items: Conversation;
   online: boolean;
   retry: (run: Run) => void;
+  /** Counts up whenever the approval that waits is to have the focus. */
+  approvalFocusRequest: number;
 }
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
-  const { items, online, retry, approve, deny, resend, withdraw } = props;
+  const { items, online, retry, approve, deny, resend, withdraw, approvalFocusRequest } = props;
   const { trans } = useUi();
   const { scroller, content, isAtEnd, toEnd } = useFollow(items);
+  useEffect(() => {
+    if (approvalFocusRequest > 0) {
+      scroller.current?.querySelector<HTMLElement>('[data-onyx=approval]')?.focus();
+    }
+  }, [approvalFocusRequest, scroller]);
   const running = items.some(isActive);
   const lastRun = items.filter(isRun).at(-1);
   const hasRun = new Set(items.filter(isRun).map(run => run.runId));
@@ -82,15 +89,23 @@ function useFollow(items: Conversation) {
   }, []);
   useEffect(() => {
     const node = scroller.current!;
+    let top = 0;
+    const isNear = () => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX;
+    // Only going up is leaving: between two pictures the end may also run away from one who follows it.
     const onScroll = () => {
-      following.current = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX;
+      if (isNear()) {
+        following.current = true;
+      } else if (node.scrollTop < top) {
+        following.current = false;
+      }
+      top = node.scrollTop;
       setIsAtEnd(following.current);
     };
     const observer = new ResizeObserver(() => {
       if (following.current) {
         node.scrollTop = node.scrollHeight;
       } else {
-        setIsAtEnd(node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX);
+        setIsAtEnd(isNear());
       }
     });
     node.addEventListener('scroll', onScroll, { passive: true });

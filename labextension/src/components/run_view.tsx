@@ -26,14 +26,14 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       data-status={run.status}
       aria-busy={run.status === 'running'}
     >
-      <h3 className="onyx-Message-who">
+      <h3 className="onyx-Message-who" title={run.model}>
         {trans.__('Onyx')}
-        {run.model && <span className="onyx-Message-model">{run.model}</span>}
       </h3>
       {run.parts.map((part, index) => (
         <PartView
           key={part.key}
           part={part}
+          said={textBefore(run, index)}
           complete={run.status !== 'running' || index < run.parts.length - 1}
           online={online}
           approve={approve}
@@ -47,12 +47,14 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
 
 interface PartViewProps extends ApprovalActions {
   part: Part;
+  said: string;
   complete: boolean;
   online: boolean;
 }
 
 const PartView = memo(function PartView({
   part,
+  said,
   complete,
   online,
   approve,
@@ -63,11 +65,17 @@ const PartView = memo(function PartView({
   }
   const { call } = part;
   return call.status === 'waiting' && call.approval ? (
-    <ApprovalCard approval={call.approval} online={online} approve={approve} deny={deny} />
+    <ApprovalCard approval={call.approval} said={said} online={online} approve={approve} deny={deny} />
   ) : (
     <ToolCard call={call} />
   );
 });
+
+/** For an approval: the text that stands right above it. */
+function textBefore(run: Run, index: number): string {
+  const part = run.parts[index].kind === 'tool' ? run.parts[index - 1] : undefined;
+  return part?.kind === 'text' ? part.text : '';
+}
 
 function RunState({
   run,

@@ -33,6 +33,12 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
           ))}
         </div>
       )}
+      {message.delivery === 'sending' && (
+        <div className="onyx-Note">
+          <span className="onyx-Working" aria-hidden="true" />
+          {trans.__('Sending')}
+        </div>
+      )}
       {queued && <div className="onyx-Note">{trans.__('Next, when the answer above is done')}</div>}
       {message.delivery === 'waiting' && (
         <div className="onyx-Note">

@@ -4,8 +4,8 @@
  */
 
 const CODE = /(```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|(`+)[^`]*?\2)/;
-/** A dollar that nothing takes for a formula: MathJax skips elements of this class. */
-const PLAIN_DOLLAR = '<span class="mathjax_ignore">$</span>';
+/** A dollar that nothing takes for a formula: the Markdown side sees an entity, MathJax skips elements of this class. */
+const PLAIN_DOLLAR = '<span class="mathjax_ignore">&#36;</span>';
 
 export function normalizeMath(markdown: string): string {
   if (!/[$\\]/.test(markdown)) {

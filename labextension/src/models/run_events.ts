@@ -135,6 +135,7 @@ function askApproval(run: Run, approval: ApprovalInfo): Run {
   return withCall(run, approval.callId, approval.toolName, call => ({
     ...call,
     approval,
+    input: Object.keys(call.input).length > 0 ? call.input : approval.details,
     status: 'waiting'
   }));
 }

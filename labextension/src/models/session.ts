@@ -209,6 +209,10 @@ export class Session implements IDisposable {
       this._apply(frame);
       this._emit();
     }
+    if (frame.event === 'chat.aborted') {
+      // Which call was stopped and what it cost so far stand in the transcript only.
+      void this.reload();
+    }
   }
 
   private _apply(frame: EventFrame): void {

@@ -40,20 +40,20 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   }
 }
 
-/** The first line that says something: a failure's reason in one line. */
+/** The first line that says something, headings of an output's parts aside: a failure's reason in one line. */
 export function firstLine(text: string): string {
   return (
     text
       .split('\n')
       .map(one => one.trim())
-      .find(one => one !== '') ?? ''
+      .find(one => one !== '' && !/^(stdout|stderr):$/.test(one)) ?? ''
   );
 }
 
 export function formatDuration(durationMs: number): string {
   const seconds = durationMs / 1000;
   if (seconds < 10) {
-    return `${seconds.toFixed(1)} s`;
+    return `${Math.max(0.1, seconds).toFixed(1)} s`;
   }
   return seconds < 60
     ? `${Math.round(seconds)} s`

@@ -32,6 +32,18 @@ export class ViewState {
     this._changed.emit();
   }
 
+  /** Counts the requests to give the waiting approval the focus. */
+  get approvalFocusRequest(): number {
+    return this._approvalFocusRequest;
+  }
+
+  focusApproval(): void {
+    this._panel = 'conversation';
+    this._approvalFocusRequest += 1;
+    this._changed.emit();
+  }
+
+  private _approvalFocusRequest = 0;
   private _panel: Panel = 'conversation';
   private _focusRequest = 0;
   private readonly _changed = new Signal<this, void>(this);

@@ -21,6 +21,7 @@ const Command = {
   open: 'onyx:open',
   newSession: 'onyx:new-session',
   focusInput: 'onyx:focus-input',
+  review: 'onyx:review-approval',
   connectModel: 'onyx:connect-model',
   copyConversation: 'onyx:copy-conversation',
   reload: 'onyx:reload-session'
@@ -119,6 +120,7 @@ function addCommands(
     });
   add(Command.open, trans.__('Open chat'), () => view.focusInput());
   add(Command.focusInput, trans.__('Focus input'), () => view.focusInput());
+  add(Command.review, trans.__('Review the waiting request'), () => view.focusApproval());
   add(Command.newSession, trans.__('New session'), () => {
     model.openSession(null);
     view.focusInput();

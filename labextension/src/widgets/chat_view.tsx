@@ -149,6 +149,7 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
       deny={deny}
       resend={resend}
       withdraw={withdraw}
+      approvalFocusRequest={view.approvalFocusRequest}
     />
   );
 }
@@ -197,6 +198,7 @@ function Input({ chat, session, assistant, front, view }: PartProps): JSX.Elemen
       send={() => chat.input.send(chat.input.value)}
       stop={() => void session.abort().catch(() => undefined)}
       editLast={() => chat.editLast()}
+      answerWaiting={() => view.focusApproval()}
       running={session.isRunning}
       waitingForPerson={waitingCalls(session.items).length > 0}
       chips={path !== null && isIncluded ? [{ path, remove: () => front.include(false) }] : []}
