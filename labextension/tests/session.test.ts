@@ -1,0 +1,380 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { isRun, waitingCalls } from '../src/models/conversation';
+import type { Run, UserMessage } from '../src/models/conversation';
+import { Session } from '../src/models/session';
+import type { ApprovalInfo, Entry, SessionInfo } from '../src/protocol/wire';
+import { Peer, Refusal, settle } from './peer';
+
+let peer: Peer;
+let frames: Array<() => void>;
+let session: Session;
+
+const INFO: SessionInfo = {
+  sessionKey: 's',
+  agentId: 'main',
+  title: 'Churn',
+  createdAt: '2026-11-21T10:00:00Z',
+  updatedAt: '2026-11-21T10:00:00Z',
+  messageCount: 2,
+  tokenCount: 0,
+  lastMessagePreview: '',
+  status: 'active',
+  activity: 'idle'
+};
+
+let lastEntry = 0;
+const entry = (role: Entry['role'], content: string, rest: Partial<Entry> = {}): Entry => ({
+  v: 1,
+  id: `e${++lastEntry}`,
+  ts: '2026-11-21T10:00:00Z',
+  role,
+  content,
+  ...rest
+});
+const approval = (rest: Partial<ApprovalInfo> = {}): ApprovalInfo => ({
+  approvalId: 'a1',
+  runId: 'r1',
+  callId: 'c1',
+  toolName: 'exec',
+  summary: 'Run ls',
+  details: { command: 'ls', cwd: '.' },
+  expiresAt: '2026-11-21T10:10:00Z',
+  sessionKey: 's',
+  ...rest
+});
+
+const stored = (messages: Entry[], info: Partial<SessionInfo> = {}) => {
+  peer.results['sessions.get'] = { session: { ...INFO, ...info }, messages };
+};
+const begin = async (key: string | null) => {
+  session = new Session(
+    {
+      client: peer.client,
+      events: peer.events,
+      nowMs: () => Date.now(),
+      onFrame: callback => {
+        frames.push(callback);
+        return () => undefined;
+      }
+    },
+    key
+  );
+  await settle();
+};
+let seq = 0;
+const run = (runId: string) => ({ runId, sessionKey: 's', seq: ++seq });
+const delta = (runId: string, text: string) => peer.emit('chat.delta', { runId, seq: ++seq, text });
+const drawFrame = () => frames.splice(0).forEach(callback => callback());
+const runs = () => session.items.filter(isRun);
+const said = () => session.items.filter((item): item is UserMessage => !isRun(item));
+const texts = (of: Run) => of.parts.flatMap(part => (part.kind === 'text' ? [part.text] : []));
+const calls = (of: Run) => of.parts.flatMap(part => (part.kind === 'tool' ? [part.call] : []));
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  seq = 0;
+  frames = [];
+  peer = new Peer();
+  peer.results = {
+    'sessions.create': { sessionKey: 's' },
+    'sessions.subscribe': () => ({ seq }),
+    'approvals.list': { approvals: [] },
+    'chat.history': { messages: [] },
+    'chat.send': { runId: 'r1' },
+    'exec.approve': { ok: true }
+  };
+  stored([]);
+  peer.connect();
+});
+afterEach(() => {
+  session.dispose();
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('a run', () => {
+  it('is made on the server by the first message only, and shows that it works at once', async () => {
+    await begin(null);
+    expect(peer.askedFor('sessions.create')).toHaveLength(0);
+    session.send('hello');
+    await settle();
+    expect(peer.askedFor('sessions.create')).toHaveLength(1);
+    expect(peer.askedFor('chat.send')).toMatchObject([{ sessionKey: 's', message: 'hello' }]);
+    expect(runs()).toMatchObject([{ runId: 'r1', status: 'running', parts: [] }]);
+  });
+
+  it('puts deltas together and tells of them once a frame', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    await settle();
+    let changes = 0;
+    session.changed.connect(() => (changes += 1));
+    for (let count = 0; count < 200; count += 1) {
+      delta('r1', 'x');
+    }
+    expect(changes).toBe(0);
+    drawFrame();
+    expect(changes).toBe(1);
+    expect(texts(runs()[0])).toEqual(['x'.repeat(200)]);
+  });
+
+  it('keeps text and calls in the order in which they came', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    delta('r1', 'before');
+    peer.emit('tool.started', { ...run('r1'), callId: 'c1', tool: 'exec', input: { command: 'ls' } });
+    peer.emit('tool.finished', { ...run('r1'), callId: 'c1', tool: 'exec', ok: true, output: 'files' });
+    delta('r1', 'after');
+    peer.emit('chat.final', { ...run('r1'), text: 'after', usage: { inputTokens: 3, outputTokens: 2 } });
+    expect(runs()[0].parts.map(part => (part.kind === 'text' ? part.text : part.call.status))).toEqual([
+      'before',
+      'ok',
+      'after'
+    ]);
+    expect(runs()[0]).toMatchObject({ status: 'final', usage: { inputTokens: 3, outputTokens: 2 } });
+  });
+
+  it('shows the final text when no delta brought it, and not twice when one did', async () => {
+    await begin('s');
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    peer.emit('chat.started', run('r1'));
+    peer.emit('chat.final', { ...run('r1'), text: 'whole', usage });
+    peer.emit('chat.started', run('r2'));
+    delta('r2', 'whole');
+    peer.emit('chat.final', { ...run('r2'), text: 'whole', usage });
+    expect(runs().map(texts)).toEqual([['whole'], ['whole']]);
+  });
+
+  it('says what went wrong and what to do', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    peer.emit('chat.error', {
+      ...run('r1'),
+      code: 'auth',
+      message: 'The key is not valid.',
+      hint: 'Set a key.'
+    });
+    expect(runs()[0]).toMatchObject({
+      status: 'error',
+      problem: { code: 'auth', message: 'The key is not valid.', hint: 'Set a key.' }
+    });
+  });
+
+  it('ends its open calls when it is stopped', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    peer.emit('tool.started', { ...run('r1'), callId: 'c1', tool: 'exec', input: {} });
+    peer.emit('chat.aborted', run('r1'));
+    expect(runs()[0].status).toBe('aborted');
+    expect(calls(runs()[0])[0].status).toBe('aborted');
+    expect(session.isRunning).toBe(false);
+  });
+});
+
+describe('an approval', () => {
+  it('waits, and runs once it is approved', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    peer.emit('exec.approval_request', { ...approval(), seq: ++seq });
+    expect(waitingCalls(session.items).map(call => call.approval?.approvalId)).toEqual(['a1']);
+    peer.emit('exec.approval_resolved', {
+      approvalId: 'a1',
+      decision: 'approved',
+      by: 'you',
+      sessionKey: 's',
+      seq: ++seq
+    });
+    expect(waitingCalls(session.items)).toEqual([]);
+    expect(calls(runs()[0])[0].status).toBe('running');
+  });
+
+  it('shows a denied call as denied with its reason, and never as failed', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    peer.emit('exec.approval_request', { ...approval(), seq: ++seq });
+    const resolved = { approvalId: 'a1', by: 'you', sessionKey: 's', reason: 'use seaborn' };
+    peer.emit('exec.approval_resolved', { ...resolved, decision: 'denied', seq: ++seq });
+    peer.emit('tool.finished', { ...run('r1'), callId: 'c1', tool: 'exec', ok: false, output: 'Denied' });
+    expect(calls(runs()[0])[0]).toMatchObject({ status: 'denied', decision: { reason: 'use seaborn' } });
+  });
+
+  it('is there again after a reload, also when the server was restarted in between', async () => {
+    const asked = entry('assistant', 'I will look.', {
+      tool_calls: [{ id: 'c1', name: 'exec', arguments: { command: 'ls' } }],
+      meta: { runId: 'r1' }
+    });
+    const waits = entry('system', '', { meta: { kind: 'approval_request', ...approval() } });
+    stored([entry('user', 'look', { meta: { runId: 'r1' } }), asked, waits]);
+    peer.results['approvals.list'] = { approvals: [approval()] };
+    await begin('s');
+    expect(waitingCalls(session.items)).toHaveLength(1);
+    await session.approve('a1', 'once');
+    expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once' }]);
+  });
+});
+
+describe('reading a session', () => {
+  const history = [
+    entry('user', 'plot', { meta: { runId: 'r1' } }),
+    entry('assistant', 'I run it.', {
+      tool_calls: [{ id: 'c1', name: 'exec', arguments: { command: 'ls' } }],
+      meta: { runId: 'r1' }
+    }),
+    entry('tool', 'no such file', {
+      tool_call_id: 'c1',
+      meta: { runId: 'r1', ok: false, status: 'failed', durationMs: 40 }
+    }),
+    entry('assistant', 'It failed.', { meta: { runId: 'r1' }, usage: { inputTokens: 5, outputTokens: 6 } }),
+    entry('system', '', { meta: { kind: 'run_end', runId: 'r1', outcome: 'final' } })
+  ];
+
+  it('shows the conversation as it was', async () => {
+    stored(history);
+    await begin('s');
+    expect(said().map(message => message.text)).toEqual(['plot']);
+    expect(runs()[0]).toMatchObject({ status: 'final', usage: { inputTokens: 5, outputTokens: 6 } });
+    expect(calls(runs()[0])[0]).toMatchObject({ status: 'failed', output: 'no such file', durationMs: 40 });
+    expect(texts(runs()[0])).toEqual(['I run it.', 'It failed.']);
+  });
+
+  it('takes a run that is going from its events and not a second time from the transcript', async () => {
+    const going = [
+      entry('user', 'more', { meta: { runId: 'r2' } }),
+      entry('assistant', 'Half', { meta: { runId: 'r2' } })
+    ];
+    stored([...history, ...going], { activity: 'running' });
+    peer.results['sessions.subscribe'] = (_: unknown, socket: { frame: (value: unknown) => void }) => {
+      void Promise.resolve().then(() => {
+        socket.frame({ event: 'chat.started', data: run('r2') });
+        socket.frame({ event: 'chat.delta', data: { runId: 'r2', seq: ++seq, text: 'Half of it' } });
+      });
+      return { seq: 2 };
+    };
+    await begin('s');
+    expect(said().map(message => message.text)).toEqual(['plot', 'more']);
+    expect(runs().map(one => one.status)).toEqual(['final', 'running']);
+    expect(texts(runs()[1])).toEqual(['Half of it']);
+    delta('r2', ', and the rest');
+    drawFrame();
+    expect(texts(runs()[1])).toEqual(['Half of it, and the rest']);
+  });
+
+  it('says of a run that nobody finishes any more that it was interrupted', async () => {
+    stored([
+      entry('user', 'hello', { meta: { runId: 'r9' } }),
+      entry('assistant', 'He', { meta: { runId: 'r9' } })
+    ]);
+    await begin('s');
+    expect(runs()[0].status).toBe('interrupted');
+  });
+
+  it('says why it cannot be read, and reads it when asked again', async () => {
+    peer.results['sessions.get'] = new Refusal(-32602, 'There is no session s.');
+    await begin('s');
+    expect(session.phase).toBe('failed');
+    expect(session.problem?.message).toBe('There is no session s.');
+    stored(history);
+    await session.reload();
+    expect(session.phase).toBe('ready');
+    expect(session.items).toHaveLength(2);
+  });
+
+  it('is read again when text comes for a run that it does not know', async () => {
+    await begin('s');
+    peer.emit('tool.progress', {
+      ...run('other'),
+      sessionKey: 'elsewhere',
+      callId: '',
+      tool: 'model',
+      message: ''
+    });
+    expect(session.items).toEqual([]);
+    stored(history);
+    peer.socket.frame({ event: 'chat.delta', data: { runId: 'r1', sessionKey: 's', seq: ++seq, text: 'x' } });
+    await settle();
+    expect(session.items).toHaveLength(2);
+  });
+});
+
+describe('messages', () => {
+  it('wait without a connection and go in order, once, when it is back', async () => {
+    await begin('s');
+    peer.lose();
+    session.send('one');
+    session.send('two');
+    await settle();
+    expect(said().map(message => message.delivery)).toEqual(['waiting', 'waiting']);
+    peer.results['chat.send'] = (params: { message: string }) => ({ runId: `run of ${params.message}` });
+    await peer.comeBack();
+    expect(peer.askedFor('chat.send').map(params => params.message)).toEqual(['one', 'two']);
+    expect(said().map(message => message.delivery)).toEqual(['sent', 'sent']);
+  });
+
+  it('are not sent twice when only the answer got lost', async () => {
+    await begin('s');
+    peer.results['chat.send'] = undefined;
+    session.send('one');
+    await settle();
+    peer.lose();
+    peer.results['chat.history'] = { messages: [entry('user', 'one', { meta: { runId: 'r1' } })] };
+    await peer.comeBack();
+    expect(peer.askedFor('chat.send')).toHaveLength(1);
+    expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
+  });
+
+  it('are sent again when the server never got them', async () => {
+    await begin('s');
+    peer.results['chat.send'] = undefined;
+    session.send('one');
+    await settle();
+    peer.lose();
+    peer.results['chat.send'] = { runId: 'r1' };
+    await peer.comeBack();
+    expect(peer.askedFor('chat.send')).toHaveLength(2);
+    expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
+  });
+
+  it('say why the server refused them, and can be sent again', async () => {
+    await begin('s');
+    peer.results['chat.send'] = new Refusal(-32000, 'There is no model x.');
+    session.send('one');
+    await settle();
+    expect(said()).toMatchObject([{ delivery: 'failed', problem: { message: 'There is no model x.' } }]);
+    peer.results['chat.send'] = { runId: 'r1' };
+    session.resend(said()[0]);
+    await settle();
+    expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
+  });
+
+  it('sent during a run stand behind it, and their own run behind them', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r0'));
+    await settle();
+    session.send('next');
+    await settle();
+    expect(session.items.map(item => item.kind)).toEqual(['run', 'user']);
+    peer.emit('chat.final', { ...run('r0'), text: 'done', usage: { inputTokens: 1, outputTokens: 1 } });
+    peer.emit('chat.started', run('r1'));
+    expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual(['r0', 'next', 'r1']);
+  });
+
+  it('of another tab are shown above the run that they started', async () => {
+    await begin('s');
+    peer.results['chat.history'] = { messages: [entry('user', 'from there', { meta: { runId: 'r7' } })] };
+    peer.emit('chat.started', run('r7'));
+    await settle();
+    expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual(['from there', 'r7']);
+  });
+
+  it('are said again with their own words when a run is tried again', async () => {
+    await begin('s');
+    session.send('plot it');
+    await settle();
+    peer.emit('chat.error', { ...run('r1'), code: 'network', message: 'No connection' });
+    peer.results['chat.send'] = { runId: 'r2' };
+    session.retry(runs()[0]);
+    await settle();
+    expect(peer.askedFor('chat.send').map(params => params.message)).toEqual(['plot it', 'plot it']);
+  });
+});
