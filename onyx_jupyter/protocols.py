@@ -202,10 +202,14 @@ class Approver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """The decision on one call; `reason` is the person's own words, for the model."""
+    """The decision on one call; `reason` is the person's own words, for the model.
+
+    `shown` is what the person saw when saying yes; None where a grant for the session answered.
+    """
 
     approved: bool
     reason: str | None = None
+    shown: Mapping[str, Any] | None = None
 
 
 # ── sessions ────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.errors import OnyxError
@@ -59,6 +61,16 @@ async def _ask(
     if run.why:
         preview = replace(preview, details={**preview.details, "why": run.why})
     answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
-    if answer.approved:
-        return None
-    return f"Denied: {answer.reason}" if answer.reason else "Denied."
+    if not answer.approved:
+        return f"Denied: {answer.reason}" if answer.reason else "Denied."
+    if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context):
+        return "Not done: what it would do has changed since the user allowed it. Look again, then call it anew."
+    return None
+
+
+async def _is_still(
+    shown: Mapping[str, Any], tool: Tool[Arguments], arguments: Arguments, context: ToolContext
+) -> bool:
+    """A yes is for what the person saw: a cell that was edited while the question waited is another thing to run."""
+    now = await tool.preview(arguments, context)
+    return all(shown.get(name) == value for name, value in now.details.items())

@@ -89,7 +89,7 @@ class ApprovalBroker:
         await self._settle(pending, "approved", by, None, scope)
         if scope == "session":
             self._grants.setdefault(pending.session_key, set()).add(pending.grant)
-        _answer(pending, ApprovalAnswer(approved=True))
+        _answer(pending, ApprovalAnswer(approved=True, shown=pending.request.details))
 
     async def deny(self, approval_id: str, by: str, reason: str | None) -> None:
         """Raises: NotFound, AlreadyResolved, StorageError."""

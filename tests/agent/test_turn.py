@@ -154,6 +154,21 @@ async def test_denied_call_never_runs_and_model_sees_reason(tmp_path):
     await house.close()
 
 
+async def test_a_yes_is_for_what_was_shown_and_not_for_what_it_has_become(tmp_path):
+    house = House(tmp_path, [[Call("touch", {"word": "x"})], "Understood"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked()
+    house.touch.target = "edited meanwhile"
+    await house.approve()
+    await house.end(run_id)
+    assert house.touch.done == []
+    (result,) = house.results(key).values()
+    assert "changed since the user allowed it" in result["content"]
+    assert "changed since the user allowed it" in house.model.requests[1].messages[-1].content
+    await house.close()
+
+
 async def test_approved_call_runs_once_after_the_answer_is_on_disk(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"})], "Done"])
     key = await house.session()

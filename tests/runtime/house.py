@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.protocols import ModelRequest, ToolPreview
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -43,7 +44,10 @@ class Peek(Tool[Word]):
 
 
 class Touch(Tool[Word]):
-    """Writes, so a person is asked; `done` lists the words it was called with."""
+    """Writes, so a person is asked; `done` lists the words it was called with.
+
+    `target` is what it would change as it stands now, as a cell's source is.
+    """
 
     name = "touch"
     description = "Changes something."
@@ -52,6 +56,11 @@ class Touch(Tool[Word]):
 
     def __init__(self) -> None:
         self.done: list[str] = []
+        self.target = "as it was"
+
+    async def preview(self, arguments: Word, context: ToolContext) -> ToolPreview:
+        preview = await super().preview(arguments, context)
+        return replace(preview, details={**preview.details, "target": self.target})
 
     async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
