@@ -1,0 +1,84 @@
+"""The provider on stage: what it answers in the test at hand, and what it was asked in it. It knows no browser."""
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from onyx_jupyter.testing.script import Reply, ScriptEnded
+from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
+
+RIGHT_KEY = "a-key-that-opens"
+WRONG_KEY = "a-key-that-does-not"
+Answer = Reply | Callable[[Received], Reply]
+
+
+class Stage:
+    """A scripted provider whose script each test sets with `play`; more requests than replies are a failure."""
+
+    def __init__(self) -> None:
+        self.server = ScriptedServer(self._reply, models=("writer", "thinker"), api_key=RIGHT_KEY)
+        self._answers: Sequence[Answer] = ()
+        self._begin = 0
+        self._next = 0
+
+    def play(self, *answers: Answer) -> None:
+        """From now on: one of these for each request, in order."""
+        self._answers = answers
+        self._next = 0
+        self._begin = len(self.server.completions)
+        self.server.failures.clear()
+
+    @property
+    def asked(self) -> list[Received]:
+        """The requests since `play`, in order."""
+        return self.server.completions[self._begin :]
+
+    def config(self) -> dict[str, Any]:
+        """An onyx.json: this provider, one whose key it refuses, and one that is down."""
+        here = self.server.base_url
+        return {
+            "agents": {"defaults": {"model": "scripted/writer"}},
+            "providers": {
+                "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
+                "locked": {"baseUrl": here, "apiKey": WRONG_KEY, "models": ["vault"]},
+                "down": {"baseUrl": f"http://127.0.0.1:{_closed_port()}/v1", "apiKey": "none", "models": ["silent"]},
+            },
+        }
+
+    def _reply(self, request: Received) -> Reply:
+        if self._next >= len(self._answers):
+            raise ScriptEnded(f"The test has {len(self._answers)} answers, and one more request came.")
+        answer = self._answers[self._next]
+        self._next += 1
+        return answer(request) if callable(answer) else answer
+
+
+def tool_results(request: Received) -> list[str]:
+    """What tools gave back, as the model sees it, the oldest first."""
+    messages: Sequence[Mapping[str, Any]] = request.body.get("messages", ())
+    return [str(message.get("content")) for message in messages if message.get("role") == "tool"]
+
+
+def inserted_cell_id(request: Received) -> str:
+    """The id of the cell that was inserted last, from the tool's own words."""
+    found = re.findall(r"Inserted \w+ cell (\S+)", json.dumps(tool_results(request)))
+    assert found, f"no cell was inserted: {tool_results(request)}"
+    return str(found[-1])
+
+
+def saw_disconnect(request: Received, timeout_s: float) -> bool:
+    """Whether the provider's connection was closed before its answer was complete."""
+    # In a thread: the browser's own event loop runs in this one.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, request.client_left(timeout_s)).result()
+
+
+def _closed_port() -> int:
+    """A port at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
