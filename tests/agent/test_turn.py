@@ -204,6 +204,7 @@ async def test_silence_denies_and_the_model_hears_it_with_nobody_connected(tmp_p
         tmp_path, [[Call("touch", {"word": "x"})], "Understood"], config="{ security: { approvalTimeoutMs: 1000 } }"
     )
     key = await house.session()
+    house.watching = False
     house.onyx.streams.disconnect(house.receive)
     await house.send(key)
     await until(lambda: house.ends_on_disk(key))

@@ -127,6 +127,7 @@ class House:
         self.peek, self.touch, self.linger = Peek(), Touch(), Linger()
         self.opened_models: list[ScriptedModels] = []
         self.events: list[Event] = []
+        self.watching = True
         self.onyx = Onyx(
             self.home,
             self.root,
@@ -151,6 +152,8 @@ class House:
         return key
 
     async def send(self, key: str, message: str = "Please", **more: Any) -> str:
+        if self.watching:
+            self.onyx.streams.watch(key, self.receive)
         return await self.onyx.send(key, message, **more)
 
     async def run(self, key: str, message: str = "Please", **more: Any) -> Event:
