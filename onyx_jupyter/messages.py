@@ -61,12 +61,21 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation as a model sees it; `tool_call_id` belongs to role `tool` alone."""
+    """One message of a conversation; `tool_call_id` belongs to role `tool` alone.
+
+    `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model.
+    """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    context: str = ""
+
+    @property
+    def text(self) -> str:
+        """All that a model reads of the message."""
+        return f"{self.content}\n\n[Sent along: {self.context}]" if self.context else self.content
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,8 @@ def _said(role: str, content: str) -> dict[str, Any]:
 
 def _notebooks_in(request: ModelRequest) -> list[str]:
     """Notebooks named in the last message, else anywhere: a tiny model may only choose among them, not invent one."""
-    texts = [request.messages[-1].content] if request.messages else []
-    texts += [request.system, *(message.content for message in request.messages)]
+    texts = [request.messages[-1].text] if request.messages else []
+    texts += [request.system, *(message.text for message in request.messages)]
     found = (list(dict.fromkeys(_NOTEBOOK.findall(text))) for text in texts)
     return next((paths for paths in found if paths), [])
 
@@ -207,5 +207,5 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
             said = [action_text(REPLY, {"text": message.content})] if not actions else []
             converted += [{"role": "assistant", "content": action} for action in said + actions]
         else:
-            converted.append({"role": message.role, "content": message.content})
+            converted.append({"role": message.role, "content": message.text})
     return converted

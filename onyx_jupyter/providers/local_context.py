@@ -55,4 +55,4 @@ def _cut(message: Message, limit_chars: int) -> Message:
 
 
 def _length(message: Message) -> int:
-    return len(message.content) + sum(len(call.name) + len(str(dict(call.arguments))) for call in message.tool_calls)
+    return len(message.text) + sum(len(call.name) + len(str(dict(call.arguments))) for call in message.tool_calls)

@@ -42,7 +42,7 @@ def _message(message: Message) -> dict[str, Any]:
     if message.tool_calls:
         calls = [_tool_call(call) for call in message.tool_calls]
         return {"role": message.role, "content": message.content or None, "tool_calls": calls}
-    return {"role": message.role, "content": message.content}
+    return {"role": message.role, "content": message.text}
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:

@@ -119,18 +119,16 @@ def _run_messages(run: Sequence[Entry]) -> list[Message]:
         answered = [(call, results.pop(call.id)) for call in wished if call.id in results]
         if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
             continue
-        messages.append(Message(entry.role, _with_context(entry), tuple(call for call, _ in answered)))
+        calls = tuple(call for call, _ in answered)
+        messages.append(Message(entry.role, entry.content, calls, context=_context(entry)))
         messages.extend(Message("tool", result.content, (), call.id) for call, result in answered)
     return messages
 
 
-def _with_context(entry: Entry) -> str:
-    """The user's words, followed by what was sent along."""
+def _context(entry: Entry) -> str:
+    """What was sent along with a user's message, in words for the model."""
     context = entry.meta.get("context") if entry.role == "user" else None
-    items = [item for item in context if isinstance(item, Mapping)] if isinstance(context, list) else []
-    if not items:
-        return entry.content
-    return f"{entry.content}\n\n[Sent along: {'; '.join(_context_text(item) for item in items)}]"
+    return "; ".join(_context_text(item) for item in context) if isinstance(context, list) else ""
 
 
 def _context_text(item: Mapping[str, Any]) -> str:

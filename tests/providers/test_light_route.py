@@ -45,3 +45,9 @@ def test_after_a_result_the_result_is_shown_and_no_tool_is_offered() -> None:
         "`exec` answered:\n\n````\na ``` b\n````\n\n`memory_write` is done; it had nothing to say."
     )
     assert result_in_words(messages[:1]) is None
+
+
+def test_a_notebook_sent_along_is_no_word_of_the_question():
+    message = Message("user", "what is pandas good for", context="notebook welcome.ipynb")
+
+    assert wanted_tools([message], [ToolDefinition("notebook_read", "Reads a notebook.")]) == []

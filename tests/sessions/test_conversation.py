@@ -90,7 +90,8 @@ def test_a_second_result_for_the_same_call_is_left_out():
 def test_what_was_sent_along_follows_the_words():
     context = [{"type": "cell", "path": "a.ipynb", "cellId": "c7", "text": "x = 1"}, {"type": "file", "path": "b.csv"}]
     (message,) = conversation([asked("Look", context=context)], "r1")
-    assert message.content == "Look\n\n[Sent along: cell a.ipynb cell c7:\nx = 1\n; file b.csv]"
+    assert message.content == "Look"
+    assert message.text == "Look\n\n[Sent along: cell a.ipynb cell c7:\nx = 1\n; file b.csv]"
 
 
 def test_open_calls_are_those_without_a_result_in_the_order_they_were_made():
