@@ -73,7 +73,7 @@ def as_markdown(groups: Sequence[Group], machine: str) -> str:
     """The page for the documentation."""
     parts = [
         "# Figures",
-        "Written by `make bench BENCH_ARGS=\"--markdown docs/figures.md\"`, not by hand. "
+        "Written by `python benchmarks/run.py --markdown docs/figures.md`, not by hand. "
         "Each figure is the median of its runs, with the smallest and the largest; `ok` and `missed` go by the median. "
         "Real processes and real sockets; only the provider is scripted, an OpenAI-compatible server on loopback.",
         f"Measured {machine}",

@@ -1,6 +1,7 @@
 """The scripted provider in a process of its own, so that neither side of the measurement waits for the other.
 
-Replies are asked for by the words of the question: `stamps COUNT RATE`, `chunks COUNT RATE`, `silence`, `exec COMMAND`.
+Replies are asked for by the words of the question: `stamps COUNT RATE`, `chunks COUNT RATE`, `markdown COUNT RATE`,
+`silence`, `exec COMMAND`.
 `python -m benchmarks.provider` prints its address, then one JSON line whenever a client has left an answer.
 """
 
@@ -21,8 +22,14 @@ from onyx_jupyter.testing.script import Call, Hang, Pause, Reply, Say, Step
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
 
 CHUNK_CHARS = 4
+SECTION_WORDS = 200
 _LINE = "Each of them has four of these characters. "
 _LEFT_TIMEOUT_S = 300.0
+
+
+def numbered_word(index: int) -> str:
+    """The word that stands at that place of a `markdown` answer."""
+    return f"w{index:04d}"
 
 
 class ProviderProcess:
@@ -75,10 +82,23 @@ class _Piece(Say):
         super().__init__("".join(_LINE[(start + offset) % len(_LINE)] for offset in range(CHUNK_CHARS)))
 
 
+class _NumberedPiece(Say):
+    """The next word of a long Markdown answer with headings, lists and code; numbered, so that none can be missing."""
+
+    def __init__(self, index: int) -> None:
+        before = {0: "\n\n## Another part\n\n", 60: "\n\n```python\n", 120: "\n```\n\n"}.get(index % SECTION_WORDS, "")
+        if not before and index % SECTION_WORDS > 120 and index % 10 == 0:
+            before = "\n- "
+        elif not before and 60 < index % SECTION_WORDS < 120 and index % 6 == 0:
+            before = "\n"
+        super().__init__(f"{before}{numbered_word(index)} ")
+
+
 class _Until(Pause):
     """Waits until its turn in a steady rhythm, whatever the pieces before it took."""
 
-    __slots__ = ("_due_s", "_rhythm")
+    _rhythm: _Rhythm
+    _due_s: float
 
     def __init__(self, rhythm: _Rhythm, due_s: float) -> None:
         object.__setattr__(self, "_rhythm", rhythm)
@@ -109,6 +129,8 @@ def _replies(request: Received) -> Reply:
         return _steady(lambda _: _Stamp(""), rest)
     if word == "chunks":
         return _steady(_Piece, rest)
+    if word == "markdown":
+        return _steady(_NumberedPiece, rest)
     if word == "exec":
         return ["I run it.", Call("exec", {"command": rest})]
     if word == "silence":

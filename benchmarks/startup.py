@@ -13,14 +13,15 @@ PAIRS = 7
 IMPORTS = 9
 METHOD = (
     "`jupyter server` with JupyterLab, with the extension switched on and off in turn, in one run. Read at the moment "
-    "`/api/status` first answers: user and system time of the process and its children, and the process's resident memory. The "
-    "ratio and the difference are those of neighbours in time. Imports are timed in a fresh process each."
+    "`/api/status` first answers: user and system time of the process and its children, and the process's resident "
+    "memory. The ratio and the difference are those of neighbours in time. Imports are timed in a fresh process each."
 )
 
 
 def measure() -> Group:
     _start(extension=True)  # compiles what was never compiled and fills the disk cache
-    with_it, without = [], []
+    with_it: list[tuple[float, int]] = []
+    without: list[tuple[float, int]] = []
     for number in range(PAIRS):
         first = number % 2 == 0  # whichever goes first has no advantage over all pairs
         for extension in (first, not first):
@@ -38,9 +39,16 @@ def measure() -> Group:
                 "jupyter-ai 3.2 ≈ 1.7, NBI 6.2 ≈ 1.3",
                 3,
             ),
-            Figure("  the same from the lowest of each", [_lowest_cpu_s(with_it) / _lowest_cpu_s(without)], "×", digits=3),
+            Figure(
+                "  the same from the lowest of each", [_lowest_cpu_s(with_it) / _lowest_cpu_s(without)], "×", digits=3
+            ),
             Figure("  CPU without", [cpu_s for cpu_s, _ in without], "s"),
-            Figure("  CPU that the extension adds", [1000 * (ours[0] - theirs[0]) for ours, theirs in pairs], "ms", digits=0),
+            Figure(
+                "  CPU that the extension adds",
+                [1000 * (ours[0] - theirs[0]) for ours, theirs in pairs],
+                "ms",
+                digits=0,
+            ),
             Figure(
                 "resident memory that it adds before first use",
                 [(ours[1] - theirs[1]) / 1e6 for ours, theirs in pairs],

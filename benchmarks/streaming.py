@@ -31,18 +31,23 @@ METHOD = (
 
 
 def measure() -> Group:
-    with ProviderProcess() as provider, JupyterProcess(configuration=provider.configuration) as server:
-        with SocketClient(server.port, server.token) as client:
-            _reply(client, f"stamps 100 {RATE}")  # loads the provider library
-            onyx, litellm, http = [], [], []
-            cpu_ms = []
-            for _ in range(ROUNDS):
-                cpu_before = server.cpu_s()
-                onyx.append(_reply(client, f"stamps {STAMPS} {RATE}"))
-                cpu_ms.append(1000 * (server.cpu_s() - cpu_before) / STAMPS)
-                litellm.append(_library("litellm", provider))
-                http.append(_library("http", provider))
-            traffic, written, stored = zip(*(_cost(client, server) for _ in range(TRAFFIC_ROUNDS)), strict=True)
+    onyx: list[list[float]] = []
+    litellm: list[list[float]] = []
+    http: list[list[float]] = []
+    cpu_ms: list[float] = []
+    with (
+        ProviderProcess() as provider,
+        JupyterProcess(configuration=provider.configuration) as server,
+        SocketClient(server.port, server.token) as client,
+    ):
+        _reply(client, f"stamps 100 {RATE}")  # loads the provider library
+        for _ in range(ROUNDS):
+            cpu_before = server.cpu_s()
+            onyx.append(_reply(client, f"stamps {STAMPS} {RATE}"))
+            cpu_ms.append(1000 * (server.cpu_s() - cpu_before) / STAMPS)
+            litellm.append(_library("litellm", provider))
+            http.append(_library("http", provider))
+        traffic, written, stored = zip(*(_cost(client, server) for _ in range(TRAFFIC_ROUNDS)), strict=True)
     return Group(
         "Streaming",
         METHOD,
