@@ -359,6 +359,32 @@ describe('messages', () => {
     expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual(['r0', 'next', 'r1']);
   });
 
+  it('stand in front of their own run, also when several wait', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r0'));
+    await settle();
+    peer.results['chat.send'] = (params: { message: string }) => ({ runId: `run of ${params.message}` });
+    session.send('one');
+    session.send('two');
+    await settle();
+    peer.emit('chat.started', run('run of one'));
+    expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual([
+      'r0',
+      'one',
+      'run of one',
+      'two'
+    ]);
+  });
+
+  it('that have not left yet stay when the session is read again', async () => {
+    await begin('s');
+    peer.results['chat.send'] = new Refusal(-32000, 'No.');
+    session.send('one');
+    await settle();
+    await session.reload();
+    expect(said().map(message => message.text)).toEqual(['one']);
+  });
+
   it('of another tab are shown above the run that they started', async () => {
     await begin('s');
     peer.results['chat.history'] = { messages: [entry('user', 'from there', { meta: { runId: 'r7' } })] };

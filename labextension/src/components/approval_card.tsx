@@ -67,7 +67,7 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
     >
       <div className="onyx-Approval-head">
         <span id={titleId} className="onyx-Approval-title">
-          {approval.summary}
+          {approval.toolName === 'exec' ? trans.__('Run this command') : approval.summary}
         </span>
         <TimeLeft expiresAt={approval.expiresAt} />
       </div>
@@ -127,7 +127,7 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
         </button>
         <button type="button" className="onyx-Button" data-onyx="deny" disabled={disabled} onClick={onDeny}>
           {trans.__('Deny')}
-          <kbd aria-hidden="true">⎋</kbd>
+          <kbd aria-hidden="true">Esc</kbd>
         </button>
       </div>
       {scopeText && (

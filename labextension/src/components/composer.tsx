@@ -21,6 +21,7 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
   /** Go to the request that waits for an answer. */
   answerWaiting: () => void;
   running: boolean;
+  online: boolean;
   waitingForPerson: boolean;
   chips: readonly Chip[];
   /** The notebook in front, when it does not go along yet. */
@@ -31,7 +32,8 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const { text, setText, send, stop, editLast, answerWaiting, running, chips, offered, usage } = props;
+  const { text, setText, send, stop, editLast, answerWaiting, running, online, chips, offered, usage } =
+    props;
   const { trans } = useUi();
   const hasText = text.trim() !== '';
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
@@ -68,7 +70,15 @@ export function Composer(props: ComposerProps): JSX.Element {
         <div className="onyx-Composer-bar">
           <ModelPicker {...props} />
           <UsageLine {...usage} />
-          {running && <IconButton icon={stopIcon} label={trans.__('Stop')} hook="stop" onClick={stop} />}
+          {running && (
+            <IconButton
+              icon={stopIcon}
+              label={trans.__('Stop')}
+              hook="stop"
+              disabled={!online}
+              onClick={stop}
+            />
+          )}
           {(!running || hasText) && (
             <button
               type="button"

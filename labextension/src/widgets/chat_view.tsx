@@ -186,8 +186,8 @@ function Connect({ assistant, view }: PartProps): JSX.Element {
   );
 }
 
-function Input({ chat, session, assistant, front, view }: PartProps): JSX.Element {
-  useSignals(session.changed, assistant.changed, front.changed, chat.input.valueChanged);
+function Input({ chat, session, assistant, client, front, view }: PartProps): JSX.Element {
+  useSignals(session.changed, assistant.changed, front.changed, chat.input.valueChanged, client.stateChanged);
   const { path, isIncluded } = front;
   return (
     <Composer
@@ -200,6 +200,7 @@ function Input({ chat, session, assistant, front, view }: PartProps): JSX.Elemen
       editLast={() => chat.editLast()}
       answerWaiting={() => view.focusApproval()}
       running={session.isRunning}
+      online={client.state === 'open'}
       waitingForPerson={waitingCalls(session.items).length > 0}
       chips={path !== null && isIncluded ? [{ path, remove: () => front.include(false) }] : []}
       offered={path !== null && !isIncluded ? { path, add: () => front.include(true) } : null}

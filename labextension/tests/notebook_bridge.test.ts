@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { ActionError, NotebookBridge } from '../src/models/notebook_bridge';
+import type { Action } from '../src/models/notebook_bridge';
+import type { OpenNotebook } from '../src/protocol/wire';
+import { Peer, settle } from './peer';
+
+let peer: Peer;
+let open: OpenNotebook[];
+let bridge: NotebookBridge;
+let actions: Record<string, Action>;
+
+const ask = (requestId: string, action: string, params = {}) =>
+  peer.emit('client.request', { requestId, action, params });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = { 'client.update': { ok: true }, 'client.respond': { ok: true } };
+  open = [{ path: 'a.ipynb', active: true }];
+  actions = { 'notebook.read': async () => ({ cells: [] }) };
+  bridge = new NotebookBridge(peer.client, actions, () => open);
+});
+afterEach(() => {
+  bridge.dispose();
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('NotebookBridge', () => {
+  it('tells what is open after each connect, and again only when it changed', async () => {
+    peer.connect();
+    bridge.announce();
+    expect(peer.askedFor('client.update')).toEqual([{ notebooks: open }]);
+    open = [];
+    bridge.announce();
+    expect(peer.askedFor('client.update')).toHaveLength(2);
+    peer.lose();
+    await peer.comeBack();
+    expect(peer.askedFor('client.update')).toHaveLength(3);
+  });
+
+  it('answers each request exactly once, with its own id', async () => {
+    peer.connect();
+    ask('1', 'notebook.read');
+    ask('2', 'notebook.read');
+    await settle();
+    expect(peer.askedFor('client.respond')).toEqual([
+      { requestId: '1', result: { cells: [] } },
+      { requestId: '2', result: { cells: [] } }
+    ]);
+  });
+
+  it('passes a refusal on with its code and data', async () => {
+    actions['notebook.edit'] = async () => {
+      throw new ActionError('stale', 'The cell was changed in the meantime.', { source: 'now' });
+    };
+    peer.connect();
+    ask('1', 'notebook.edit');
+    await settle();
+    expect(peer.askedFor('client.respond')).toEqual([
+      {
+        requestId: '1',
+        error: { code: 'stale', message: 'The cell was changed in the meantime.', data: { source: 'now' } }
+      }
+    ]);
+  });
+
+  it('refuses what it does not know, names of every object among it', async () => {
+    peer.connect();
+    ask('1', 'notebook.burn');
+    ask('2', 'toString');
+    await settle();
+    const codes = peer.askedFor('client.respond').map(answer => (answer.error as { code: string }).code);
+    expect(codes).toEqual(['bad_request', 'bad_request']);
+  });
+
+  it('answers a bug in an action as an internal error', async () => {
+    const silence = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    actions['notebook.run'] = async () => {
+      throw new TypeError('boom');
+    };
+    peer.connect();
+    ask('1', 'notebook.run');
+    await settle();
+    expect(peer.askedFor('client.respond')).toMatchObject([{ requestId: '1', error: { code: 'internal' } }]);
+    silence.mockRestore();
+  });
+
+  it('says nothing any more once it is disposed', async () => {
+    peer.connect();
+    bridge.dispose();
+    ask('1', 'notebook.read');
+    await settle();
+    expect(peer.askedFor('client.respond')).toEqual([]);
+  });
+});
