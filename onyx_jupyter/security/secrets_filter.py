@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Mapping
 
@@ -39,16 +38,3 @@ class SecretsFilter:
         if self._known is not None:
             text = self._known.sub(REDACTED, text)
         return _KNOWN_SHAPES.sub(REDACTED, text) if self._shapes else text
-
-
-class RedactingLogFilter(logging.Filter):
-    """Keeps secrets out of log records; attach it to a handler or logger."""
-
-    def __init__(self, secrets: SecretsFilter) -> None:
-        super().__init__()
-        self._secrets = secrets
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg = self._secrets.apply(record.getMessage())
-        record.args = None
-        return True

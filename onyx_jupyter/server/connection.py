@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
 from onyx_jupyter.errors import InvalidRequest, OnyxError
+from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
 from onyx_jupyter.server.methods import HANDLERS
 from onyx_jupyter.server.wire import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, METHODS, UNKNOWN_METHOD
 
-if TYPE_CHECKING:
-    from onyx_jupyter.server.service import Service
-
 log = logging.getLogger(__name__)
 
+HEALTH = "health.check"
 SLOW_METHODS = frozenset({"models.list"})
 
 
@@ -29,26 +30,31 @@ class Connection:
     network are answered beside the others, so that Stop never waits behind them.
     """
 
-    def __init__(self, service: Service, send: Callable[[str], None], user: str) -> None:
-        self.service = service
-        self.onyx = service.onyx
-        self.user = user
-        self.send = send
-        self.tab = service.tabs.opened(self._ask_tab)
-        self._after: list[str] = []
+    def __init__(
+        self,
+        onyx: Onyx,
+        tabs: TabRequests,
+        health: Callable[[], Awaitable[dict[str, Any]]],
+        send: Callable[[str], None],
+        user: str,
+    ) -> None:
+        self._onyx = onyx
+        self._tabs = tabs
+        self._send = send
         self._slow: set[asyncio.Task[None]] = set()
-        self.onyx.streams.connect(send)
+        self._caller = Caller(onyx, tabs, tabs.opened(self._ask_tab), user, health, send)
+        onyx.streams.connect(send)
 
     async def receive(self, frame: str | bytes) -> None:
         """Answers one frame, whatever it holds."""
         try:
             request_id, method, params = decode_request(frame)
         except FrameError as error:
-            self.send(encode_error(error.request_id, error.code, str(error)))
+            self._send(encode_error(error.request_id, error.code, str(error)))
             return
         if method not in METHODS:
             known = ", ".join(METHODS)
-            self.send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. There are: {known}."))
+            self._send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. There are: {known}."))
             return
         if method in SLOW_METHODS:
             task = asyncio.create_task(self._answer(request_id, method, params), name=f"onyx {method}")
@@ -57,14 +63,10 @@ class Connection:
         else:
             await self._answer(request_id, method, params)
 
-    def send_after_result(self, frames: list[str]) -> None:
-        """Frames that go out right behind the result of the request being answered."""
-        self._after.extend(frames)
-
     def close(self) -> None:
         """The client has gone; its runs go on."""
-        self.onyx.streams.disconnect(self.send)
-        self.service.tabs.closed(self.tab)
+        self._onyx.streams.disconnect(self._send)
+        self._tabs.closed(self._caller.tab)
         for task in self._slow:
             task.cancel()
 
@@ -72,33 +74,35 @@ class Connection:
         try:
             result = await self._call(method, params)
         except ValidationError as error:
-            self.send(encode_error(request_id, INVALID_PARAMS, *_first_problem(error)))
+            self._send(encode_error(request_id, INVALID_PARAMS, *_first_problem(error)))
         except InvalidRequest as error:
-            self.send(encode_error(request_id, INVALID_PARAMS, str(error), {"field": error.field}))
+            self._send(encode_error(request_id, INVALID_PARAMS, str(error), {"field": error.field}))
         except OnyxError as error:
             data = {"code": error.code} | ({"hint": error.hint} if error.hint else {})
-            self.send(encode_error(request_id, APPLICATION_ERROR, self.onyx.redact(str(error)), data))
+            self._send(encode_error(request_id, APPLICATION_ERROR, self._onyx.redact(str(error)), data))
         except Exception:
             log.exception("The method %s failed", method)
             message = f"Something in Onyx went wrong in {method}. The server's log has the details."
-            self.send(encode_error(request_id, INTERNAL_ERROR, message))
+            self._send(encode_error(request_id, INTERNAL_ERROR, message))
         else:
-            self.send(encode_result(request_id, result))
+            self._send(encode_result(request_id, result))
             self._send_what_follows()
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         parsed = METHODS[method][0].model_validate(params)
-        await self.onyx.ready()
-        return await HANDLERS[method](parsed, self)
+        if method != HEALTH:  # it says itself what keeps Onyx from being ready
+            await self._onyx.ready()
+        return await HANDLERS[method](parsed, self._caller)
 
     def _send_what_follows(self) -> None:
-        frames, self._after = self._after, []
+        frames = list(self._caller.after_result)
+        self._caller.after_result.clear()
         for frame in frames:
-            self.send(frame)
+            self._send(frame)
 
     async def _ask_tab(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:
         data = {"requestId": request_id, "action": action, "params": dict(params)}
-        self.send(encode_event("client.request", data))
+        self._send(encode_event("client.request", data))
 
 
 def _first_problem(error: ValidationError) -> tuple[str, dict[str, Any]]:

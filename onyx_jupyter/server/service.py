@@ -18,9 +18,9 @@ from onyx_jupyter.notebook.document_service import document_service, notebook_pa
 from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.onyx import Onyx
-from onyx_jupyter.security.secrets_filter import RedactingLogFilter
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.frames import encode_event
+from onyx_jupyter.server.log import write_log_through
 
 log = logging.getLogger(__name__)
 
@@ -32,22 +32,23 @@ class Service:
 
     def __init__(self, server_app: Any) -> None:
         paths = notebook_paths(server_app)
-        self.tabs = TabRequests(IdSource(SystemClock()), paths)
+        self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.onyx = Onyx(
             Home.from_environment(),
             Path(server_app.root_dir),
-            document_service(server_app, self.tabs, paths),
+            document_service(server_app, self._tabs, paths),
             encode=encode_event,
             templates=TEMPLATES,
-            open_notebooks=self.tabs.open_notebooks,
+            open_notebooks=self._tabs.open_notebooks,
         )
         self._warming: asyncio.Task[None] | None = None
+        write_log_through(self.onyx.redact)
 
     def connect(self, send: Callable[[str], None], user: str) -> Connection:
         """A new client. The first one starts the loading of what the first answer will need."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
-        return Connection(self, send, user)
+        return Connection(self.onyx, self._tabs, self.health, send, user)
 
     async def health(self) -> dict[str, Any]:
         """The result of `health.check`."""
@@ -75,7 +76,6 @@ class Service:
     async def _warm(self) -> None:
         try:
             await self.onyx.ready()
-            logging.getLogger("onyx_jupyter").addFilter(RedactingLogFilter(self.onyx.settings.secrets))
             await self.onyx.warm()
         except OnyxError as error:
             log.error("Onyx could not start: %s", error)

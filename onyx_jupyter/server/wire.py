@@ -100,9 +100,12 @@ class SessionInfo(Wire):
 
 
 class ToolCallEntry(Wire):
+    """A call that the model made; `malformed` is what it sent where that was no JSON object."""
+
     id: str
     name: str
     arguments: dict[str, Any]
+    malformed: str | None = None
 
 
 class Entry(BaseModel):

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire import ChatAbortParams, ChatHistoryParams, ChatSendParams
 from onyx_jupyter.sessions.entry import to_json
 
-if TYPE_CHECKING:
-    from onyx_jupyter.server.connection import Connection
 
-
-async def send(params: ChatSendParams, connection: Connection) -> dict[str, Any]:
-    onyx = connection.onyx
+async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
+    onyx = caller.onyx
     await onyx.sessions.get(params.session_key)
-    onyx.streams.watch(params.session_key, connection.send)
+    onyx.streams.watch(params.session_key, caller.send)
     context = [item.model_dump(by_alias=True, exclude_none=True) for item in params.context or []]
     run_id = await onyx.send(params.session_key, params.message, model=params.model, mode=params.mode, context=context)
     return {"runId": run_id}
 
 
-async def history(params: ChatHistoryParams, connection: Connection) -> dict[str, Any]:
-    entries = list((await connection.onyx.sessions.get(params.session_key)).entries)
+async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
+    entries = list((await caller.onyx.sessions.get(params.session_key)).entries)
     if params.before is not None:
         ids = [entry.id for entry in entries]
         if params.before not in ids:
@@ -31,5 +29,5 @@ async def history(params: ChatHistoryParams, connection: Connection) -> dict[str
     return {"messages": [to_json(entry) for entry in entries[-params.limit :]]}
 
 
-async def abort(params: ChatAbortParams, connection: Connection) -> dict[str, Any]:
-    return {"ok": await connection.onyx.abort(params.run_id)}
+async def abort(params: ChatAbortParams, caller: Caller) -> dict[str, Any]:
+    return {"ok": await caller.onyx.abort(params.run_id)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire import (
     SessionParams,
     SessionsCreateParams,
@@ -13,33 +14,30 @@ from onyx_jupyter.server.wire import (
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
 
-if TYPE_CHECKING:
-    from onyx_jupyter.server.connection import Connection
 
-
-async def create(params: SessionsCreateParams, connection: Connection) -> dict[str, Any]:
-    key = await connection.onyx.create_session(params.agent_id, params.title, params.model)
-    connection.onyx.streams.watch(key, connection.send)
+async def create(params: SessionsCreateParams, caller: Caller) -> dict[str, Any]:
+    key = await caller.onyx.create_session(params.agent_id, params.title, params.model)
+    caller.onyx.streams.watch(key, caller.send)
     return {"sessionKey": key}
 
 
-async def list_sessions(params: SessionsListParams, connection: Connection) -> dict[str, Any]:
-    onyx = connection.onyx
+async def list_sessions(params: SessionsListParams, caller: Caller) -> dict[str, Any]:
+    onyx = caller.onyx
     infos = [onyx.session_info(item.session_key, item.summary) for item in await onyx.sessions.list()]
     wanted = [info for info in infos if _matches(info, params)]
     return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted)}
 
 
-async def get(params: SessionParams, connection: Connection) -> dict[str, Any]:
-    transcript = await connection.onyx.sessions.get(params.session_key)
-    info = connection.onyx.session_info(params.session_key, summarise(transcript.entries))
+async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
+    transcript = await caller.onyx.sessions.get(params.session_key)
+    info = caller.onyx.session_info(params.session_key, summarise(transcript.entries))
     return {"session": info, "messages": [to_json(entry) for entry in transcript.entries]}
 
 
-async def subscribe(params: SessionsSubscribeParams, connection: Connection) -> dict[str, Any]:
-    await connection.onyx.sessions.get(params.session_key)
-    seq, missed = connection.onyx.streams.subscribe(params.session_key, connection.send, params.after_seq)
-    connection.send_after_result(missed)
+async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.sessions.get(params.session_key)
+    seq, missed = caller.onyx.streams.subscribe(params.session_key, caller.send, params.after_seq)
+    caller.after_result.extend(missed)
     return {"seq": seq}
 
 

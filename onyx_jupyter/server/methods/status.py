@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire import NoParams
 
-if TYPE_CHECKING:
-    from onyx_jupyter.server.connection import Connection
+
+async def health_check(params: NoParams, caller: Caller) -> dict[str, Any]:
+    return await caller.health()
 
 
-async def health_check(params: NoParams, connection: Connection) -> dict[str, Any]:
-    return await connection.service.health()
-
-
-async def agents_list(params: NoParams, connection: Connection) -> dict[str, Any]:
-    onyx = connection.onyx
+async def agents_list(params: NoParams, caller: Caller) -> dict[str, Any]:
+    onyx = caller.onyx
     config = onyx.settings.config
     agents = [
         {
