@@ -295,10 +295,12 @@ export interface Subscribed {
   seq: number;
 }
 
+/** A call that the model made; `malformed` is what it sent where that was no JSON object. */
 export interface ToolCallEntry {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
+  malformed?: string | null;
 }
 
 export interface ToolFinishedData {

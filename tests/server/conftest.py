@@ -1,0 +1,66 @@
+"""A real Jupyter server with the extension, its home in a temporary folder, its model on a scripted server."""
+
+import json
+
+import pytest
+
+from onyx_jupyter.testing.scripted_server import ScriptedServer
+from tests.server.client import Client
+
+KEY = "sk-test-0123456789abcdef-secret"
+
+
+class Replies:
+    """What the model says, set by each test; `requests` is what it was asked."""
+
+    def __init__(self) -> None:
+        self.next = []
+        self.server = ScriptedServer(lambda request: self.next.pop(0) if self.next else "ok", api_key=KEY)
+
+    @property
+    def requests(self):
+        return self.server.completions
+
+
+@pytest.fixture
+def replies():
+    replies = Replies()
+    with replies.server:
+        yield replies
+
+
+@pytest.fixture
+def onyx_home(tmp_path, replies, monkeypatch):
+    home = tmp_path / "onyx-home"
+    home.mkdir(mode=0o700)
+    config = {
+        "agents": {"defaults": {"model": "scripted/model"}},
+        "providers": {"scripted": {"baseUrl": replies.server.base_url, "apiKey": KEY, "models": ["model"]}},
+    }
+    (home / "onyx.json").write_text(json.dumps(config))
+    monkeypatch.setenv("ONYX_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def jp_server_config(onyx_home):
+    return {"ServerApp": {"jpserver_extensions": {"onyx_jupyter": True}}}
+
+
+@pytest.fixture
+def connect(jp_ws_fetch, jp_asyncio_loop):
+    """Opens sockets, and closes them after the test."""
+    clients = []
+
+    async def open_client(**kwargs):
+        client = Client(await jp_ws_fetch("onyx", "ws", **kwargs))
+        clients.append(client)
+        return client
+
+    yield open_client
+
+    async def close_all():
+        for client in clients:
+            await client.close()
+
+    jp_asyncio_loop.run_until_complete(close_all())

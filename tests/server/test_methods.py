@@ -1,0 +1,294 @@
+"""Every method and every event of the socket, on a real Jupyter server, checked against the published models."""
+
+import asyncio
+import json
+
+import pytest
+
+from onyx_jupyter.server.methods import HANDLERS
+from onyx_jupyter.server.wire import EVENTS, METHODS
+from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
+from tests.server.client import MethodFailed
+from tests.server.conftest import KEY
+from tests.waiting import until
+
+
+def test_every_published_method_has_a_handler_and_no_other():
+    assert list(HANDLERS) == list(METHODS)
+
+
+async def test_health_agents_and_models_say_how_things_stand(connect, onyx_home):
+    client = await connect()
+    health = await client.ask("health.check")
+    assert health["status"] == "ok"
+    assert health["components"]["model"] == {"ok": True, "message": "scripted/model"}
+    agents = (await client.ask("agents.list"))["agents"]
+    assert agents == [
+        {
+            "id": "main",
+            "name": "Onyx",
+            "model": "scripted/model",
+            "default": True,
+            "workspace": str(onyx_home / "workspace"),
+        }
+    ]
+    models = (await client.ask("models.list"))["models"]
+    assert {"id": "scripted/model", "provider": "scripted", "local": True, "tools": True} in models
+    assert (await client.ask("models.list", refresh=True))["models"]
+
+
+async def test_sessions_are_made_listed_filtered_and_read(connect):
+    client = await connect()
+    first = (await client.ask("sessions.create", title="About apples"))["sessionKey"]
+    second = (await client.ask("sessions.create", agentId="main", title="About pears"))["sessionKey"]
+    listed = await client.ask("sessions.list")
+    assert listed["total"] == 2
+    assert {item["sessionKey"] for item in listed["sessions"]} == {first, second}
+    assert [s["sessionKey"] for s in (await client.ask("sessions.list", query="PEARS about"))["sessions"]] == [second]
+    assert (await client.ask("sessions.list", query="plums"))["total"] == 0
+    page = await client.ask("sessions.list", limit=1, offset=1)
+    assert (page["total"], len(page["sessions"])) == (2, 1)
+    assert (await client.ask("sessions.list", agentId="nobody"))["sessions"] == []
+    assert (await client.ask("sessions.list", status="archived"))["sessions"] == []
+    detail = await client.ask("sessions.get", sessionKey=first)
+    assert detail["session"]["title"] == "About apples"
+    assert [message["role"] for message in detail["messages"]] == ["system"]
+    assert await client.ask("sessions.subscribe", sessionKey=first) == {"seq": 0}
+
+
+async def test_a_message_is_answered_with_events_of_which_the_first_follows_the_result(connect, replies):
+    replies.next = [[Say("Hello there", chunk_chars=4)]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    context = [{"type": "cell", "path": "a.ipynb", "cellId": "c1", "text": "x = 1"}]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Hi", context=context, mode="agent"))["runId"]
+    name, data = await client.end(run_id)
+    assert (name, data["text"], data["sessionKey"]) == ("chat.final", "Hello there", key)
+    assert "".join(delta["text"] for delta in client.events("chat.delta")) == "Hello there"
+    assert set(client.events("chat.delta")[0]) == {"runId", "seq", "text"}
+    numbered = [f["data"]["seq"] for f in client.frames if "event" in f and f["data"].get("seq") is not None]
+    assert numbered == list(range(1, len(numbered) + 1))
+    order = [frame.get("event") or frame["id"] for frame in client.frames]
+    assert order.index("chat.started") > order.index("q2")
+    assert "x = 1" in replies.requests[0].last_user_text
+    history = (await client.ask("chat.history", sessionKey=key))["messages"]
+    assert [message["role"] for message in history] == ["system", "user", "assistant", "system"]
+    older = await client.ask("chat.history", sessionKey=key, before=history[2]["id"], limit=1)
+    assert [message["id"] for message in older["messages"]] == [history[1]["id"]]
+
+
+async def test_an_approved_call_runs_and_a_denied_one_does_not(connect, replies, jp_root_dir):
+    command = {"command": "echo done > made.txt && cat made.txt"}
+    replies.next = [["I will.", Call("exec", command)], [Call("exec", {"command": "touch never.txt"})], "Understood"]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    request = await client.event("exec.approval_request", runId=run_id)
+    assert request["details"]["command"] == command["command"]
+    assert not (jp_root_dir / "made.txt").exists()
+    (listed,) = (await client.ask("approvals.list", sessionKey=key))["approvals"]
+    assert listed == {name: value for name, value in request.items() if name != "seq"}
+    assert (await client.ask("approvals.list"))["approvals"] == [listed]
+    assert (await client.ask("sessions.get", sessionKey=key))["session"]["activity"] == "waiting"
+    assert await client.ask("exec.approve", approvalId=request["approvalId"]) == {"ok": True}
+    finished = await client.event("tool.finished", runId=run_id)
+    assert finished["ok"] is True
+    assert "done" in finished["output"]
+    assert (jp_root_dir / "made.txt").read_text() == "done\n"
+    second = await client.event("exec.approval_request", summary="Run `touch never.txt`")
+    await client.ask("exec.deny", approvalId=second["approvalId"], reason="Not here")
+    assert (await client.end(run_id))[0] == "chat.final"
+    assert not (jp_root_dir / "never.txt").exists()
+    assert "Denied: Not here" in json.dumps(replies.requests[-1].body["messages"])
+    decisions = [(event["decision"], event.get("reason")) for event in client.events("exec.approval_resolved")]
+    assert decisions == [("approved", None), ("denied", "Not here")]
+    with pytest.raises(MethodFailed) as late:
+        await client.ask("exec.approve", approvalId=second["approvalId"])
+    assert late.value.data["code"] == "already_resolved"
+    assert (await client.ask("approvals.list"))["approvals"] == []
+
+
+async def test_always_is_refused_in_words_and_the_question_stays_open(connect, replies, jp_root_dir):
+    replies.next = [[Call("exec", {"command": "touch never.txt"})]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    request = await client.event("exec.approval_request")
+    with pytest.raises(MethodFailed, match="'always' is not offered") as refused:
+        await client.ask("exec.approve", approvalId=request["approvalId"], scope="always")
+    assert (refused.value.code, refused.value.data) == (-32602, {"field": "scope"})
+    assert len((await client.ask("approvals.list"))["approvals"]) == 1
+    assert await client.ask("chat.abort", runId=run_id) == {"ok": True}
+    assert (await client.end(run_id))[0] == "chat.aborted"
+    assert not (jp_root_dir / "never.txt").exists()
+    assert await client.ask("chat.abort", runId=run_id) == {"ok": False}
+
+
+async def test_stop_ends_a_streaming_answer_and_the_providers_work(connect, replies):
+    hang = Hang()
+    replies.next = [["Half", hang]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    await client.event("chat.delta", text="Half")
+    await client.ask("chat.abort", runId=run_id)
+    assert (await client.end(run_id))[0] == "chat.aborted"
+    assert await replies.requests[0].client_left(30)
+    entries = (await client.ask("sessions.get", sessionKey=key))["messages"]
+    assert entries[-2]["content"] == "Half"
+
+
+async def test_a_provider_error_is_an_event_with_a_hint(connect, replies):
+    replies.next = [[HttpError(401, "Incorrect API key provided.", "invalid_api_key")]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    name, data = await client.end(run_id)
+    assert (name, data["code"]) == ("chat.error", "authentication")
+    assert data["hint"]
+
+
+async def test_who_comes_back_gets_the_missed_events_in_order_once_each(connect, replies):
+    hold = Hold()
+    replies.next = [["one ", "two ", hold, "three"]]
+    first = await connect()
+    key = (await first.ask("sessions.create"))["sessionKey"]
+    run_id = (await first.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    seen = (await first.event("chat.delta", text="two "))["seq"]
+    await first.close()
+    second, third = await connect(), await connect()
+    assert (await second.ask("sessions.subscribe", sessionKey=key, afterSeq=seen - 1))["seq"] == seen
+    await third.ask("sessions.subscribe", sessionKey=key)
+    hold.released.set()
+    await second.end(run_id)
+    await third.end(run_id)
+    assert [delta["text"] for delta in second.events("chat.delta")] == ["two ", "three"]
+    assert [delta["text"] for delta in third.events("chat.delta")] == ["one ", "two ", "three"]
+    numbers = [f["data"]["seq"] for f in third.frames if "event" in f and f["data"].get("seq") is not None]
+    assert numbers == list(range(1, len(numbers) + 1))
+    late = await connect()
+    await late.ask("sessions.subscribe", sessionKey=key, afterSeq=0)
+    await late.ask("health.check")
+    assert [delta["text"] for delta in late.events("chat.delta")] == ["one ", "two ", "three"]
+
+
+async def test_sessions_of_others_are_not_heard_but_their_metadata_is(connect, replies):
+    one, two = await connect(), await connect()
+    await two.ask("health.check")
+    key = (await one.ask("sessions.create"))["sessionKey"]
+    run_id = (await one.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    await one.end(run_id)
+    await two.event("session.updated", sessionKey=key, activity="idle", messageCount=2)
+    assert {frame["event"] for frame in two.frames if "event" in frame} == {"session.updated"}
+
+
+async def test_a_slow_method_does_not_hold_up_stop(connect, replies, jp_serverapp):
+    hang = Hang()
+    replies.next = [["Half", hang]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    await client.event("chat.delta")
+    service = await jp_serverapp.extension_manager.extension_points["onyx_jupyter"].app.service()
+    released, original = asyncio.Event(), service.onyx.models.list
+
+    async def slow(*, refresh=False):
+        await released.wait()
+        return await original(refresh=refresh)
+
+    service.onyx.models.list = slow
+    listing = await client.post("models.list")
+    await client.ask("chat.abort", runId=run_id)
+    assert (await client.end(run_id))[0] == "chat.aborted"
+    assert not any(frame.get("id") == listing for frame in client.frames)
+    released.set()
+    assert "models" in (await client.answer(listing))["result"]
+
+
+async def test_a_tab_tells_what_it_has_open_and_the_model_hears_of_it(connect, replies):
+    client = await connect()
+    notebooks = [{"path": "front.ipynb", "active": True}, {"path": "other.ipynb"}]
+    assert await client.ask("client.update", notebooks=notebooks) == {"ok": True}
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.end((await client.ask("chat.send", sessionKey=key, message="Go"))["runId"])
+    system = replies.requests[0].body["messages"][0]["content"]
+    assert "front.ipynb" in system
+    assert "other.ipynb" in system
+
+
+async def test_a_tab_is_asked_and_its_answer_reaches_the_model_and_only_its_own(connect, replies):
+    replies.next = [[Call("notebook_read", {"path": "front.ipynb"})], "Read"]
+    tab, other = await connect(), await connect()
+    await tab.ask("client.update", notebooks=[{"path": "front.ipynb", "active": True}])
+    key = (await other.ask("sessions.create"))["sessionKey"]
+    run_id = (await other.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    request = await tab.event("client.request")
+    assert request["params"]["path"] == "front.ipynb"
+    wrong = await other.ask("client.respond", requestId=request["requestId"], result={})
+    assert wrong == {"ok": False}
+    failed = {"code": "not_open", "message": "It was closed just now."}
+    assert await tab.ask("client.respond", requestId=request["requestId"], error=failed) == {"ok": True}
+    assert (await other.end(run_id))[0] == "chat.final"
+    assert other.events("client.request") == []
+    assert await tab.ask("client.respond", requestId=request["requestId"], result={}) == {"ok": False}
+
+
+async def test_a_malformed_call_is_part_of_a_session_that_can_be_read(connect, replies):
+    replies.next = [[Call("exec", "{not json")], [Call("exec", '{"command": NaN}')], "I see"]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.end((await client.ask("chat.send", sessionKey=key, message="Go"))["runId"])
+    entries = (await client.ask("sessions.get", sessionKey=key))["messages"]
+    assert [entry["role"] for entry in entries if entry["role"] == "tool"] == ["tool", "tool"]
+    assert client.events("exec.approval_request") == []
+
+
+async def test_runs_go_on_when_the_client_has_left(connect, replies, onyx_home):
+    hold = Hold()
+    replies.next = [["one ", hold, "two"]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.ask("chat.send", sessionKey=key, message="Go")
+    await client.event("chat.delta")
+    await client.close()
+    hold.released.set()
+    (path,) = (onyx_home / "sessions").glob(f"*/{key}.jsonl")
+    await until(lambda: '"outcome":"final"' in path.read_text())
+    assert "one two" in path.read_text()
+
+
+async def test_the_key_is_in_no_frame_no_file_and_no_log(
+    connect, replies, onyx_home, jp_root_dir, jp_serverapp, caplog
+):
+    caplog.set_level(0)
+    token = jp_serverapp.identity_provider.token
+    (jp_root_dir / "leak.txt").write_text(f"key {KEY}\n")
+    replies.next = [
+        [Call("exec", {"command": "cat leak.txt"})],
+        [HttpError(401, f"Incorrect API key provided: {KEY}", "invalid_api_key")],
+    ]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    request = await client.event("exec.approval_request")
+    await client.ask("exec.approve", approvalId=request["approvalId"])
+    assert (await client.end(run_id))[0] == "chat.error"
+    await client.ask("sessions.get", sessionKey=key)
+    await client.ask("models.list", refresh=True)
+    assert "[secret removed]" in (await client.event("tool.finished"))["output"]
+    for text in client.raw:
+        assert KEY not in text
+        assert token not in text
+    for path in onyx_home.rglob("*"):
+        if path.is_file() and path.name != "onyx.json":
+            assert KEY not in path.read_text("utf-8", "replace"), path
+            assert token not in path.read_text("utf-8", "replace"), path
+    assert KEY not in caplog.text
+    assert KEY not in json.dumps(replies.requests[-1].body)
+
+
+def test_the_constants_of_socket_and_wire_are_the_same():
+    from onyx_jupyter.server import socket, wire
+
+    assert socket.MAX_FRAME_BYTES == wire.MAX_FRAME_BYTES
+    assert set(EVENTS) >= {"chat.started", "client.request"}
