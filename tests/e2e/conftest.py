@@ -15,7 +15,6 @@ from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 
-RESULTS = Path(__file__).parents[2] / "test-results"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -166,7 +165,7 @@ def tabs(context: BrowserContext, request: pytest.FixtureRequest, name: str) -> 
     yield tabs
     if request.node.stash.get(FAILED, False):
         labs = [value for value in request.node.funcargs.values() if isinstance(value, LabServer)]
-        keep_traces(RESULTS / name, tabs, labs)
+        keep_traces(Path(request.config.getoption("--output")) / name, tabs, labs)
     assert tabs.uncaught == []
 
 

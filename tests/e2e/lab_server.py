@@ -1,4 +1,4 @@
-"""A real `jupyter lab` with a home, settings and notebooks of its own. It never sees the settings of whoever runs it."""
+"""A real `jupyter lab` with a home, settings and notebooks of its own. It never sees those of whoever runs it."""
 
 import json
 import os
@@ -26,8 +26,8 @@ OFFLINE = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up
 class LabServer:
     """One server that can be killed and started again: on the same port, with the same home.
 
-    `config` is what onyx.json says; None leaves it to the first start. `offline` cuts the process off from every network;
-    a browser reaches it through `enter_network` only.
+    `config` is what onyx.json says; None leaves it to the first start. `offline` cuts the process off from every
+    network; a browser reaches it through `enter_network` only.
     """
 
     def __init__(
@@ -74,7 +74,14 @@ class LabServer:
     def notebook(self, name: str, *sources: str) -> Path:
         """A new notebook with these code cells and a Python kernel."""
         cells = [
-            {"cell_type": "code", "id": f"cell-{n}", "metadata": {}, "source": s, "outputs": [], "execution_count": None}
+            {
+                "cell_type": "code",
+                "id": f"cell-{n}",
+                "metadata": {},
+                "source": s,
+                "outputs": [],
+                "execution_count": None,
+            }
             for n, s in enumerate(sources, 1)
         ]
         path = self.files / name

@@ -86,8 +86,10 @@ class Notebook:
         return self.cells.nth(index).locator(".jp-OutputArea-output")
 
     def save(self) -> None:
+        """The disk has it when it returns."""
         self.panel.locator(".jp-Notebook").click(position={"x": 5, "y": 5})
         self.page.keyboard.press("Control+s")
+        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
 
 
 def added_lines(diff: Locator) -> str:
@@ -99,17 +101,27 @@ def source_of(editor: Locator) -> str:
     return "\n".join(line.strip("\n") for line in editor.locator(".cm-line").all_inner_texts())
 
 
-def overflowing(node: Locator) -> list[str]:
-    """Every element in `node` that is wider than its place, those that scroll on purpose aside."""
-    found: list[str] = node.evaluate(
-        """root => [root, ...root.querySelectorAll('*')].filter(element => {
-            const style = getComputedStyle(element);
-            const box = element.getBoundingClientRect();
-            return box.width > 0 && element.clientWidth > 0 && style.overflowX !== 'auto' && style.overflowX !== 'scroll'
-                && !(style.overflowX === 'hidden' && style.textOverflow === 'ellipsis')
-                && !element.closest('svg, mjx-container, .jp-RenderedMermaid')
-                && element.scrollWidth > element.clientWidth + 1;
-        }).map(element => `${element.tagName}.${element.className} ${element.scrollWidth} > ${element.clientWidth}`)"""
+def overflowing(sidebar: Sidebar) -> list[str]:
+    """What reaches beyond the sidebar's edge, and the conversation where it would have to be moved sideways."""
+    found: list[str] = sidebar.node.evaluate(
+        """root => {
+            const list = root.querySelector('[data-onyx=messages]');
+            const frame = new Set([root, list]);
+            const edge = root.getBoundingClientRect().right + 1;
+            const kept = element => {
+                for (let one = element.parentElement; one && !frame.has(one); one = one.parentElement) {
+                    if (getComputedStyle(one).overflowX !== 'visible') {
+                        return true;
+                    }
+                }
+                return false;
+            };
+            return [...root.querySelectorAll('*')]
+                .filter(element => element.getBoundingClientRect().width > 0 && !element.closest('mjx-assistive-mml'))
+                .filter(element => element.getBoundingClientRect().right > edge && !kept(element))
+                .concat([...frame].filter(element => element && element.scrollWidth > element.clientWidth))
+                .map(element => `${element.tagName}.${element.className} ${element.scrollWidth}`);
+        }"""
     )
     return found
 

@@ -1,0 +1,44 @@
+"""The server goes away under an open page and comes back: what was typed meanwhile goes out once."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import Tabs
+from tests.e2e.lab_server import LabServer
+from tests.e2e.stage import Stage
+
+
+def test_message_typed_offline_waits_and_goes_out_once(
+    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
+) -> None:
+    mortal_lab.notebook(f"{name}.ipynb")
+    sidebar, _ = tabs.open(mortal_lab, f"{name}.ipynb", name)
+    # JupyterLab itself says so too, in a dialog that takes the keys: hence the button below.
+    dismiss = sidebar.page.locator(".jp-Dialog .jp-mod-accept")
+    sidebar.page.add_locator_handler(dismiss, lambda button: button.click())
+    stage.play("Before.", "After.")
+    sidebar.ask("First question")
+    expect(sidebar.answers).to_have_text(["Before."])
+    sidebar.wait_for_end()
+
+    mortal_lab.kill()
+    expect(sidebar.offline).to_contain_text("Offline")
+    sidebar.input.fill("Second question")
+    sidebar.hook("send").click()
+    expect(sidebar.said.last).to_have_attribute("data-delivery", "waiting")
+    expect(sidebar.said.last).to_contain_text("Goes when the connection is back")
+    assert len(stage.asked) == 1
+
+    mortal_lab.start()
+    expect(sidebar.answers).to_have_text(["Before.", "After."])
+    expect(sidebar.offline).to_have_count(0)
+    expect(sidebar.said.last).to_have_attribute("data-delivery", "sent")
+    sidebar.wait_for_end()
+    assert [request.last_user_text.count("Second question") for request in stage.asked] == [0, 1]
+
+    before = sidebar.transcript()
+    assert [line.split()[0] for line in before] == ["user-message", "run", "answer"] * 2
+    sidebar.page.reload()
+    sidebar.show()
+    expect(sidebar.answers).to_have_text(["Before.", "After."])
+    assert sidebar.transcript() == before
+    assert len(stage.asked) == 2

@@ -1,0 +1,53 @@
+"""Choosing who answers, and which conversation stands in front."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.e2e.sidebar import Notebook, Sidebar
+from tests.e2e.stage import Stage
+
+
+def test_chosen_model_answers_the_next_question(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, _ = open_lab()
+    stage.play("One.", "Two.")
+    expect(sidebar.models).to_have_value("scripted/writer")
+    offered = sidebar.models.locator("option").evaluate_all("options => options.map(option => option.value)")
+    assert {"scripted/writer", "scripted/thinker", "locked/vault", "local/smollm2"} <= set(offered)
+    sidebar.ask("First")
+    expect(sidebar.answers).to_have_text(["One."])
+    sidebar.wait_for_end()
+    sidebar.models.select_option("scripted/thinker")
+    sidebar.ask("Second")
+    expect(sidebar.answers).to_have_text(["One.", "Two."])
+    assert [request.body["model"] for request in stage.asked] == ["writer", "thinker"]
+
+
+def test_new_session_search_and_the_way_back(open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage) -> None:
+    sidebar, _ = open_lab()
+    stage.play("About whales.", "About violins.")
+    sidebar.ask("What do whales eat?")
+    expect(sidebar.answers).to_have_text(["About whales."])
+    sidebar.wait_for_end()
+
+    sidebar.hook("new-session").click()
+    expect(sidebar.empty).to_be_visible()
+    expect(sidebar.input).to_be_focused()
+    sidebar.ask("How old are violins?")
+    expect(sidebar.answers).to_have_text(["About violins."])
+    sidebar.wait_for_end()
+    # Each session is its own: the second knows nothing of the first.
+    assert "whales" not in str(stage.asked[1].body["messages"])
+
+    sidebar.hook("session-title").click()
+    rows = sidebar.hook("session")
+    expect(rows.filter(has_text="whales")).to_have_count(1)
+    expect(rows.filter(has_text="violins")).to_have_attribute("aria-current", "true")
+    sidebar.hook("session-search").fill("whales eat")
+    expect(rows).to_have_count(1)
+    rows.click()
+    expect(sidebar.answers).to_have_text(["About whales."])
+    expect(sidebar.said).to_have_count(1)
+    expect(sidebar.hook("session-title")).to_contain_text("whales")
