@@ -17,16 +17,22 @@ interface ConnectPanelProps {
 
 const KEY = `{
   agents: {
-    defaults: { model: "openai/gpt-5-mini" },
+    defaults: {
+      model: "openai/gpt-5-mini",
+    },
   },
   providers: {
-    openai: { apiKey: "\${OPENAI_API_KEY}" },
+    openai: {
+      apiKey: "\${OPENAI_API_KEY}",
+    },
   },
 }`;
 
 const SERVER = `{
   agents: {
-    defaults: { model: "openai/my-model" },
+    defaults: {
+      model: "openai/my-model",
+    },
   },
   providers: {
     openai: {

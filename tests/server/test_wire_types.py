@@ -1,0 +1,41 @@
+"""The TypeScript that is generated from the wire models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.server import wire, wire_types
+
+
+def test_every_method_and_event_has_its_types() -> None:
+    text = wire_types.typescript()
+    for name, (params, result) in wire.METHODS.items():
+        assert f'"{name}": {{ params: {params.__name__}; result: {result.__name__} }};' in text
+    for name, data in wire.EVENTS.items():
+        assert f'"{name}": {data.__name__};' in text
+
+
+def test_optional_fields_are_optional_and_no_type_is_any() -> None:
+    text = wire_types.typescript()
+    assert "  afterSeq?: number | null;" in text
+    assert "  sessionKey: string;" in text
+    assert ": any" not in text
+
+
+def test_check_fails_for_a_file_that_is_not_current_and_does_not_touch_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "wire.ts"
+    monkeypatch.setattr(wire_types, "TARGET", target)
+    assert wire_types.main([]) == 0
+    assert wire_types.main(["--check"]) == 0
+    target.write_text("old", encoding="utf-8")
+    assert wire_types.main(["--check"]) == 1
+    assert target.read_text(encoding="utf-8") == "old"
+
+
+def test_a_schema_that_cannot_be_expressed_is_an_error() -> None:
+    with pytest.raises(TypeError, match="Teach"):
+        wire_types._type({"type": "tuple"})
