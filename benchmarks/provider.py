@@ -105,7 +105,7 @@ class _Until(Pause):
         object.__setattr__(self, "_due_s", due_s)
 
     @property
-    def seconds(self) -> float:  # type: ignore[override]
+    def seconds(self) -> float:
         return max(self._rhythm.began_at + self._due_s - time.monotonic(), 0.0)
 
 
