@@ -1,7 +1,9 @@
 """Every method and every event of the socket, on a real Jupyter server, checked against the published models."""
 
 import asyncio
+import io
 import json
+import logging
 
 import pytest
 
@@ -285,6 +287,21 @@ async def test_the_key_is_in_no_frame_no_file_and_no_log(
             assert token not in path.read_text("utf-8", "replace"), path
     assert KEY not in caplog.text
     assert KEY not in json.dumps(replies.requests[-1].body)
+
+
+async def test_what_onyx_logs_is_without_secrets_also_in_stacks(connect):
+    client = await connect()
+    await client.ask("health.check")
+    (handler,) = logging.getLogger("onyx_jupyter").handlers
+    written = io.StringIO()
+    handler.setStream(written)
+    try:
+        raise ValueError(f"the key is {KEY}")
+    except ValueError:
+        logging.getLogger("onyx_jupyter.agent.anything").exception("It failed with %s", KEY)
+    assert "Onyx] It failed with [secret removed]" in written.getvalue()
+    assert "ValueError: the key is [secret removed]" in written.getvalue()
+    assert KEY not in written.getvalue()
 
 
 def test_the_constants_of_socket_and_wire_are_the_same():

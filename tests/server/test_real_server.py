@@ -1,0 +1,156 @@
+"""A real `jupyter server` process: killed in the middle of an answer, it comes back with everything."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import websocket_connect
+
+from onyx_jupyter.testing.script import Call, Hang, HttpError
+from tests.server.client import Client
+from tests.waiting import LIMIT_S, until
+
+TOKEN = "test-token-0123456789"
+
+
+class RealServer:
+    """A server process on a home and a root of its own."""
+
+    def __init__(self, folder, onyx_home) -> None:
+        self.root = folder / "served"
+        self.root.mkdir(exist_ok=True)
+        self.log = folder / "server.log"
+        self._home = onyx_home
+        self._folder = folder
+
+    def start(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [
+            sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={self.port}",
+            f"--ServerApp.root_dir={self.root}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
+            "--ServerApp.jpserver_extensions=onyx_jupyter=True", "--debug",
+        ]  # fmt: skip
+        environment = {
+            **os.environ,
+            "ONYX_HOME": str(self._home),
+            "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
+            "JUPYTER_RUNTIME_DIR": str(self._folder / "runtime"),
+        }
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(LIMIT_S)
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(LIMIT_S)
+
+    async def client(self) -> Client:
+        request = HTTPRequest(
+            f"ws://127.0.0.1:{self.port}/onyx/ws", headers={"Authorization": f"token {TOKEN}"}, connect_timeout=20
+        )
+        return Client(await websocket_connect(request))
+
+    async def up(self) -> None:
+        """Returns when it answers; the first answer takes as long as its imports."""
+        await until(self._answers)
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api", timeout=5):
+            return True
+        return False
+
+
+@pytest.fixture
+def server(tmp_path, onyx_home):
+    running = RealServer(tmp_path, onyx_home)
+    running.start()
+    yield running
+    running.kill()
+
+
+async def test_killed_in_the_middle_of_a_stream_the_server_comes_back_with_everything(server, replies, onyx_home):
+    replies.next = [
+        ["I will ask.", Call("exec", {"command": "echo x >> runs.txt"})],
+        ["Half an answer", Hang()],
+        "Back",
+    ]
+    await server.up()
+    client = await server.client()
+    waiting = (await client.ask("sessions.create"))["sessionKey"]
+    streaming = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=waiting, message="Run it"))["runId"]
+    before = await client.event("exec.approval_request")
+    await client.ask("chat.send", sessionKey=streaming, message="Tell me")
+    await client.event("chat.delta", text="Half an answer")
+    await until(lambda: list((onyx_home / "sessions").rglob("*.partial")))
+    await until(lambda: "Half an answer" in next((onyx_home / "sessions").rglob("*.partial")).read_text())
+    server.kill()
+    await client.close()
+
+    server.start()
+    await server.up()
+    client = await server.client()
+    (after,) = (await client.ask("approvals.list"))["approvals"]
+    assert {**after, "seq": 0} == {**before, "seq": 0}
+    entries = (await client.ask("sessions.get", sessionKey=streaming))["messages"]
+    assert [entry["content"] for entry in entries] == ["", "Tell me", "Half an answer", ""]
+    assert entries[-1]["meta"]["outcome"] == "interrupted"
+    assert not (server.root / "runs.txt").exists()
+    await client.ask("sessions.subscribe", sessionKey=waiting)
+    await client.ask("exec.approve", approvalId=after["approvalId"])
+    name, data = await client.end(run_id)
+    assert (name, data["text"]) == ("chat.final", "Back")
+    assert (server.root / "runs.txt").read_text() == "x\n"
+    await client.close()
+
+
+async def test_a_stopped_server_ends_at_once_and_keeps_what_waits(server, replies, onyx_home):
+    replies.next = [[Call("exec", {"command": "true"})]]
+    await server.up()
+    client = await server.client()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.ask("chat.send", sessionKey=key, message="Run it")
+    request = await client.event("exec.approval_request")
+    await asyncio.to_thread(server.stop)
+    server.start()
+    await server.up()
+    again = await server.client()
+    (pending,) = (await again.ask("approvals.list"))["approvals"]
+    assert pending["approvalId"] == request["approvalId"]
+    for one in (client, again):
+        await one.close()
+
+
+async def test_no_secret_is_in_the_servers_own_log_and_its_errors_are(server, replies, onyx_home):
+    key = json.loads((onyx_home / "onyx.json").read_text())["providers"]["scripted"]["apiKey"]
+    replies.next = [[HttpError(401, f"Incorrect API key provided: {key}", "invalid_api_key")]]
+    await server.up()
+    client = await server.client()
+    session = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=session, message="Go"))["runId"]
+    assert (await client.end(run_id))[0] == "chat.error"
+    (onyx_home / "onyx.json").write_text("{ runtime: { maxTurns: 'many' } }")
+    await client.ask("models.list", refresh=True)
+    await client.close()
+    await asyncio.to_thread(server.stop)
+    log = server.log.read_text()
+    assert key not in log
+    assert f"token={TOKEN}" not in log.replace(f"/?token={TOKEN}", "").replace(f"/tree?token={TOKEN}", "")
+    (line,) = [line for line in log.splitlines() if "runtime.maxTurns is 'many'" in line]
+    assert line.startswith("[E ")
+    assert "Onyx]" in line
+    assert "Traceback" not in log
