@@ -202,7 +202,7 @@ class House:
 
     def lines(self, key: str) -> list[dict[str, Any]]:
         """What is on disk."""
-        return [json.loads(line) for line in self.file(key).read_text("utf-8").splitlines()]
+        return [json.loads(line) for line in self.file(key).read_text("utf-8").split("\n") if line]
 
     def results(self, key: str) -> dict[str, dict[str, Any]]:
         """Call id → its one result on disk; every call has one."""
