@@ -68,10 +68,13 @@ class Service:
         return await self.health()
 
     async def close(self) -> None:
-        """Ends all work when the server shuts down."""
+        """Ends all work when the server shuts down; an error here would keep Jupyter from ending at all."""
         if self._warming is not None:
             self._warming.cancel()
-        await self.onyx.close()
+        try:
+            await self.onyx.close()
+        except Exception:
+            log.exception("Onyx did not close properly")
 
     async def _warm(self) -> None:
         try:

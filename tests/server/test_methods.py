@@ -304,6 +304,19 @@ async def test_what_onyx_logs_is_without_secrets_also_in_stacks(connect):
     assert KEY not in written.getvalue()
 
 
+async def test_an_error_while_closing_is_logged_and_lets_jupyter_end(connect, jp_serverapp, caplog):
+    client = await connect()
+    await client.ask("health.check")
+    service = await jp_serverapp.extension_manager.extension_points["onyx_jupyter"].app.service()
+
+    async def fails() -> None:
+        raise RuntimeError("a process that would not end")
+
+    service.onyx.models.close = fails
+    await service.close()
+    assert "a process that would not end" in caplog.text
+
+
 def test_the_constants_of_socket_and_wire_are_the_same():
     from onyx_jupyter.server import socket, wire
 
