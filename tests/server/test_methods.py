@@ -228,9 +228,10 @@ async def test_a_tab_is_asked_and_its_answer_reaches_the_model_and_only_its_own(
     assert request["params"]["path"] == "front.ipynb"
     wrong = await other.ask("client.respond", requestId=request["requestId"], result={})
     assert wrong == {"ok": False}
-    failed = {"code": "not_open", "message": "It was closed just now."}
+    failed = {"code": "internal", "message": "The page is confused."}
     assert await tab.ask("client.respond", requestId=request["requestId"], error=failed) == {"ok": True}
     assert (await other.end(run_id))[0] == "chat.final"
+    assert "The page is confused." in json.dumps(replies.requests[1].body["messages"])
     assert other.events("client.request") == []
     assert await tab.ask("client.respond", requestId=request["requestId"], result={}) == {"ok": False}
 
