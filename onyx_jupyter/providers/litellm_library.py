@@ -8,6 +8,7 @@ import importlib
 import json
 import logging
 import os
+import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,6 +82,8 @@ def _load() -> Any:
             # One HTTP client for all providers: closing an answer closes its connection at once, and nothing is
             # left open when the event loop ends.
             litellm.disable_aiohttp_transport = True
+            # Its guard against models that loop ends a valid answer: a long rule, a column of the same number.
+            litellm.REPEATED_STREAMING_CHUNK_LIMIT = sys.maxsize
             for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             for module in _FIRST_CALL:

@@ -132,6 +132,13 @@ async def test_text_comes_in_pieces_and_ends_with_exactly_one_done(make: Maker) 
     assert (answer.done.usage.input_tokens, answer.done.usage.output_tokens) == (11, 5)
 
 
+async def test_an_answer_may_say_the_same_thing_many_times(make: Maker) -> None:
+    column = "0.0, " * 150  # more than LiteLLM takes for an honest answer
+    subject = make([[Say(column, chunk_chars=5)]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert answer.text == column
+
+
 async def test_a_tool_call_comes_whole_with_an_id_and_without_text(make: Maker) -> None:
     subject = make([[Call("exec", {"command": 'echo "ä" {1}'}, id="")]])
     answer = await collect(subject.model.stream(QUESTION))
