@@ -25,7 +25,7 @@ def _config(onyx: Onyx) -> dict[str, Any]:
     error = onyx.settings.error
     if error is None:
         return {"ok": True, "message": str(onyx.home.config_file)}
-    hint = "The defaults are in force. Mend the file, then choose “Check again” in the model picker."
+    hint = "The defaults are in force. Mend the file, then choose “Check again”."
     return {"ok": False, "message": str(error), "hint": hint}
 
 

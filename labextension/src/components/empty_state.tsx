@@ -1,16 +1,23 @@
 /** The first thing one sees: which model answers, what it can do, three things to try. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import { fileName } from '../models/tool_words';
+import { EmbeddedModelOffer } from './embedded_model_offer';
+import type { EmbeddedModelOfferProps } from './embedded_model_offer';
 import { useUi } from './ui_context';
 
 interface EmptyStateProps {
   model: string | null;
   isLocal: boolean;
+  /** Set while the embedded model would answer but is not installed. */
+  missing: EmbeddedModelOfferProps | null;
   notebook: string | null;
   ask: (text: string) => void;
   connectModel: () => void;
 }
 
-export function EmptyState({ model, isLocal, notebook, ask, connectModel }: EmptyStateProps): JSX.Element {
+export function EmptyState(props: EmptyStateProps): JSX.Element {
+  const { model, isLocal, missing, notebook, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
   const suggestions = notebook
@@ -26,19 +33,7 @@ export function EmptyState({ model, isLocal, notebook, ask, connectModel }: Empt
       ];
   return (
     <div className="onyx-Empty" data-onyx="empty">
-      <p>
-        {model === null
-          ? trans.__('Looking for a model…')
-          : isLocal
-            ? trans.__(
-                '%1 answers: a small model on this machine, for trying things out. It needs no account and no network.',
-                model
-              )
-            : trans.__(
-                '%1 answers. It reads your notebooks and, when you allow it, edits cells, runs them and runs commands.',
-                model
-              )}
-      </p>
+      {missing ? <EmbeddedModelOffer {...missing} /> : <p>{whoAnswers(model, isLocal, trans)}</p>}
       <ul className="onyx-Empty-tries">
         {suggestions.map(suggestion => (
           <li key={suggestion}>
@@ -49,8 +44,23 @@ export function EmptyState({ model, isLocal, notebook, ask, connectModel }: Empt
         ))}
       </ul>
       <button type="button" className="onyx-Link" data-onyx="connect-model" onClick={connectModel}>
-        {isLocal ? trans.__('Connect a better model') : trans.__('Connect a model')}
+        {isLocal && !missing ? trans.__('Connect a better model') : trans.__('Connect a model')}
       </button>
     </div>
   );
+}
+
+function whoAnswers(model: string | null, isLocal: boolean, trans: TranslationBundle): string {
+  if (model === null) {
+    return trans.__('Looking for a model…');
+  }
+  return isLocal
+    ? trans.__(
+        '%1 answers: a small model on this machine, for trying things out. It needs no account and no network.',
+        model
+      )
+    : trans.__(
+        '%1 answers. It reads your notebooks and, when you allow it, edits cells, runs them and runs commands.',
+        model
+      );
 }

@@ -1,5 +1,5 @@
 /** The chat in the right sidebar, and the commands that lead to it. */
-import { ILayoutRestorer } from '@jupyterlab/application';
+import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -33,7 +33,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   autoStart: true,
   provides: IOnyxChat,
   requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     connection: IOnyxConnection,
@@ -41,7 +41,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     rendermime: IRenderMimeRegistry,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    labShell: ILabShell | null
   ): IOnyxChat => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const view = new ViewState();
@@ -69,9 +70,17 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
     restorer?.add(sidebar, sidebar.id);
     app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
+    void labShell?.restored.then(layout => openOnFirstSight(layout, sidebar.id, labShell));
     return { model, sidebar };
   }
 };
+
+/** A person who opens JupyterLab for the first time finds the chat open; from then on their own layout counts. */
+function openOnFirstSight(layout: ILabShell.ILayout, id: string, shell: ILabShell): void {
+  if (layout.fresh) {
+    shell.activateById(id);
+  }
+}
 
 function createModel(
   app: JupyterFrontEnd,

@@ -1,4 +1,4 @@
-/** The few questions that go over HTTP: why the socket cannot be reached. It never sends a message. */
+/** The little that goes over HTTP: why the socket cannot be reached, installing a model. It never sends a message. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
@@ -20,6 +20,16 @@ export class RestClient {
       return response.status === 404 ? 'absent' : 'ok';
     } catch {
       return 'unreachable';
+    }
+  }
+
+  /** Put the embedded model's weights into the server's environment. Rejects with the server's words. */
+  async installEmbeddedModel(): Promise<void> {
+    const url = URLExt.join(this.settings.baseUrl, 'onyx', 'embedded-model');
+    const response = await ServerConnection.makeRequest(url, { method: 'POST' }, this.settings);
+    if (!response.ok) {
+      const { message } = (await response.json()) as { message?: string };
+      throw new Error(message ?? response.statusText);
     }
   }
 

@@ -5,6 +5,7 @@ import { useCallback, useMemo } from 'react';
 import { Banner } from '../components/banner';
 import { Composer } from '../components/composer';
 import { ConnectPanel } from '../components/connect_panel';
+import type { EmbeddedModelOfferProps } from '../components/embedded_model_offer';
 import { EmptyState } from '../components/empty_state';
 import { Header } from '../components/header';
 import { useSignals } from '../components/hooks';
@@ -12,6 +13,7 @@ import { MessageList } from '../components/message_list';
 import { SessionListView } from '../components/session_list_view';
 import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
+import { EMBEDDED_MODEL } from '../models/assistant';
 import type { Assistant } from '../models/assistant';
 import type { ChatModel } from '../models/chat_model';
 import { totalUsage, waitingCalls } from '../models/conversation';
@@ -132,6 +134,7 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
         <EmptyState
           model={model}
           isLocal={model?.startsWith('local/') ?? false}
+          missing={model === EMBEDDED_MODEL ? missingModel(assistant) : null}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={() => view.show('connect')}
@@ -152,6 +155,21 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
       approvalFocusRequest={view.approvalFocusRequest}
     />
   );
+}
+
+/** What to offer while the embedded model is not installed. */
+function missingModel(assistant: Assistant): EmbeddedModelOfferProps | null {
+  const embedded = assistant.component('embeddedModel');
+  if (!embedded || embedded.ok) {
+    return null;
+  }
+  const { isRunning, problem } = assistant.installation;
+  return {
+    command: embedded.hint ?? null,
+    isInstalling: isRunning,
+    problem,
+    install: () => void assistant.installEmbeddedModel()
+  };
 }
 
 function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
