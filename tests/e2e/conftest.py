@@ -11,20 +11,11 @@ import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebSocket, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 expect.set_options(timeout=30_000)
 
 FAILED = pytest.StashKey[bool]()
@@ -60,7 +51,7 @@ def jp_server_cleanup() -> None:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of the browser."""
-    found = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    found = find_chromium()
     if found is None:
         pytest.skip("no Chromium on this machine (Debian: sudo apt-get install chromium)")
     return found
@@ -70,7 +61,7 @@ def chromium() -> str:
 def browser_type_launch_args(chromium: str, pytestconfig: pytest.Config) -> dict[str, Any]:
     return {
         "executable_path": chromium,
-        "args": CHROMIUM_ARGUMENTS,
+        "args": list(ARGUMENTS),
         "headless": not pytestconfig.getoption("--headed"),
     }
 

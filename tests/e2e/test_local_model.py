@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Playwright, expect
 
 from onyx_jupyter.providers.network_guard import FORBID_VARIABLE
-from tests.e2e.conftest import CHROMIUM_ARGUMENTS, Tabs
+from tests.e2e.chromium import ARGUMENTS
+from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer, can_cut_off
 
 ANSWER_MS = 120_000
@@ -44,7 +45,7 @@ def offline_tabs(
         wrapper.write_text(f'#!/bin/sh\nexec {" ".join(offline_lab.enter_network())} {chromium} "$@"\n', "utf-8")
         wrapper.chmod(0o700)
         browser = str(wrapper)
-    launched = playwright.chromium.launch(executable_path=browser, args=CHROMIUM_ARGUMENTS)
+    launched = playwright.chromium.launch(executable_path=browser, args=list(ARGUMENTS))
     yield Tabs(launched.new_context(**browser_context_args))
     launched.close()
 

@@ -10,10 +10,11 @@ from tests.e2e.stage import Stage
 def test_message_typed_offline_waits_and_goes_out_once(
     tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
 ) -> None:
-    mortal_lab.notebook(f"{name}.ipynb")
-    sidebar, _ = tabs.open(mortal_lab, f"{name}.ipynb", name)
+    mortal_lab.notebook(f"{name}.ipynb", "'open'")
+    sidebar, notebook = tabs.open(mortal_lab, f"{name}.ipynb", name)
+    notebook.wait(cells=1)
     # JupyterLab itself says so too, in a dialog that takes the keys: hence the button below.
-    dismiss = sidebar.page.locator(".jp-Dialog .jp-mod-accept")
+    dismiss = sidebar.page.locator(".jp-Dialog-footer button").last
     sidebar.page.add_locator_handler(dismiss, lambda button: button.click())
     stage.play("Before.", "After.")
     sidebar.ask("First question")
