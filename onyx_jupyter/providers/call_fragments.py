@@ -51,12 +51,17 @@ def tool_call(call_id: str, name: str, raw_arguments: str) -> ToolCall:
     if not raw_arguments.strip():
         return ToolCall(call_id, name, {})
     try:
-        arguments = json.loads(raw_arguments)
+        arguments = json.loads(raw_arguments, parse_constant=_refuse_constant)
     except ValueError:
         arguments = None
     if not isinstance(arguments, dict):
         return ToolCall(call_id, name, {}, malformed=raw_arguments)
     return ToolCall(call_id, name, arguments)
+
+
+def _refuse_constant(name: str) -> None:
+    """NaN and Infinity are no JSON: written down they would make the transcript's line unreadable for others."""
+    raise ValueError(f"{name} is no JSON")
 
 
 def new_call_id() -> str:

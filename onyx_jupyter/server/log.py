@@ -26,3 +26,4 @@ def write_log_through(redact: Callable[[str], str]) -> None:
     handler.setFormatter(RedactingFormatter(redact))
     logger = logging.getLogger(LOGGER)
     logger.handlers = [handler]
+    logger.propagate = False  # a root handler would write the same line again, with the secrets

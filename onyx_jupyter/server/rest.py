@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 class EmbeddedModelHandler(APIHandler):
     """POST {base_url}onyx/embedded-model: installs the embedded model's weights; answers with the health after it."""
 
+    auth_resource = "onyx"
+
     def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
         self._service = service
 
     @web.authenticated
+    @authorized(action="execute")
     async def post(self) -> None:
         try:
             self.finish(await (await self._service()).install_embedded_model())
@@ -32,9 +36,12 @@ class EmbeddedModelHandler(APIHandler):
 class HealthHandler(APIHandler):
     """GET {base_url}onyx/health: the same as the socket's `health.check`."""
 
+    auth_resource = "onyx"
+
     def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
         self._service = service
 
     @web.authenticated
+    @authorized(action="read")
     async def get(self) -> None:
         self.finish(await (await self._service()).health())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,18 @@ from onyx_jupyter.server.log import write_log_through
 
 log = logging.getLogger(__name__)
 
-TEMPLATES = Path(sys.prefix) / "share" / "onyx_jupyter" / "workspace"
+TEMPLATES = Path("share") / "onyx_jupyter" / "workspace"
+
+
+def installed_templates() -> Path:
+    """Where an installation put the first workspace: the environment, the system, or the user's own packages."""
+    places = (
+        sys.prefix,
+        sysconfig.get_path("data"),
+        sysconfig.get_path("data", sysconfig.get_preferred_scheme("user")),
+    )
+    found = (Path(place) / TEMPLATES for place in places)
+    return next((folder for folder in found if folder.is_dir()), Path(sys.prefix) / TEMPLATES)
 
 
 class Service:
@@ -38,7 +50,7 @@ class Service:
             Path(server_app.root_dir),
             document_service(server_app, self._tabs, paths),
             encode=encode_event,
-            templates=TEMPLATES,
+            templates=installed_templates(),
             open_notebooks=self._tabs.open_notebooks,
         )
         self._warming: asyncio.Task[None] | None = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import ws_authenticated
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.base.websocket import WebSocketMixin
+from jupyter_server.utils import ensure_async
+from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 if TYPE_CHECKING:
@@ -15,12 +18,16 @@ if TYPE_CHECKING:
     from onyx_jupyter.server.service import Service
 
 MAX_FRAME_BYTES = 4 * 1024 * 1024
+MAX_UNSENT_CHARS = 32 * 1024 * 1024
+CLOSE_TRY_AGAIN_LATER = 1013
 
 
 class SocketHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     """GET {base_url}onyx/ws. Without a login or from a foreign page 403; a frame over 4 MiB closes with 1009."""
 
+    auth_resource = "onyx"
     _connection: Connection | None = None
+    _unsent_chars = 0
 
     def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
         self._service = service
@@ -35,6 +42,9 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @ws_authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
+        allowed = self.authorizer.is_authorized(self, self.current_user, "execute", self.auth_resource)
+        if not await ensure_async(allowed):
+            raise HTTPError(403)
         self._service_ready = await self._service()
         await super().get(*args, **kwargs)
 
@@ -54,7 +64,19 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
             self._connection = None
 
     def _send(self, frame: str) -> None:
+        """A tab that sleeps takes nothing: past a bound it is let go, and finds everything again when it comes back."""
+        if self._unsent_chars > MAX_UNSENT_CHARS:
+            self.close(CLOSE_TRY_AGAIN_LATER, "too slow")
+            return
         try:
-            self.write_message(frame)
+            sending = self.write_message(frame)
         except WebSocketClosedError:
             self.on_close()
+            return
+        self._unsent_chars += len(frame)
+        sending.add_done_callback(lambda future: self._sent(len(frame), future))
+
+    def _sent(self, chars: int, future: asyncio.Future[None]) -> None:
+        self._unsent_chars -= chars
+        if not future.cancelled():
+            future.exception()  # the connection went away; on_close tells whom it concerns

@@ -38,3 +38,10 @@ def test_a_repeated_name_is_taken_once_and_a_nameless_fragment_is_dropped() -> N
     fragments.add(1, "b", None, "{}")
     (call,) = fragments.calls()
     assert (call.name, call.arguments, call.malformed) == ("read", {}, None)
+
+
+def test_a_number_that_json_does_not_know_makes_the_arguments_malformed() -> None:
+    fragments = CallFragments()
+    fragments.add(0, "a", "read", '{"x": NaN}')
+    (call,) = fragments.calls()
+    assert (dict(call.arguments), call.malformed) == ({}, '{"x": NaN}')

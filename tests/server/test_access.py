@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from jupyter_server.auth.authorizer import AllowAllAuthorizer
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
@@ -77,3 +78,19 @@ async def test_a_refused_client_starts_nothing(jp_serverapp, jp_ws_fetch, onyx_h
     with pytest.raises(HTTPClientError):
         await jp_ws_fetch("onyx", "ws", headers={"Authorization": ""})
     assert sorted(path.name for path in onyx_home.iterdir()) == ["onyx.json"]
+
+
+@pytest.mark.parametrize("path", ["ws", "health"])
+async def test_whom_jupyters_authorizer_refuses_has_no_access(jp_serverapp, jp_ws_fetch, jp_fetch, path, monkeypatch):
+    refused_for = []
+
+    class NobodyOnOnyx(AllowAllAuthorizer):
+        def is_authorized(self, handler, user, action, resource):
+            refused_for.append((action, resource))
+            return resource != "onyx"
+
+    monkeypatch.setitem(jp_serverapp.web_app.settings, "authorizer", NobodyOnOnyx())
+    with pytest.raises(HTTPClientError) as refused:
+        await (jp_ws_fetch if path == "ws" else jp_fetch)("onyx", path)
+    assert refused.value.code == 403
+    assert refused_for[-1][1] == "onyx"
