@@ -85,6 +85,8 @@ def test_first_open_shows_the_sidebar_and_later_the_choice_counts(tabs: Tabs, la
     sidebar = Sidebar(page)
     expect(sidebar.input).to_be_visible(timeout=APPEAR_MS)
     expect(sidebar.empty).to_contain_text("scripted/writer")
+    assert width_of(sidebar) >= NARROWEST_PX
+    assert overflowing(sidebar) == []
     hide(page)
     expect(sidebar.input).not_to_be_visible()
     # The layout is saved a moment later.
@@ -105,9 +107,13 @@ def narrow(sidebar: Sidebar) -> None:
     mouse.down()
     mouse.move(box["x"] + box["width"] - 20, box["y"] + 300, steps=5)
     mouse.up()
+    assert width_of(sidebar) <= NARROWEST_PX + 5
+
+
+def width_of(sidebar: Sidebar) -> float:
     box = sidebar.node.bounding_box()
     assert box is not None
-    assert box["width"] <= NARROWEST_PX + 5
+    return box["width"]
 
 
 def hide(page: Page) -> None:
