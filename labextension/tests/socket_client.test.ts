@@ -163,6 +163,15 @@ describe('SessionEvents', () => {
     expect(seen).toEqual([1, 2, 3, 4]);
   });
 
+  it('does not go on from nothing where following failed for want of a connection', async () => {
+    await expect(peer.events.follow('s')).rejects.toThrow();
+    peer.connect();
+    await settle();
+    expect(peer.askedFor('sessions.subscribe')).toEqual([]);
+    await peer.events.follow('s');
+    expect(peer.askedFor('sessions.subscribe')).toEqual([{ sessionKey: 's' }]);
+  });
+
   it('says that a session has to be read again when the server counts anew', async () => {
     peer.connect();
     await peer.events.follow('s');

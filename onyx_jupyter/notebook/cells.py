@@ -85,4 +85,4 @@ def cell_label(cells: Sequence[Cell], cell_id: str, path: str) -> str:
     if heading is None:
         return cell_number(cells, cell_id, path)
     text = heading[1]
-    return f'"{text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"}"'
+    return f"“{text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + '…'}”"

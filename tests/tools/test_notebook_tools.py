@@ -85,13 +85,13 @@ async def test_inserting_gives_the_new_cells_id(desk: Desk) -> None:
 
 async def test_a_person_is_shown_where_a_cell_would_go(desk: Desk) -> None:
     shown = await desk.preview("notebook_insert_cell", path="churn.ipynb", cellType="code", source="y", afterCellId="t")
-    assert shown.summary == 'Insert a code cell after "Load data"'
+    assert shown.summary == "Insert a code cell after “Load data”"
     assert shown.details == {
         "path": "churn.ipynb",
         "cellType": "code",
         "source": "y",
         "afterCellId": "t",
-        "after": '"Load data"',
+        "after": "“Load data”",
     }
     assert (await desk.preview("notebook_insert_cell", path="churn.ipynb", cellType="raw", source="")).summary == (
         "Insert a raw cell at the end of churn.ipynb"

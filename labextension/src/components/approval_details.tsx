@@ -22,7 +22,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <DiffView before="" after={string(details.source)} />
-          <Where label={trans.__('in')} text={string(details.path)} extra={placeOf(details, trans)} />
+          <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
         </>
       );
     case 'notebook_edit_cell':
@@ -36,7 +36,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <Source text={string(details.source)} label={trans.__('Code')} />
-          <Where label={trans.__('in')} text={string(details.path)} />
+          <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
         </>
       );
     case 'memory_write':
@@ -68,12 +68,9 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
   );
 }
 
-function placeOf(details: Record<string, unknown>, trans: TranslationBundle): string {
-  const after = string(details.after);
-  if (after) {
-    return trans.__('after %1', after);
-  }
-  return details.afterCellId ? '' : trans.__('at the end');
+/** How long the code is: so that one knows, where it has to be scrolled, that there is more. */
+function linesOf(source: unknown, trans: TranslationBundle): string {
+  return trans._n('%1 line', '%1 lines', string(source).split('\n').length);
 }
 
 function argumentsOf(details: Record<string, unknown>): Record<string, unknown> {

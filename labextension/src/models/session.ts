@@ -87,6 +87,7 @@ export class Session implements IDisposable {
       return;
     }
     const { client, events } = this.services;
+    this._isBehind = true;
     const early: EventFrame[] = (this._early = []);
     const isCurrent = () => !this._isDisposed && this._early === early;
     try {
@@ -102,6 +103,7 @@ export class Session implements IDisposable {
         this._apply({ event: 'exec.approval_request', data: approval });
       }
       this._phase = 'ready';
+      this._isBehind = false;
       this._problem = null;
     } catch (error) {
       if (!isCurrent()) {
@@ -276,7 +278,7 @@ export class Session implements IDisposable {
     if (state !== 'open') {
       return;
     }
-    if (this._key !== null && this._phase !== 'ready') {
+    if (this._key !== null && (this._phase !== 'ready' || this._isBehind)) {
       void this.reload();
     }
     this._deliverAll();
@@ -373,6 +375,8 @@ export class Session implements IDisposable {
 
   private _key: string | null;
   private _phase: Phase = 'new';
+  /** A reading was begun and has not succeeded since. */
+  private _isBehind = false;
   private _problem: Problem | null = null;
   private _info: SessionInfo | null = null;
   private _items: Conversation = [];

@@ -17,8 +17,8 @@ export interface SessionEvent {
 interface Followed {
   /** The newest event seen, 0 before the first. */
   seen: number;
-  /** Where the server stood when following began: where to go on from if no event came since. */
-  start: number;
+  /** Where the server stood when following began: where to go on from if no event came since. Null until it answers. */
+  start: number | null;
 }
 
 const MOST_FOLLOWED = 8;
@@ -44,7 +44,7 @@ export class SessionEvents implements IDisposable {
 
   /** Follow from here on; a run that is going is replayed from its start. */
   async follow(sessionKey: string): Promise<void> {
-    const entry: Followed = { seen: 0, start: 0 };
+    const entry: Followed = { seen: 0, start: null };
     this._followed.delete(sessionKey);
     this._followed.set(sessionKey, entry);
     for (const oldest of [...this._followed.keys()].slice(0, -MOST_FOLLOWED)) {
@@ -91,10 +91,12 @@ export class SessionEvents implements IDisposable {
 
   private async _resume(sessionKey: string): Promise<void> {
     const followed = this._followed.get(sessionKey);
-    if (!followed) {
+    // Where nothing was ever heard there is nothing to go on from: whoever asked to follow was told that it failed, and
+    // asks again.
+    if (!followed || (followed.start === null && followed.seen === 0)) {
       return;
     }
-    const afterSeq = Math.max(followed.seen, followed.start);
+    const afterSeq = Math.max(followed.seen, followed.start ?? 0);
     try {
       const { seq } = await this.client.request('sessions.subscribe', { sessionKey, afterSeq });
       if (seq < afterSeq) {
