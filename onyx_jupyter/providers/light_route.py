@@ -21,7 +21,7 @@ _ACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(add|insert|append|create|make|write|put)\b.*\b(cell|notebook)\b", "notebook_insert_cell"),
         (r"\b(change|edit|replace|fix|update)\b.*\b(cell|notebook)\b", "notebook_edit_cell"),
         (r"\b(run|execute)\b.*\bcell\b", "notebook_run_cell"),
-        (r"\b(read|show|see|summari[sz]e|look|what)\b.*(\bnotebook\b|\.ipynb\b)", "notebook_read"),
+        (r"\b(read|show|see|summari[sz]e|look|what)\b.*(\b(this|the|my) notebook\b|\.ipynb\b)", "notebook_read"),
         (r"\b(remember|note that|keep in mind|don't forget)\b", "memory_write"),
         (r"\b(what do you (know|remember)|recall|your memory)\b", "memory_get"),
         (r"\b(what do you (know|remember)|recall|your memory)\b", "memory_search"),

@@ -16,6 +16,8 @@ TOOLS = [
         ("What can you do?", []),
         ("How do I run a shell command?", []),
         ("Explain what a notebook cell is.", []),
+        ("Tell me in two sentences what a notebook is.", []),
+        ("What does this notebook do?", ["notebook_read"]),
         ("run ls -l", ["exec"]),
         ("Please try `git status`", ["exec"]),
         ("add a cell that prints hello to a.ipynb", ["notebook_insert_cell"]),
