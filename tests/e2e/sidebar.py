@@ -93,8 +93,8 @@ class Notebook:
 
 
 def added_lines(diff: Locator) -> str:
-    """The source that a diff would add, without its signs."""
-    return "\n".join(line.removeprefix("+") for line in diff.locator(".onyx-mod-added").all_inner_texts())
+    """The source that a diff would add; the signs beside it are no text."""
+    return "\n".join(diff.locator(".onyx-mod-added").all_inner_texts())
 
 
 def source_of(editor: Locator) -> str:

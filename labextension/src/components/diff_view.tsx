@@ -14,8 +14,7 @@ export function DiffView({ before, after }: { before: string; after: string }): 
             {trans._n('%1 unchanged line', '%1 unchanged lines', line)}
           </div>
         ) : (
-          <div key={index} className={`onyx-Diff-line onyx-mod-${line.kind}`}>
-            <span aria-hidden="true">{SIGNS[line.kind]}</span>
+          <div key={index} className={`onyx-Diff-line onyx-mod-${line.kind}`} data-sign={SIGNS[line.kind]}>
             {line.text || ' '}
           </div>
         )
