@@ -115,6 +115,7 @@ describe('SocketClient', () => {
 });
 
 describe('SessionEvents', () => {
+  let serverSinceMs = 0;
   const seqs = () => {
     const seen: number[] = [];
     peer.events.event.connect((_, { frame }) => seen.push((frame.data as { seq: number }).seq));
@@ -126,6 +127,7 @@ describe('SessionEvents', () => {
   beforeEach(() => {
     peer.results['approvals.list'] = { approvals: [] };
     peer.results['sessions.subscribe'] = { seq: 0 };
+    peer.results['health.check'] = () => ({ uptime: (Date.now() - serverSinceMs) / 1000 });
   });
 
   it('knows the session of a delta from the start of its run', async () => {
@@ -154,13 +156,16 @@ describe('SessionEvents', () => {
     started(1);
     delta(2);
     peer.lose();
-    peer.results['sessions.subscribe'] = { seq: 4 };
-    await vi.advanceTimersByTimeAsync(20_000);
-    peer.socket.onopen?.();
+    const broken: string[] = [];
+    peer.events.broken.connect((_, key) => broken.push(key));
+    peer.results['sessions.subscribe'] = () => {
+      queueMicrotask(() => [2, 3, 4].forEach(delta));
+      return { seq: 4 };
+    };
+    await peer.comeBack();
     expect(peer.askedFor('sessions.subscribe')[1]).toEqual({ sessionKey: 's', afterSeq: 2 });
-    [2, 3, 4].forEach(delta);
-    await settle();
     expect(seen).toEqual([1, 2, 3, 4]);
+    expect(broken).toEqual([]);
   });
 
   it('does not go on from nothing where following failed for want of a connection', async () => {
@@ -170,6 +175,26 @@ describe('SessionEvents', () => {
     expect(peer.askedFor('sessions.subscribe')).toEqual([]);
     await peer.events.follow('s');
     expect(peer.askedFor('sessions.subscribe')).toEqual([{ sessionKey: 's' }]);
+  });
+
+  it('reads a session again after a restart, also where the new server has counted as far as the old one', async () => {
+    peer.connect();
+    await settle();
+    await peer.events.follow('s');
+    const broken: string[] = [];
+    peer.events.broken.connect((_, key) => {
+      broken.push(key);
+      void peer.events.follow(key);
+    });
+    const seen = seqs();
+    started(2);
+    peer.lose();
+    serverSinceMs = Date.now() + 5_000;
+    peer.results['sessions.subscribe'] = { seq: 4 };
+    await peer.comeBack();
+    expect(broken).toEqual(['s']);
+    started(1);
+    expect(seen).toEqual([2, 1]);
   });
 
   it('says that a session has to be read again when the server counts anew', async () => {

@@ -22,6 +22,8 @@ interface Followed {
 }
 
 const MOST_FOLLOWED = 8;
+/** Two looks at a server's start differ by the time that the answer took. */
+const SAME_SERVER_MS = 3_000;
 
 export class SessionEvents implements IDisposable {
   constructor(private readonly client: SocketClient) {
@@ -52,6 +54,9 @@ export class SessionEvents implements IDisposable {
     }
     const { seq } = await this.client.request('sessions.subscribe', { sessionKey });
     entry.start = seq;
+    if (this._serverSinceMs === null) {
+      void this._isAnotherServer();
+    }
   }
 
   dispose(): void {
@@ -83,9 +88,38 @@ export class SessionEvents implements IDisposable {
 
   private _onState(_: SocketClient, state: ConnectionState): void {
     if (state === 'open') {
-      for (const sessionKey of this._followed.keys()) {
-        void this._resume(sessionKey);
-      }
+      void this._resumeAll();
+    }
+  }
+
+  private async _resumeAll(): Promise<void> {
+    if (this._followed.size === 0) {
+      return;
+    }
+    const isNew = await this._isAnotherServer();
+    // A copy: whoever reads a session again follows it anew, which would make it come round once more.
+    for (const sessionKey of [...this._followed.keys()]) {
+      void (isNew ? this._restart(sessionKey) : this._resume(sessionKey));
+    }
+  }
+
+  /** A restarted server numbers from the start again, and may by now have come as far as we were. */
+  private async _isAnotherServer(): Promise<boolean> {
+    const before = this._serverSinceMs;
+    try {
+      const { uptime } = await this.client.request('health.check', {});
+      this._serverSinceMs = Date.now() - uptime * 1000;
+    } catch {
+      return false;
+    }
+    return before !== null && Math.abs(this._serverSinceMs - before) > SAME_SERVER_MS;
+  }
+
+  private _restart(sessionKey: string): void {
+    const followed = this._followed.get(sessionKey);
+    if (followed) {
+      followed.seen = 0;
+      this._broken.emit(sessionKey);
     }
   }
 
@@ -101,8 +135,7 @@ export class SessionEvents implements IDisposable {
       const { seq } = await this.client.request('sessions.subscribe', { sessionKey, afterSeq });
       if (seq < afterSeq) {
         // The server counts anew: it was restarted.
-        followed.seen = 0;
-        this._broken.emit(sessionKey);
+        this._restart(sessionKey);
         return;
       }
       // Missed events come right after that answer, so before the answer to a question asked now. Where they do not
@@ -118,6 +151,7 @@ export class SessionEvents implements IDisposable {
     }
   }
 
+  private _serverSinceMs: number | null = null;
   private _isDisposed = false;
   private readonly _followed = new Map<string, Followed>();
   private readonly _sessionOfRun = new Map<string, string>();
