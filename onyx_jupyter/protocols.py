@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -238,6 +238,3 @@ class Transcript(Protocol):
     async def append_result(self, run_id: str, call: ToolCall, result: ToolResult, meta: Mapping[str, Any]) -> None:
         """On disk when it returns. Raises: StorageError."""
         ...
-
-
-EventSink = Callable[[Any], Awaitable[None]]

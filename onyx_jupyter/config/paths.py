@@ -29,10 +29,6 @@ class Home:
     def sessions(self) -> Path:
         return self.root / "sessions"
 
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
     def workspace(self, agent_id: str, configured: str | None) -> Path:
         """The agent's own folder: as configured (relative to ONYX_HOME), else workspace/ or workspace-<id>/."""
         if configured:

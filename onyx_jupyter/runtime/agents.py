@@ -11,7 +11,6 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
@@ -30,9 +29,10 @@ class AgentParts:
     paths: PathGuard
     tools: ToolRegistry
 
-    def offered(self, mode: Mode | None) -> Sequence[ToolDefinition]:
-        """What the model is told of: in mode `ask` only what reads."""
-        return [tool for tool in self.tools.definitions() if mode != ASK or self.tools.get(tool.name).risk == "read"]
+    def tools_in(self, mode: Mode | None) -> ToolRegistry:
+        """What the agent has in this mode: in `ask` only what reads, whatever a model may call."""
+        tools = (self.tools.get(name) for name in self.tools.names)
+        return ToolRegistry(tool for tool in tools if mode != ASK or tool.risk == "read")
 
 
 def agent_parts(

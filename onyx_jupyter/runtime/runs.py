@@ -130,7 +130,8 @@ class Runs:
         parts = around.agent(summary.agent_id)
         settings = around.settings()
         model = self._open_model(summary.model or settings.config.model_of(parts.config))
-        offered = parts.offered(message.meta.get("mode"))
+        tools = parts.tools_in(message.meta.get("mode"))
+        offered = tools.definitions()
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
@@ -153,7 +154,7 @@ class Runs:
             model=model,
             transcript=transcript,
             partial=PartialFile(transcript.partial_path),
-            tools=parts.tools,
+            tools=tools,
             offered=offered,
             context_for=lambda call: self._context(call, run_id, transcript, parts, settings, emit),
             approver=self._approvals,

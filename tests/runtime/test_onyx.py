@@ -312,3 +312,16 @@ async def test_a_tools_bug_is_in_the_log_with_its_stack(tmp_path, caplog):
     assert "ZeroDivisionError: no zero" in caplog.text
     assert "Traceback" in caplog.text
     await house.close()
+
+
+async def test_in_mode_ask_a_tool_that_changes_something_is_not_there_even_when_called(tmp_path):
+    house = House(tmp_path, [[Call("touch", {"word": "x"})], "Then not"])
+    key = await house.session()
+    name, _ = await house.run(key, mode="ask")
+    assert name == "chat.final"
+    assert [tool.name for tool in house.model.requests[0].tools] == ["peek", "break", "linger"]
+    assert "exec.approval_request" not in house.names()
+    assert house.touch.done == []
+    (result,) = house.results(key).values()
+    assert "no tool called 'touch'" in result["content"]
+    await house.close()
