@@ -145,7 +145,8 @@ async def test_the_longest_message_allowed_is_answered_and_kept_whole(connect, r
     key = (await client.ask("sessions.create"))["sessionKey"]
     message = "grün😀 " * (MAX_MESSAGE_CHARS // 6) + "end."
     run_id = (await client.ask("chat.send", sessionKey=key, message=message))["runId"]
-    assert (await client.end(run_id))[0] == "chat.final"
+    name, data = await client.end(run_id)
+    assert name == "chat.final", data
     assert (await client.ask("chat.history", sessionKey=key))["messages"][1]["content"] == message
     assert replies.requests[0].last_user_text == message
 
