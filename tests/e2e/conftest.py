@@ -76,6 +76,7 @@ def provider() -> Iterator[Stage]:
     stage = Stage()
     with stage.server:
         yield stage
+    stage.close()
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,12 @@ class Stage:
         self._answers: Sequence[Answer] = ()
         self._begin = 0
         self._next = 0
+        self._silent = socket.socket()
+        self._silent.bind(("127.0.0.1", 0))  # kept without listening: nobody else can take the port and answer
+
+    def close(self) -> None:
+        """Gives the silent port back."""
+        self._silent.close()
 
     def play(self, *answers: Answer) -> None:
         """From now on: one of these for each request, in order."""
@@ -40,12 +46,13 @@ class Stage:
     def config(self) -> dict[str, Any]:
         """An onyx.json: this provider, one whose key it refuses, and one that is down."""
         here = self.server.base_url
+        nowhere = f"http://127.0.0.1:{self._silent.getsockname()[1]}/v1"
         return {
             "agents": {"defaults": {"model": "scripted/writer"}},
             "providers": {
                 "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
                 "locked": {"baseUrl": here, "apiKey": WRONG_KEY, "models": ["vault"]},
-                "down": {"baseUrl": f"http://127.0.0.1:{_closed_port()}/v1", "apiKey": "none", "models": ["silent"]},
+                "down": {"baseUrl": nowhere, "apiKey": "none", "models": ["silent"]},
             },
         }
 
@@ -75,10 +82,3 @@ def saw_disconnect(request: Received, timeout_s: float) -> bool:
     # In a thread: the browser's own event loop runs in this one.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, request.client_left(timeout_s)).result()
-
-
-def _closed_port() -> int:
-    """A port at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -45,8 +45,8 @@ async def test_sessions_run_side_by_side(tmp_path):
     await until(hold.reached.is_set)
     assert (await house.run(fast, "fast"))[1]["text"] == "fast"
     assert house.ends(waiting) == []
+    await until(lambda: house.onyx.runs.activity(fast) == "idle")
     assert house.onyx.runs.activity(slow) == "running"
-    assert house.onyx.runs.activity(fast) == "idle"
     hold.released.set()
     assert (await house.end(waiting))[1]["text"] == "slow"
     await house.close()
