@@ -15,7 +15,8 @@ from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
 from onyx_jupyter.server.methods import HANDLERS
-from onyx_jupyter.server.wire import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, METHODS, UNKNOWN_METHOD
+from onyx_jupyter.server.wire import METHODS
+from onyx_jupyter.server.wire.base import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 
 log = logging.getLogger(__name__)
 

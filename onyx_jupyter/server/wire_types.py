@@ -16,10 +16,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from onyx_jupyter.server import wire
+from onyx_jupyter.server.wire import base
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "protocol" / "wire.ts"
 HEADER = """\
-// Generated from onyx_jupyter/server/wire.py by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+// Generated from onyx_jupyter/server/wire/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
 """
 
 Schema = Mapping[str, Any]
@@ -56,7 +57,7 @@ def _served_models() -> list[type[BaseModel]]:
 
 
 def _constants() -> str:
-    numbers = {name: value for name, value in vars(wire).items() if name.isupper() and isinstance(value, int)}
+    numbers = {name: value for name, value in vars(base).items() if name.isupper() and isinstance(value, int)}
     return "".join(f"export const {name} = {value};\n" for name, value in numbers.items())
 
 

@@ -57,7 +57,7 @@ def test_every_commented_line_of_the_first_file_works_once_its_comment_is_taken_
     config = load_config(written(tmp_path, text), {"ANTHROPIC_API_KEY": "from-environment"})
     assert config.agents.defaults.model == "anthropic/claude-sonnet-4-5"
     assert config.providers["myserver"].models == ["my-model"]
-    assert (config.runtime.max_turns, config.security.approval_timeout_ms) == (20, 600_000)
+    assert (config.runtime.max_turns, config.security.approval_timeout_ms) == (20, 1_800_000)
     assert config.tools == Config().tools
 
 

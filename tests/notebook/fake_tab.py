@@ -9,7 +9,7 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook, TabRequests
-from onyx_jupyter.server.wire import ClientRequest, ClientRespondParams, ClientUpdateParams
+from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams, ClientUpdateParams
 
 
 class FakeTab:

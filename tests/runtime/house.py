@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.protocols import ModelRequest, ToolPreview
 from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Reply
@@ -115,6 +117,7 @@ class House:
         clock: FakeClock | None = None,
         config: str | None = None,
         environment: Mapping[str, str] | None = None,
+        processors: Sequence[Processor] | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -138,6 +141,7 @@ class House:
             tools=lambda: [self.peek, self.touch, Break(), self.linger],
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
+            processors=run_processors if processors is None else lambda settings: processors,
         )
         self.onyx.streams.connect(self.receive)
 

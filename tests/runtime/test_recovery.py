@@ -174,7 +174,7 @@ async def test_a_question_whose_time_ran_out_meanwhile_is_denied_and_its_run_end
     approval_id = await house.asked()
     await house.close()
     later = FakeClock()
-    later.advance(601)
+    later.advance(1801)
     again = House(tmp_path, [], clock=later)
     await again.onyx.ready()
     assert again.onyx.approvals.pending() == []

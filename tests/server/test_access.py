@@ -7,7 +7,7 @@ from jupyter_server.auth.authorizer import AllowAllAuthorizer
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
-from onyx_jupyter.server.wire import Health
+from onyx_jupyter.server.wire.status import Health
 from tests.waiting import until
 
 

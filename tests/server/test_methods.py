@@ -321,7 +321,8 @@ async def test_an_error_while_closing_is_logged_and_lets_jupyter_end(connect, jp
 
 
 def test_the_constants_of_socket_and_wire_are_the_same():
-    from onyx_jupyter.server import socket, wire
+    from onyx_jupyter.server import socket
+    from onyx_jupyter.server.wire import base
 
-    assert socket.MAX_FRAME_BYTES == wire.MAX_FRAME_BYTES
+    assert socket.MAX_FRAME_BYTES == base.MAX_FRAME_BYTES
     assert set(EVENTS) >= {"chat.started", "client.request"}

@@ -1,4 +1,4 @@
-// Generated from onyx_jupyter/server/wire.py by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+// Generated from onyx_jupyter/server/wire/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
 
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
@@ -102,6 +102,16 @@ export interface ChatHistoryParams {
   limit?: number;
   /** id of an entry: only older ones are given */
   before?: string | null;
+}
+
+/** Something to know about the run: a file over its cap, a conversation summed up, another model that answered. */
+export interface ChatNoteData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  kind: string;
+  message: string;
+  data?: Record<string, unknown> | null;
 }
 
 export interface ChatSendParams {
@@ -367,6 +377,7 @@ export interface Events {
   "tool.finished": ToolFinishedData;
   "exec.approval_request": ApprovalInfo;
   "exec.approval_resolved": ApprovalResolvedData;
+  "chat.note": ChatNoteData;
   "chat.final": ChatFinalData;
   "chat.error": ChatErrorData;
   "chat.aborted": ChatAbortedData;

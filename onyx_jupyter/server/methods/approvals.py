@@ -7,7 +7,7 @@ from typing import Any
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.events import camel_data
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import ApprovalsListParams, ExecApproveParams, ExecDenyParams
+from onyx_jupyter.server.wire.approvals import ApprovalsListParams, ExecApproveParams, ExecDenyParams
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import ChatAbortParams, ChatHistoryParams, ChatSendParams
+from onyx_jupyter.server.wire.chat import ChatAbortParams, ChatHistoryParams, ChatSendParams
 from onyx_jupyter.sessions.entry import to_json
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import ClientRespondParams, ClientUpdateParams
+from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientUpdateParams
 
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:

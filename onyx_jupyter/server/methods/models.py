@@ -6,7 +6,7 @@ from typing import Any
 
 from onyx_jupyter.events import camel_data
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import ModelsListParams
+from onyx_jupyter.server.wire.status import ModelsListParams
 
 
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:

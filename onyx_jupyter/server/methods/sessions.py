@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import (
+from onyx_jupyter.server.wire.sessions import (
     SessionParams,
     SessionsCreateParams,
     SessionsListParams,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire import NoParams
+from onyx_jupyter.server.wire.base import NoParams
 
 
 async def health_check(params: NoParams, caller: Caller) -> dict[str, Any]:

@@ -1,0 +1,45 @@
+"""The socket's frames, methods and events as pydantic models; TypeScript types are generated from here.
+
+It never does anything with them: `methods/` answers, `socket` carries.
+"""
+
+from __future__ import annotations
+
+from onyx_jupyter.server.wire import approvals, chat, clients, events, sessions, status
+from onyx_jupyter.server.wire.base import NoParams, Ok, Wire
+
+METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
+    "health.check": (NoParams, status.Health),
+    "agents.list": (NoParams, status.Agents),
+    "models.list": (status.ModelsListParams, status.ModelList),
+    "sessions.create": (sessions.SessionsCreateParams, sessions.SessionCreated),
+    "sessions.list": (sessions.SessionsListParams, sessions.SessionList),
+    "sessions.get": (sessions.SessionParams, sessions.SessionDetail),
+    "sessions.subscribe": (sessions.SessionsSubscribeParams, sessions.Subscribed),
+    "chat.send": (chat.ChatSendParams, chat.ChatSent),
+    "chat.history": (chat.ChatHistoryParams, chat.ChatHistory),
+    "chat.abort": (chat.ChatAbortParams, Ok),
+    "exec.approve": (approvals.ExecApproveParams, Ok),
+    "exec.deny": (approvals.ExecDenyParams, Ok),
+    "approvals.list": (approvals.ApprovalsListParams, approvals.ApprovalList),
+    "client.update": (clients.ClientUpdateParams, Ok),
+    "client.respond": (clients.ClientRespondParams, Ok),
+}
+"""Every method with the models of its parameters and of its result."""
+
+EVENTS: dict[str, type[Wire]] = {
+    "chat.started": events.ChatStartedData,
+    "chat.delta": events.ChatDeltaData,
+    "tool.started": events.ToolStartedData,
+    "tool.progress": events.ToolProgressData,
+    "tool.finished": events.ToolFinishedData,
+    "exec.approval_request": approvals.ApprovalInfo,
+    "exec.approval_resolved": events.ApprovalResolvedData,
+    "chat.note": events.ChatNoteData,
+    "chat.final": events.ChatFinalData,
+    "chat.error": events.ChatErrorData,
+    "chat.aborted": events.ChatAbortedData,
+    "session.updated": events.SessionUpdatedData,
+    "client.request": clients.ClientRequest,
+}
+"""Every event with the model of its data."""

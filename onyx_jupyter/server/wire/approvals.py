@@ -1,0 +1,41 @@
+"""Approvals on the socket."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from onyx_jupyter.server.wire.base import Wire
+
+
+class ExecApproveParams(Wire):
+    approval_id: str
+    scope: Literal["once", "session", "always"] = "once"
+
+
+class ExecDenyParams(Wire):
+    approval_id: str
+    reason: str | None = Field(default=None, max_length=2000)
+
+
+class ApprovalsListParams(Wire):
+    session_key: str | None = None
+
+
+class ApprovalInfo(Wire):
+    """The data of `exec.approval_request`."""
+
+    approval_id: str
+    run_id: str
+    call_id: str
+    tool_name: str
+    summary: str
+    details: dict[str, Any]
+    expires_at: str
+    session_key: str | None = None
+    seq: int | None = None
+
+
+class ApprovalList(Wire):
+    approvals: list[ApprovalInfo]

@@ -1,0 +1,44 @@
+"""Browser tabs on the socket: what they have open, and what they are asked to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from onyx_jupyter.server.wire.base import Wire
+
+
+class OpenNotebook(Wire):
+    """A notebook that a tab has open; `active` is the one in front."""
+
+    path: str
+    active: bool = False
+
+
+class ClientUpdateParams(Wire):
+    """What this tab has open now; it replaces what the tab said before."""
+
+    notebooks: list[OpenNotebook] = Field(max_length=500)
+
+
+class ClientError(Wire):
+    """Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal."""
+
+    code: str
+    message: str
+    data: dict[str, Any] | None = None
+
+
+class ClientRespondParams(Wire):
+    request_id: str
+    result: dict[str, Any] | None = None
+    error: ClientError | None = None
+
+
+class ClientRequest(Wire):
+    """Asked of one tab alone. Actions: notebook.read, .insert, .edit, .run and .interrupt."""
+
+    request_id: str
+    action: str
+    params: dict[str, Any]

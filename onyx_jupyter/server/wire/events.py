@@ -1,0 +1,92 @@
+"""The data of every event on the socket."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from onyx_jupyter.events import Decision
+from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
+
+
+class RunData(Wire):
+    """What every event of a run carries, `chat.delta` aside."""
+
+    run_id: str
+    session_key: str
+    seq: int
+
+
+class ChatStartedData(RunData):
+    pass
+
+
+class ChatDeltaData(Wire):
+    run_id: str
+    seq: int
+    text: str
+
+
+class ToolStartedData(RunData):
+    call_id: str
+    tool: str
+    input: dict[str, Any]
+
+
+class ToolProgressData(RunData):
+    call_id: str
+    tool: str
+    message: str
+
+
+class AttachmentInfo(Wire):
+    type: Literal["image", "file"]
+    mime_type: str
+    data: str
+    name: str | None = None
+
+
+class ToolFinishedData(RunData):
+    call_id: str
+    tool: str
+    ok: bool
+    output: str
+    attachments: list[AttachmentInfo] | None = None
+
+
+class ApprovalResolvedData(Wire):
+    approval_id: str
+    decision: Decision
+    by: str
+    reason: str | None = None
+    session_key: str
+    seq: int
+
+
+class ChatNoteData(RunData):
+    """Something to know about the run: a file over its cap, a conversation summed up, another model that answered."""
+
+    kind: str
+    message: str
+    data: dict[str, Any] | None = None
+
+
+class ChatFinalData(RunData):
+    text: str
+    usage: UsageInfo
+
+
+class ChatErrorData(RunData):
+    code: str
+    message: str
+    hint: str | None = None
+
+
+class ChatAbortedData(RunData):
+    pass
+
+
+class SessionUpdatedData(SessionInfo):
+    """The session's metadata after a change; `seq` counts like any other event of the session."""
+
+    seq: int | None = None

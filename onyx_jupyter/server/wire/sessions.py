@@ -1,0 +1,102 @@
+"""Sessions and their entries on the socket."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from onyx_jupyter.server.wire.base import Wire
+
+
+class SessionInfo(Wire):
+    """Metadata of one session. `activity` and `model` go beyond the published table, which stays as it is."""
+
+    session_key: str
+    agent_id: str
+    title: str
+    created_at: str
+    updated_at: str
+    message_count: int
+    token_count: int
+    last_message_preview: str
+    status: Literal["active", "archived"]
+    activity: Literal["idle", "running", "waiting"] = "idle"
+    model: str | None = None
+
+
+class ToolCallEntry(Wire):
+    """A call that the model made; `malformed` is what it sent where that was no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    malformed: str | None = None
+
+
+class Entry(BaseModel):
+    """One line of a transcript, as it stands on disk. `meta.kind` tells a system entry's meaning."""
+
+    model_config = ConfigDict(extra="allow")
+
+    v: int
+    id: str
+    parent: str | None = None
+    ts: str
+    role: Literal["user", "assistant", "tool", "system"]
+    content: str
+    tool_calls: list[ToolCallEntry] | None = None
+    tool_call_id: str | None = None
+    usage: UsageInfo | None = None
+    meta: dict[str, Any] | None = None
+
+
+class UsageInfo(Wire):
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class SessionsCreateParams(Wire):
+    agent_id: str | None = None
+    title: str | None = Field(default=None, max_length=200)
+    model: str | None = None
+
+
+class SessionCreated(Wire):
+    session_key: str
+
+
+class SessionsListParams(Wire):
+    agent_id: str | None = None
+    status: Literal["active", "archived"] | None = None
+    query: str | None = None
+    limit: int = Field(default=50, ge=1, le=1000)
+    offset: int = Field(default=0, ge=0)
+
+
+class SessionList(Wire):
+    sessions: list[SessionInfo]
+    total: int
+
+
+class SessionParams(Wire):
+    session_key: str
+
+
+class SessionDetail(Wire):
+    session: SessionInfo
+    messages: list[Entry]
+
+
+class SessionsSubscribeParams(Wire):
+    session_key: str
+    after_seq: int | None = Field(default=None, ge=0)
+
+
+class Subscribed(Wire):
+    seq: int
+
+
+Entry.model_rebuild()
