@@ -86,6 +86,17 @@ class ApprovalResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatNote:
+    """Something about the run that its person should know and that is no answer; `kind` names it for programs."""
+
+    name: ClassVar[str] = "chat.note"
+    run_id: str
+    kind: str
+    message: str
+    data: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatFinal:
     name: ClassVar[str] = "chat.final"
     run_id: str
@@ -124,6 +135,7 @@ RunEvent = (
     | ToolFinished
     | ApprovalRequested
     | ApprovalResolved
+    | ChatNote
     | ChatFinal
     | ChatError
     | ChatAborted

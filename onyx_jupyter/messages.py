@@ -32,13 +32,18 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure."""
+    """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure.
+
+    `external` names where text came from that nobody here wrote (an address, a file): it is fenced before a model
+    reads it.
+    """
 
     output: str
     ok: bool = True
     attachments: tuple[Attachment, ...] = ()
     exit_code: int | None = None
     truncated: bool = False
+    external: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ class Usage:
 class Message:
     """One message of a conversation; `tool_call_id` belongs to role `tool` alone.
 
-    `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model.
+    `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model;
+    `attachments` are the pictures and files that belong to it.
     """
 
     role: Role
@@ -71,6 +77,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     context: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def text(self) -> str:

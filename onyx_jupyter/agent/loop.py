@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from onyx_jupyter.agent.processor import Halt, Reply
 from onyx_jupyter.agent.run import Run
-from onyx_jupyter.agent.tool_calls import perform
+from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
-from onyx_jupyter.messages import Message, ToolCall, Usage
+from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
 
 LAST_TURN = Message(
@@ -18,15 +19,7 @@ LAST_TURN = Message(
     "[Onyx] You have used every step you have for this request. Answer now with what you know, without tools, and say "
     "what is left to do.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One answer of the model: words, calls, or both."""
-
-    text: str
-    calls: tuple[ToolCall, ...]
-    usage: Usage
+HALTED = ToolResult("Not done: the answer ended before this call.", ok=False)
 
 
 async def run_loop(run: Run) -> str:
@@ -34,6 +27,13 @@ async def run_loop(run: Run) -> str:
 
     Raises: ModelError, StorageError.
     """
+    try:
+        return await _turns(run)
+    except Halt as halt:
+        return await _say(halt.text, run)
+
+
+async def _turns(run: Run) -> str:
     await _finish_open_calls(run)
     for turn in range(min(run.transcript.model_calls(run.run_id), run.max_turns), run.max_turns + 1):
         is_last = turn >= run.max_turns
@@ -60,7 +60,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
         temperature=run.temperature,
         max_tokens=run.max_tokens,
     )
-    reply = await _stream(run, request)
+    reply = await run.processors.after_model(await _stream(run, await run.processors.before_model(request)))
     calls = () if is_last else _with_new_ids(reply.calls, messages, run)
     if not reply.text.strip() and not calls:
         raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
@@ -72,6 +72,18 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
         raise
     await run.partial.discard()
     return Reply(reply.text, calls, reply.usage)
+
+
+async def _say(text: str, run: Run) -> str:
+    """An answer that no model gave."""
+    for call in run.transcript.open_calls(run.run_id):
+        await record(call, HALTED, "aborted", run, {})
+    run.text += text
+    run.emit(ChatDelta(run.run_id, text))
+    await run.transcript.append_assistant(run.run_id, run.text, (), None, {"halted": True})
+    run.text = ""
+    await run.partial.discard()
+    return text
 
 
 def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: Run) -> tuple[ToolCall, ...]:
@@ -88,20 +100,27 @@ def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: R
 async def _stream(run: Run, request: ModelRequest) -> Reply:
     run.text = ""
     await run.partial.begin(run.run_id)
+    filtered = run.processors.text_filter()
     stream = run.model.stream(request)
     try:
         async for event in stream:
             if isinstance(event, TextDelta):
-                run.text += event.text
-                run.partial.add(event.text)
-                run.emit(ChatDelta(run.run_id, event.text))
+                _show(filtered.feed(event.text), run)
             elif isinstance(event, ModelProgress):
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             else:
+                _show(filtered.finish(), run)
                 return Reply(run.text, event.tool_calls, event.usage)
     finally:
         await asyncio.shield(_close(stream))
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
+
+
+def _show(text: str, run: Run) -> None:
+    if text:
+        run.text += text
+        run.partial.add(text)
+        run.emit(ChatDelta(run.run_id, text))
 
 
 async def _close(stream: object) -> None:

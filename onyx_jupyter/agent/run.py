@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from onyx_jupyter.agent.processor import Processors
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.events import RunEvent
+from onyx_jupyter.events import ChatNote, RunEvent
 from onyx_jupyter.messages import ToolCall, ToolDefinition, Usage
 from onyx_jupyter.protocols import Approver, Model, Transcript
 from onyx_jupyter.tools.context import ToolContext
@@ -20,6 +21,8 @@ class RunTranscript(Transcript, Protocol):
     def usage(self, run_id: str) -> Usage: ...
 
     def model_calls(self, run_id: str) -> int: ...
+
+    async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None: ...
 
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None: ...
 
@@ -60,8 +63,14 @@ class Run:
     clock: Clock
     new_id: Callable[[], str]
     max_turns: int
+    processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()
     temperature: float | None = None
     max_tokens: int | None = None
     text: str = field(default="", init=False)
     why: str = field(default="", init=False)
+
+    async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
+        """Tells the run's person something that is no answer; it stays in the transcript. Raises: StorageError."""
+        await self.transcript.append_note(self.run_id, kind, message, data)
+        self.emit(ChatNote(self.run_id, kind, message, dict(data) if data else None))

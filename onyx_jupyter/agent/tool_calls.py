@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from onyx_jupyter.agent.processor import Halt
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ToolFinished, ToolStarted
@@ -23,11 +24,16 @@ async def perform(call: ToolCall, run: Run) -> None:
     started_at = run.clock.monotonic()
     status, result = await _outcome(call, run)
     result = replace(result, output=run.redact(result.output))
-    duration_ms = round((run.clock.monotonic() - started_at) * 1000)
-    await record(call, result, status, run, {"durationMs": duration_ms})
+    facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
+    try:
+        result = await run.processors.after_tool(call, result)
+    except Halt:
+        await record(call, result, status, run, facts)  # it was done, whatever comes next
+        raise
+    await record(call, result, status, run, facts)
 
 
-async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: dict[str, object]) -> None:
+async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: Mapping[str, Any]) -> None:
     """Writes the paired result, then tells the watchers."""
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None

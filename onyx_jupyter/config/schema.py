@@ -18,7 +18,7 @@ class Section(BaseModel):
 
 
 class AgentTools(Section):
-    """Which tools an agent has; None allows all, deny wins."""
+    """Which tools an agent has, by name or by family (`group:fs`); None allows all, deny wins."""
 
     allow: list[str] | None = None
     deny: list[str] = Field(default_factory=list)
@@ -32,6 +32,8 @@ class AgentConfig(Section):
     default: bool = False
     workspace: str | None = Field(default=None, description="folder, relative to ONYX_HOME")
     model: str | None = Field(default=None, description="provider/model; agents.defaults.model where unset")
+    fallback_model: str | None = Field(default=None, description="answers for one turn where the model cannot")
+    reflection_prompt: Literal[False] | str = Field(default=False, description="asked once before the last answer")
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, description="longest answer, in tokens")
     tools: AgentTools = Field(default_factory=AgentTools)
@@ -77,13 +79,50 @@ class ProviderConfig(Section):
     api_key: SecretStr | None = None
     base_url: str | None = Field(default=None, pattern=r"^https?://")
     tool_mode: Literal["auto", "native", "json"] = "auto"
+    context_window: int | None = Field(default=None, ge=1000, description="tokens; looked up where unset")
     models: list[str] = Field(default_factory=list, description="names to offer in the model picker")
+
+
+class LoopDetectionConfig(Section):
+    """When calls that lead nowhere are pointed out to the model, and when they end the run."""
+
+    enabled: bool = True
+    window: int = Field(default=30, ge=2, le=500, description="calls of the run that are looked at")
+    warn_at: int = Field(default=3, ge=2, description="equal calls until the model is warned")
+    stop_at: int = Field(default=6, ge=2, description="equal calls until the run ends")
+
+
+class CompactionConfig(Section):
+    """When an older part of a conversation is summed up, and how much of the newest stays whole."""
+
+    enabled: bool = True
+    reserve_tokens: int = Field(default=20_000, ge=0, description="kept free; never over a quarter of the window")
+    keep_recent_tokens: int = Field(default=20_000, ge=0)
+    keep_turns: int = Field(default=3, ge=1, description="newest messages of the user, with all that followed")
+
+
+class RetryConfig(Section):
+    attempts: int = Field(default=3, ge=1, le=10, description="calls of a provider in all, before anything was shown")
+    max_wait_ms: int = Field(default=30_000, ge=0)
+
+
+class CircuitBreakerConfig(Section):
+    failures: int = Field(default=3, ge=1, description="failures in a row until a provider is left alone")
+    pause_ms: int = Field(default=60_000, ge=0)
 
 
 class RuntimeConfig(Section):
     max_turns: int = Field(default=20, ge=1, le=500)
-    default_timeout_ms: int = Field(default=300_000, ge=1000)
+    default_timeout_ms: int = Field(
+        default=300_000, ge=1000, description="work of one run; waiting for you not counted"
+    )
+    max_tokens_per_run: int | None = Field(default=None, ge=1000, description="input and output tokens of one run")
+    when_busy: Literal["steer", "followup", "interrupt"] = "steer"
     memory_search_top_k: int = Field(default=6, ge=1, le=100)
+    loop_detection: LoopDetectionConfig = Field(default_factory=LoopDetectionConfig)
+    compaction: CompactionConfig = Field(default_factory=CompactionConfig)
+    retry: RetryConfig = Field(default_factory=RetryConfig)
+    circuit_breaker: CircuitBreakerConfig = Field(default_factory=CircuitBreakerConfig)
 
 
 class HeartbeatConfig(Section):
@@ -107,13 +146,32 @@ class LocalModelConfig(Section):
     threads: int | None = Field(default=None, ge=1, description="CPU threads; all cores where unset")
 
 
+class WebConfig(Section):
+    """Where the web is searched, and which private hosts its tools may reach all the same."""
+
+    search: Literal["auto", "searxng", "brave", "ddgs"] = "auto"
+    searxng_url: str | None = Field(default=None, pattern=r"^https?://")
+    brave_api_key: SecretStr | None = None
+    allow_private: list[str] = Field(default_factory=list, description="host, host:port or network (10.0.0.0/8)")
+
+
 class ToolsConfig(Section):
     timeout: int = Field(default=120_000, ge=1000, description="milliseconds that exec may take")
-    max_output_bytes: int = Field(default=100_000, ge=1000)
+    max_output_bytes: int = Field(default=100_000, ge=1000, description="kept of a command's output")
+    max_result_chars: int = Field(default=16_000, ge=1000, description="of a result for the model; the rest in a file")
+    web: WebConfig = Field(default_factory=WebConfig)
+
+
+class LoggingConfig(Section):
+    """The log in ONYX_HOME/logs: JSON lines, a new file when one is full."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    max_bytes: int = Field(default=10_000_000, ge=10_000)
+    files: int = Field(default=5, ge=1, le=100, description="full files that are kept")
 
 
 class SecurityConfig(Section):
-    approval_timeout_ms: int = Field(default=600_000, ge=1000, description="silence denies after this")
+    approval_timeout_ms: int = Field(default=1_800_000, ge=1000, description="silence denies after this")
     secrets_filter: bool = True
 
 
@@ -129,6 +187,7 @@ class Config(Section):
     local: LocalModelConfig = Field(default_factory=LocalModelConfig)
     tools: ToolsConfig = Field(default_factory=ToolsConfig)
     security: SecurityConfig = Field(default_factory=SecurityConfig)
+    logging: LoggingConfig = Field(default_factory=LoggingConfig)
 
     @model_validator(mode="after")
     def _bindings_name_agents(self) -> Config:

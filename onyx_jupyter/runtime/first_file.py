@@ -25,7 +25,7 @@ FIRST_FILE = """\
   // Limits, with their defaults.
   // runtime: { maxTurns: 20 },
   // tools: { timeout: 120000, maxOutputBytes: 100000 },
-  // security: { approvalTimeoutMs: 600000 },
+  // security: { approvalTimeoutMs: 1800000 },
 }
 """
 

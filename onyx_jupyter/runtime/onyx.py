@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
@@ -20,6 +21,7 @@ from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Surroundings
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
@@ -53,6 +55,7 @@ class Onyx:
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         open_models: Callable[[ModelsSettings], Models] = ProviderModels,
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
+        processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
     ) -> None:
@@ -81,6 +84,7 @@ class Onyx:
             agent=self.agent,
             open_notebooks=open_notebooks,
             notebooks=notebooks,
+            processors=processors,
             clock=self._clock,
             ids=self._ids,
         )

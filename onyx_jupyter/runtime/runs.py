@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.prompt import PromptFacts, build_light_prompt, build_prompt
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.turn import run_turn
@@ -37,6 +38,7 @@ class Surroundings:
     agent: Callable[[str], AgentParts]
     open_notebooks: Callable[[], tuple[list[str], str | None]]
     notebooks: Notebooks
+    processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
     ids: IdSource
 
@@ -164,6 +166,7 @@ class Runs:
             clock=around.clock,
             new_id=around.ids.new,
             max_turns=settings.config.runtime.max_turns,
+            processors=Processors(around.processors(settings)),
             earlier=tuple(earlier_events(transcript.entries, run_id)),
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,

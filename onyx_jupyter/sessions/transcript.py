@@ -112,6 +112,10 @@ class SessionTranscript:
             ]
         await self.append("tool", result.output, details, call_id=call.id)
 
+    async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None:
+        """Something to know about the run; a person reads it, a model does not."""
+        await self.append("system", message, {"kind": "note", "runId": run_id, "note": kind, "data": dict(data or {})})
+
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
         """The run's last line: final, error, aborted or interrupted."""
         await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})

@@ -27,14 +27,18 @@ A = TypeVar("A", bound=Arguments)
 
 
 class Tool(ABC, Generic[A]):
-    """One tool. Subclasses set the four class attributes and write `run`; those that change something also `preview`.
+    """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
 
-    Failures are raised as ToolError: the caller turns them into a result for the model.
+    `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
+    model is told of its family in one line and asks for it. Failures are raised as ToolError: the caller turns them
+    into a result for the model.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     risk: ClassVar[Risk]
+    family: ClassVar[str] = ""
+    deferred: ClassVar[bool] = False
     arguments: type[A]
 
     @abstractmethod

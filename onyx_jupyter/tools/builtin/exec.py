@@ -53,6 +53,7 @@ class ExecTool(Tool[ExecArguments]):
         "what it starts ends with it. Use it for files, packages, git and programs; notebook_run_cell runs cells."
     )
     risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "process"
     arguments = ExecArguments
 
     def __init__(self, *, progress_every_s: float = 5.0) -> None:

@@ -27,6 +27,7 @@ class MemoryGetTool(Tool[MemoryGetArguments]):
     name = "memory_get"
     description = "Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/."
     risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "memory"
     arguments = MemoryGetArguments
 
     async def run(self, arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
@@ -56,6 +57,7 @@ class MemoryWriteTool(Tool[MemoryWriteArguments]):
         "section of MEMORY.md, what happened today to today's notes. It only ever adds."
     )
     risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "memory"
     arguments = MemoryWriteArguments
 
     async def preview(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolPreview:

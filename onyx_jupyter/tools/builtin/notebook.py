@@ -42,6 +42,7 @@ class NotebookReadTool(Tool[NotebookReadArguments]):
         "for single cells with cellIds, which also gives their images."
     )
     risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "notebook"
     arguments = NotebookReadArguments
 
     async def run(self, arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
@@ -69,6 +70,7 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
     name = "notebook_insert_cell"
     description = "Inserts a cell into a notebook, after a cell or at the end, without running it. Returns its id."
     risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
     arguments = NotebookInsertCellArguments
 
     async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
@@ -110,6 +112,7 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
     name = "notebook_edit_cell"
     description = "Replaces the source of one cell of a notebook, without running it. Give baseHash from notebook_read."
     risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
     arguments = NotebookEditCellArguments
 
     async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
@@ -143,6 +146,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
     name = "notebook_run_cell"
     description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
     risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "notebook"
     arguments = NotebookRunCellArguments
 
     async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:

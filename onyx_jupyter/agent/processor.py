@@ -1,0 +1,102 @@
+"""What may look at a run as it goes by and change it: processors, and how they are run. It holds none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from onyx_jupyter.messages import ToolCall, ToolResult, Usage
+from onyx_jupyter.protocols import ModelRequest
+
+
+class Halt(Exception):
+    """Raised by a processor to end the turn: `text` is the answer that the user reads instead."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of the model: words, calls, or both."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+
+
+class TextFilter(Protocol):
+    """Sees an answer's text while it streams; what it gives back is what anybody gets to see."""
+
+    def feed(self, text: str) -> str:
+        """The next piece; a part may be held back until more is known."""
+        ...
+
+    def finish(self) -> str:
+        """What was held back to the end."""
+        ...
+
+
+class Processor:
+    """Base of all processors; each method may change what goes by, or raise Halt. One instance lives for one run."""
+
+    async def before_model(self, request: ModelRequest) -> ModelRequest:
+        """What the model will be asked."""
+        return request
+
+    def text_filter(self) -> TextFilter | None:
+        """A filter for the text of one answer while it streams."""
+        return None
+
+    async def after_model(self, reply: Reply) -> Reply:
+        """What the model answered, before it is written down and acted on."""
+        return reply
+
+    async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """What a tool gave back, before it is written down and the model sees it."""
+        return result
+
+
+class Processors:
+    """A run's processors in their order; the text of an answer goes through all their filters."""
+
+    def __init__(self, processors: Sequence[Processor] = ()) -> None:
+        self._processors = processors
+
+    async def before_model(self, request: ModelRequest) -> ModelRequest:
+        for processor in self._processors:
+            request = await processor.before_model(request)
+        return request
+
+    async def after_model(self, reply: Reply) -> Reply:
+        for processor in self._processors:
+            reply = await processor.after_model(reply)
+        return reply
+
+    async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        for processor in self._processors:
+            result = await processor.after_tool(call, result)
+        return result
+
+    def text_filter(self) -> TextFilter:
+        """All filters as one."""
+        made = (processor.text_filter() for processor in self._processors)
+        return _Chain([text_filter for text_filter in made if text_filter is not None])
+
+
+class _Chain:
+    def __init__(self, filters: Sequence[TextFilter]) -> None:
+        self._filters = filters
+
+    def feed(self, text: str) -> str:
+        for text_filter in self._filters:
+            text = text_filter.feed(text)
+        return text
+
+    def finish(self) -> str:
+        text = ""
+        for text_filter in self._filters:
+            text = text_filter.feed(text) + text_filter.finish()
+        return text

@@ -1,0 +1,13 @@
+"""The one list of the processors that every run goes through, in their order. It never runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.runtime.settings import Settings
+
+
+def run_processors(settings: Settings) -> Sequence[Processor]:
+    """New ones for one run, as the configuration wants them."""
+    return []
