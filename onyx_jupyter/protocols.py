@@ -159,6 +159,16 @@ class Notebooks(Protocol):
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, slots=True)
+class BootstrapFile:
+    """A file that belongs into every prompt; `left_out` counts the characters at its end that did not fit."""
+
+    name: str
+    text: str
+    size: int
+    left_out: int = 0
+
+
 class Memory(Protocol):
     """The Markdown files of one agent's workspace."""
 
@@ -170,8 +180,8 @@ class Memory(Protocol):
         """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
         ...
 
-    async def bootstrap_files(self) -> Mapping[str, str]:
-        """Name → text of the files that belong into every prompt, in the prompt's order; empty ones left out."""
+    async def bootstrap_files(self) -> Sequence[BootstrapFile]:
+        """The files that belong into every prompt, in the prompt's order; empty ones left out."""
         ...
 
 

@@ -13,6 +13,7 @@ from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.tools.more_tools import unwrapped
 
 LAST_TURN = Message(
     "user",
@@ -54,7 +55,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
     """One model call, streamed to the watchers and written down before anything acts on it."""
     messages = list(run.transcript.conversation(run.run_id))
     request = ModelRequest(
-        system=await run.build_prompt(),
+        system=await run.build_prompt(run.note),
         messages=[*messages, LAST_TURN] if is_last else messages,
         tools=() if is_last else run.offered,
         temperature=run.temperature,
@@ -93,7 +94,7 @@ def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: R
     for call in calls:
         call = replace(call, id=run.new_id()) if not call.id or call.id in taken else call
         taken.add(call.id)
-        unique.append(call)
+        unique.append(unwrapped(call))
     return tuple(unique)
 
 

@@ -39,6 +39,9 @@ class PartialText(Protocol):
     async def discard(self) -> None: ...
 
 
+Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
+
+
 @dataclass
 class Run:
     """One answer being made, from the user's message to final, error or aborted.
@@ -57,7 +60,7 @@ class Run:
     offered: Sequence[ToolDefinition]
     context_for: Callable[[ToolCall], ToolContext]
     approver: Approver
-    build_prompt: Callable[[], Awaitable[str]]
+    build_prompt: Callable[[Note], Awaitable[str]]
     emit: Callable[[RunEvent], None]
     redact: Callable[[str], str]
     clock: Clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -14,13 +14,15 @@ from filelock import FileLock, Timeout
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory.targets import DAILY_FOLDER, MEMORY_FILE, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 BOOTSTRAP_FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "TOOLS.md", MEMORY_FILE)
 PROJECT_FILE = "AGENTS.md"
 PROJECT_LABEL = "AGENTS.md of this project"
-MAX_BOOTSTRAP_CHARS = 20_000
+MAX_BOOTSTRAP_FILE_CHARS = 20_000
+MAX_BOOTSTRAP_CHARS = 60_000
 MAX_FILE_BYTES = 10 * 1024 * 1024
 _LOCK_S = 10.0
 _FILES_NAMED = 20
@@ -52,8 +54,8 @@ class MemoryFiles:
         """Adds a memory and gives the path written, from the workspace. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._write, content, target)
 
-    async def bootstrap_files(self) -> Mapping[str, str]:
-        """Name → text in the prompt's order; a long one ends with a line that says how to read the rest."""
+    async def bootstrap_files(self) -> Sequence[BootstrapFile]:
+        """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
         return await asyncio.to_thread(self._bootstrap_files)
 
     def _read(self, path: str, start_line: int, line_count: int | None) -> str:
@@ -103,14 +105,19 @@ class MemoryFiles:
         finally:
             lock.release()
 
-    def _bootstrap_files(self) -> Mapping[str, str]:
+    def _bootstrap_files(self) -> Sequence[BootstrapFile]:
         files = {name: self._workspace / name for name in BOOTSTRAP_FILES}
         if self._project is not None and self._project != self._workspace:
             overlay = (self._project / PROJECT_FILE).resolve()
             if self._project in overlay.parents:  # a link out of the project is nobody's instruction
                 files[PROJECT_LABEL] = overlay
-        texts = {name: _bootstrap_text(name, file) for name, file in files.items()}
-        return {name: text for name, text in texts.items() if text}
+        texts = ((name, _bootstrap_text(name, file)) for name, file in files.items())
+        found, room = [], MAX_BOOTSTRAP_CHARS
+        for name, text in texts:
+            if text:
+                found.append(_within(name, text, min(room, MAX_BOOTSTRAP_FILE_CHARS)))
+                room -= len(text) - found[-1].left_out
+        return found
 
     def _inside(self, path: str) -> Path:
         """The real file inside the workspace. Raises: PathNotAllowed."""
@@ -153,9 +160,12 @@ def _bootstrap_text(name: str, file: Path) -> str:
         text = _text_of(file) if file.is_file() else ""
     except (StorageError, ToolError) as error:
         return f"[{name} could not be read: {error}]"
-    if not text.strip():
-        return ""
-    if len(text) <= MAX_BOOTSTRAP_CHARS:
-        return text
-    left_out = len(text) - MAX_BOOTSTRAP_CHARS
-    return f"{text[:MAX_BOOTSTRAP_CHARS]}\n[… {left_out} more characters of {file.name}: memory_get reads them …]\n"
+    return text if text.strip() else ""
+
+
+def _within(name: str, text: str, cap: int) -> BootstrapFile:
+    """The file, cut where it is over its cap; the last line then says so."""
+    left_out = max(0, len(text) - cap)
+    if left_out:
+        text = f"{text[:cap]}\n[… {left_out} more characters of {name} are not shown here …]\n"
+    return BootstrapFile(name, text, size=cap + left_out if left_out else len(text), left_out=left_out)

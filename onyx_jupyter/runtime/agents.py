@@ -12,6 +12,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.tools.access import allowed_tools
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
 
@@ -21,34 +22,31 @@ ASK = "ask"
 
 @dataclass(frozen=True)
 class AgentParts:
-    """One agent as it is set up now."""
+    """One agent as it is set up now; `problems` are names in its configuration that mean nothing."""
 
     config: AgentConfig
     workspace: Path
     memory: MemoryFiles
     paths: PathGuard
-    tools: ToolRegistry
+    tools: Sequence[Tool[Any]]
+    problems: tuple[str, ...] = ()
 
     def tools_in(self, mode: Mode | None) -> ToolRegistry:
         """What the agent has in this mode: in `ask` only what reads, whatever a model may call."""
-        tools = (self.tools.get(name) for name in self.tools.names)
-        return ToolRegistry(tool for tool in tools if mode != ASK or tool.risk == "read")
+        return ToolRegistry(tool for tool in self.tools if mode != ASK or tool.risk == "read")
 
 
 def agent_parts(
     config: AgentConfig, home: Home, server_root: Path, clock: Clock, all_tools: Callable[[], Sequence[Tool[Any]]]
 ) -> AgentParts:
-    """The agent's parts; `tools.deny` wins over `tools.allow`."""
+    """The agent's parts."""
     workspace = home.workspace(config.id, config.workspace)
-    tools = [tool for tool in all_tools() if _is_allowed(tool.name, config)]
+    access = allowed_tools(all_tools(), config.tools.allow, config.tools.deny)
     return AgentParts(
         config=config,
         workspace=workspace,
         memory=MemoryFiles(workspace, clock, project=server_root),
         paths=PathGuard(server_root, workspace),
-        tools=ToolRegistry(tools),
+        tools=access.tools,
+        problems=access.problems,
     )
-
-
-def _is_allowed(name: str, config: AgentConfig) -> bool:
-    return name not in config.tools.deny and (config.tools.allow is None or name in config.tools.allow)

@@ -35,6 +35,7 @@ from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import Tool
 
 log = logging.getLogger(__name__)
+MAX_NOTEBOOKS_TOLD = 5
 
 
 class Onyx:
@@ -63,6 +64,7 @@ class Onyx:
         self._server_root = server_root
         self._templates = templates
         self._open_models = open_models
+        self._open_notebooks = open_notebooks
         self._tools = tools
         self._environment = environment
         self._clock = clock or SystemClock()
@@ -82,7 +84,6 @@ class Onyx:
             settings=lambda: self.settings,
             models=lambda: self.models,
             agent=self.agent,
-            open_notebooks=open_notebooks,
             notebooks=notebooks,
             processors=processors,
             clock=self._clock,
@@ -189,7 +190,7 @@ class Onyx:
         """
         transcript = await self.sessions.get(session_key)
         run_id = self._ids.new()
-        facts = {"model": model, "mode": mode, "context": list(context)}
+        facts = {"model": model, "mode": mode, "context": list(context), "notebooks": self._notebooks_in_tabs()}
         meta = {name: value for name, value in facts.items() if value}
 
         async def write() -> Entry:
@@ -197,6 +198,12 @@ class Onyx:
 
         await self.runs.start(transcript, write)
         return run_id
+
+    def _notebooks_in_tabs(self) -> dict[str, Any]:
+        """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""
+        paths, active = self._open_notebooks()
+        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
+        return {name: value for name, value in (("front", active), ("open", others)) if value}
 
     async def abort(self, run_id: str) -> bool:
         """Stops the run within a second; False where it does not go on any more."""

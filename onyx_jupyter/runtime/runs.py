@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.agent.processor import Processor, Processors
-from onyx_jupyter.agent.prompt import PromptFacts, build_light_prompt, build_prompt
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.approvals.broker import ApprovalBroker
@@ -18,6 +17,7 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.earlier_events import earlier_events
+from onyx_jupyter.runtime.run_prompt import RunPrompt
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import SessionStreams
@@ -36,7 +36,6 @@ class Surroundings:
     settings: Callable[[], Settings]
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
-    open_notebooks: Callable[[], tuple[list[str], str | None]]
     notebooks: Notebooks
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
@@ -138,18 +137,6 @@ class Runs:
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
 
-        async def prompt() -> str:
-            notebooks, active = around.open_notebooks()
-            facts = PromptFacts(
-                agent_name=parts.config.name,
-                files=await parts.memory.bootstrap_files(),
-                tools=offered,
-                today=parts.memory.local_now().date().isoformat(),
-                open_notebooks=notebooks,
-                active_notebook=active,
-            )
-            return build_light_prompt(facts) if model.light else build_prompt(facts)
-
         return Run(
             run_id=run_id,
             session_key=transcript.session_key,
@@ -160,7 +147,7 @@ class Runs:
             offered=offered,
             context_for=lambda call: self._context(call, run_id, transcript, parts, settings, emit),
             approver=self._approvals,
-            build_prompt=prompt,
+            build_prompt=RunPrompt(parts, offered, transcript, light=model.light).build,
             emit=emit,
             redact=settings.secrets.apply,
             clock=around.clock,

@@ -127,8 +127,14 @@ def _run_messages(run: Sequence[Entry]) -> list[Message]:
 
 def _context(entry: Entry) -> str:
     """What was sent along with a user's message, in words for the model."""
-    context = entry.meta.get("context") if entry.role == "user" else None
-    return "; ".join(_context_text(item) for item in context) if isinstance(context, list) else ""
+    if entry.role != "user":
+        return ""
+    sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
+    parts = [_context_text(item) for item in sent] if isinstance(sent, list) else []
+    if isinstance(notebooks, dict):
+        parts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
+        parts += [f"also open: {', '.join(map(str, notebooks['open']))}"] if notebooks.get("open") else []
+    return "; ".join(parts)
 
 
 def _context_text(item: Mapping[str, Any]) -> str:

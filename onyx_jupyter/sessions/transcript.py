@@ -126,6 +126,12 @@ class SessionTranscript:
     def open_calls(self, run_id: str) -> Sequence[ToolCall]:
         return conversation.open_calls(self._entries, run_id)
 
+    def has_note(self, kind: str, data: Mapping[str, Any]) -> bool:
+        """Whether the person was told exactly this before."""
+        return any(
+            e.kind == "note" and e.meta.get("note") == kind and e.meta.get("data") == data for e in self._entries
+        )
+
     def usage(self, run_id: str) -> Usage:
         return conversation.run_usage(self._entries, run_id)
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.tools.more_tools import MORE_TOOLS, MoreTools
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 _MALFORMED_SHOWN = 200
@@ -19,20 +20,23 @@ class ToolRegistry:
     """An explicit list of tools, in the order in which models are told of them."""
 
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
-        """Raises: ValueError where two tools have the same name."""
+        """Raises: ValueError where two tools have the same name, or one is called `more_tools`."""
         self._tools: dict[str, Tool[Any]] = {}
         for tool in tools:
-            if tool.name in self._tools:
+            if tool.name in self._tools or tool.name == MORE_TOOLS:
                 raise ValueError(f"Two tools are called {tool.name!r}. Give one of them another name.")
             self._tools[tool.name] = tool
+        deferred = [tool for tool in self._tools.values() if tool.deferred]
+        if deferred:
+            self._tools[MORE_TOOLS] = MoreTools(deferred)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
     def definitions(self) -> Sequence[ToolDefinition]:
-        """Every tool as a model is told of it."""
-        return [tool.definition() for tool in self._tools.values()]
+        """Every tool that a model is told of from the start; the deferred ones stand behind `more_tools`."""
+        return [tool.definition() for tool in self._tools.values() if not tool.deferred]
 
     def get(self, name: str) -> Tool[Any]:
         """The tool of that name. Raises: ToolError that names the closest ones."""

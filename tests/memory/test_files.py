@@ -129,16 +129,26 @@ async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path:
         (workspace / name).write_text(f"I am {name}\n")
     (workspace / "TOOLS.md").write_text(" \n")
     (project / "AGENTS.md").write_text("Rules of the project\n")
-    found = await memory_of(workspace, project=project).bootstrap_files()
+    found = {file.name: file.text for file in await memory_of(workspace, project=project).bootstrap_files()}
     assert list(found) == ["SOUL.md", "USER.md", "AGENTS.md", "MEMORY.md", "AGENTS.md of this project"]
     assert found["SOUL.md"] == "I am SOUL.md\n"
     assert found["AGENTS.md of this project"] == "Rules of the project\n"
 
 
-async def test_a_long_bootstrap_file_is_never_cut_in_silence(tmp_path: Path) -> None:
+async def test_a_bootstrap_file_over_its_cap_says_how_much_is_missing(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("x" * 50_000)
-    text = (await memory_of(tmp_path).bootstrap_files())["MEMORY.md"]
-    assert "30000 more characters of MEMORY.md: memory_get reads them" in text
+    (file,) = await memory_of(tmp_path).bootstrap_files()
+    assert (file.name, file.size, file.left_out) == ("MEMORY.md", 50_000, 30_000)
+    assert file.text.count("x") == 20_000
+    assert "30000 more characters of MEMORY.md are not shown" in file.text
+
+
+async def test_all_bootstrap_files_together_keep_within_their_cap(tmp_path: Path) -> None:
+    for name in ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md"):
+        (tmp_path / name).write_text("x" * 18_000)
+    files = await memory_of(tmp_path).bootstrap_files()
+    assert [file.left_out for file in files] == [0, 0, 0, 12_000]
+    assert sum(file.text.count("x") for file in files) == 60_000
 
 
 def test_templates_fill_gaps_and_never_overwrite(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ TEMPLATES = Path(__file__).parents[2] / "workspace"
 async def test_a_new_workspace_fills_the_prompt(tmp_path: Path) -> None:
     install_templates(TEMPLATES, tmp_path)
     found = await MemoryFiles(tmp_path, FakeClock()).bootstrap_files()
-    assert tuple(found) == BOOTSTRAP_FILES
-    assert found["SOUL.md"].count("\n") <= 30
-    assert sum(map(len, found.values())) < 6000
+    assert tuple(file.name for file in found) == BOOTSTRAP_FILES
+    assert found[0].text.count("\n") <= 30
+    assert sum(file.size for file in found) < 6000
 
 
 async def test_every_section_of_the_first_memory_file_takes_a_line(tmp_path: Path) -> None:

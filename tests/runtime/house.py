@@ -118,6 +118,8 @@ class House:
         config: str | None = None,
         environment: Mapping[str, str] | None = None,
         processors: Sequence[Processor] | None = None,
+        more_tools: Sequence[Tool[Any]] = (),
+        open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -138,7 +140,8 @@ class House:
             encode=encode_event,
             templates=folder / "templates",
             open_models=lambda settings: self.models,
-            tools=lambda: [self.peek, self.touch, Break(), self.linger],
+            tools=lambda: [self.peek, self.touch, Break(), self.linger, *more_tools],
+            open_notebooks=open_notebooks,
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
             processors=run_processors if processors is None else lambda settings: processors,

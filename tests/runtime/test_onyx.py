@@ -325,3 +325,14 @@ async def test_in_mode_ask_a_tool_that_changes_something_is_not_there_even_when_
     (result,) = house.results(key).values()
     assert "no tool called 'touch'" in result["content"]
     await house.close()
+
+
+async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_health(tmp_path):
+    house = House(tmp_path, [], config='{agents: {list: [{id: "main", tools: {deny: ["tuch", "group:x"]}}]}}')
+    await house.onyx.ready()
+    config = (await components(house.onyx))["config"]
+    assert config["ok"] is False
+    assert "Agent main: tools.deny names 'tuch'" in config["message"]
+    assert "Did you mean touch?" in config["message"]
+    assert "'group:x'" in config["message"]
+    await house.close()

@@ -214,9 +214,8 @@ async def test_a_tab_tells_what_it_has_open_and_the_model_hears_of_it(connect, r
     assert await client.ask("client.update", notebooks=notebooks) == {"ok": True}
     key = (await client.ask("sessions.create"))["sessionKey"]
     await client.end((await client.ask("chat.send", sessionKey=key, message="Go"))["runId"])
-    system = replies.requests[0].body["messages"][0]["content"]
-    assert "front.ipynb" in system
-    assert "other.ipynb" in system
+    asked = replies.requests[0].body["messages"][-1]["content"]
+    assert "the notebook in front is front.ipynb; also open: other.ipynb" in asked
 
 
 async def test_a_tab_is_asked_and_its_answer_reaches_the_model_and_only_its_own(connect, replies):

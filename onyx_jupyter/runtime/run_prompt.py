@@ -1,0 +1,58 @@
+"""The system prompt of one run, from its agent's files and tools. It tells the person of files that did not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
+from onyx_jupyter.agent.prompt_sections import PromptFacts
+from onyx_jupyter.messages import ToolDefinition
+from onyx_jupyter.protocols import BootstrapFile
+from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.sessions.transcript import SessionTranscript
+
+OVER_CAP = "bootstrap_over_cap"
+Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
+
+
+class RunPrompt:
+    """Built anew for each model call, so that a file that was changed meanwhile counts."""
+
+    def __init__(
+        self, parts: AgentParts, tools: Sequence[ToolDefinition], transcript: SessionTranscript, *, light: bool
+    ) -> None:
+        self._parts = parts
+        self._tools = tools
+        self._transcript = transcript
+        self._light = light
+
+    async def build(self, note: Note) -> str:
+        """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
+        files = await self._parts.memory.bootstrap_files()
+        facts = PromptFacts(
+            agent_name=self._parts.config.name,
+            files={file.name: file.text for file in files},
+            tools=self._tools,
+            today=self._parts.memory.local_now().date().isoformat(),
+        )
+        if self._light:
+            return build_light_prompt(facts)
+        await self._tell_of_cuts([file for file in files if file.left_out], note)
+        return build_prompt(facts)
+
+    async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:
+        """Once a session for each file, and again when it has grown or shrunk by a thousand characters."""
+        for file in cut:
+            data = {"file": file.name, "thousands": file.size // 1000}
+            if not self._transcript.has_note(OVER_CAP, data):
+                await note(OVER_CAP, _in_words(file), data)
+
+
+def _in_words(file: BootstrapFile) -> str:
+    shown = file.size - file.left_out
+    how_much = f"only its first {shown:,} characters" if shown else "nothing of it"
+    return (
+        f"{file.name} is too long for the prompt: the model gets {how_much} of {file.size:,}. "
+        "Shorten it, or move parts to files that are read when they are needed."
+    )

@@ -1,0 +1,108 @@
+"""The system prompt: its sections, what it looks like as a whole, and that it stays the same while nothing changes."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from onyx_jupyter.agent.prompt import SECTIONS, build_prompt
+from onyx_jupyter.agent.prompt_sections import PromptFacts
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.runtime.run_prompt import OVER_CAP
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.script import Call
+from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.registry import ToolRegistry
+from tests.runtime.house import House
+
+TEMPLATES = Path(__file__).parents[2] / "workspace"
+REVIEWED = Path(__file__).with_name("prompt.reviewed.md")
+
+
+async def facts(**changes):
+    files = await MemoryFiles(TEMPLATES, FakeClock()).bootstrap_files()
+    given = {
+        "agent_name": "Onyx",
+        "files": {file.name: file.text for file in files},
+        "tools": ToolRegistry(all_tools()).definitions(),
+        "today": "2026-01-31",
+    }
+    return PromptFacts(**(given | changes))
+
+
+async def test_the_whole_prompt_is_the_reviewed_one():
+    """What a model is told of a fresh workspace. Read the difference before you copy the new text over the old."""
+    prompt = build_prompt(await facts())
+    new = REVIEWED.with_suffix(".new")
+    if prompt + "\n" != REVIEWED.read_text("utf-8"):
+        new.write_text(prompt + "\n", "utf-8")
+    assert prompt + "\n" == REVIEWED.read_text("utf-8"), f"review {new.name}, then move it over {REVIEWED.name}"
+
+
+def test_there_are_ten_sections_from_static_to_dynamic():
+    assert [section.__name__ for section in SECTIONS] == [
+        "identity_and_safety",
+        "tool_call_style",
+        "skills_summary",
+        "messaging_rules",
+        "silent_reply",
+        "heartbeat_protocol",
+        "bootstrap_files",
+        "tools",
+        "memory",
+        "session_metadata",
+    ]
+
+
+async def test_another_day_changes_nothing_before_the_last_section():
+    one, other = build_prompt(await facts()), build_prompt(await facts(today="2026-02-01"))
+    assert one != other
+    start = one.index("# Now")
+    assert one[:start] == other[:start]
+    assert "2026" not in one[:start]
+
+
+async def test_skills_are_named_where_there_are_some():
+    assert "# Skills\n- plot-churn: Plots churn." in build_prompt(await facts(skills=["plot-churn: Plots churn."]))
+    assert "# Skills" not in build_prompt(await facts())
+
+
+async def test_requests_repeat_each_other_to_the_letter_while_nothing_changes(tmp_path):
+    tabs = (["a.ipynb", "b.ipynb"], "a.ipynb")
+
+    def front():
+        return tabs
+
+    calls = [Call("peek", {"word": "x"})]
+    house = House(tmp_path, [calls, "one", calls, "two"], open_notebooks=front)
+    key = await house.session()
+    await house.run(key, "first")
+    tabs = (["b.ipynb"], "b.ipynb")
+    await house.run(key, "second")
+    requests = house.model.requests
+    for earlier, later in pairwise(requests):
+        assert (later.system, later.tools) == (earlier.system, earlier.tools)
+        assert list(later.messages[: len(earlier.messages)]) == list(earlier.messages)
+    assert "the notebook in front is a.ipynb; also open: b.ipynb" in requests[0].messages[0].text
+    assert "the notebook in front is b.ipynb" in requests[3].messages[-3].text
+    await house.close()
+
+
+async def test_a_file_over_its_cap_is_told_once_in_the_chat_and_kept(tmp_path):
+    house = House(tmp_path, ["one", "two", "three"])
+    workspace = house.home.root / "workspace"
+    workspace.mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("x" * 25_310)
+    key = await house.session()
+    await house.run(key)
+    await house.run(key)
+    (told,) = house.of("chat.note")
+    assert told["kind"] == OVER_CAP
+    assert "MEMORY.md" in told["message"]
+    assert "20,000" in told["message"]
+    assert "25,310" in told["message"]
+    (line,) = [line for line in house.lines(key) if line.get("meta", {}).get("kind") == "note"]
+    assert line["content"] == told["message"]
+    (workspace / "MEMORY.md").write_text("x" * 30_000)
+    await house.run(key)
+    assert len(house.of("chat.note")) == 2
+    assert all("too long" not in message.text for message in house.model.requests[-1].messages)
+    await house.close()
