@@ -57,6 +57,11 @@ class Model(Protocol):
     @property
     def light(self) -> bool: ...
 
+    @property
+    def context_window(self) -> int:
+        """Tokens of question and answer together; may read a file at first, so a thread asks for it."""
+        ...
+
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """The answer as it comes. Closing or cancelling the iterator ends the provider's work at once.
 

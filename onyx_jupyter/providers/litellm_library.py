@@ -44,9 +44,12 @@ def loaded_litellm() -> Any | None:
 
 async def price_table() -> Mapping[str, Mapping[str, Any]]:
     """LiteLLM's table of models, read from its file where the library itself is not loaded: that costs milliseconds."""
-    if _loaded is not None:
-        return _table(_loaded.model_cost)
-    return await asyncio.to_thread(_read_table)
+    return await asyncio.to_thread(read_price_table)
+
+
+def read_price_table() -> Mapping[str, Mapping[str, Any]]:
+    """The same for a caller in a thread of its own."""
+    return _table(_loaded.model_cost) if _loaded is not None else _read_table()
 
 
 async def close_litellm() -> None:

@@ -12,16 +12,20 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.call_fragments import CallFragments
+from onyx_jupyter.providers.context_window import known_window
 from onyx_jupyter.providers.error_map import Provider, model_error, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import json_action_call
-from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm
+from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm, read_price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte."""
+    """Where a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
+
+    `context_window` is what the configuration says, in tokens.
+    """
 
     model_id: str
     litellm_name: str
@@ -30,6 +34,7 @@ class Endpoint:
     json_actions: bool
     timeout_s: float
     priced: bool = True
+    context_window: int | None = None
 
 
 class LiteLLMModel:
@@ -37,6 +42,7 @@ class LiteLLMModel:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        self._context_window = endpoint.context_window
 
     @property
     def id(self) -> str:
@@ -45,6 +51,14 @@ class LiteLLMModel:
     @property
     def light(self) -> bool:
         return False
+
+    @property
+    def context_window(self) -> int:
+        if self._context_window is None:
+            own_server = self._endpoint.provider.base_url is not None
+            table = read_price_table()
+            self._context_window = known_window(table, self._endpoint.litellm_name, own_server=own_server)
+        return self._context_window
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One call. Closing or cancelling ends the HTTP stream at once. Raises: ModelError."""

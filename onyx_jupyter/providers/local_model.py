@@ -53,6 +53,10 @@ class LocalModel:
     def light(self) -> bool:
         return True
 
+    @property
+    def context_window(self) -> int:
+        return self._weights.context_tokens
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One answer, starting the process where needed. Closing or cancelling ends its work. Raises: ModelError."""
         if self._weights.tiny and (text := result_in_words(request.messages)):

@@ -96,6 +96,7 @@ class ProviderModels:
             api_key=key or (_NO_KEY if base_url else None),
             json_actions=settings.tool_mode == "json",
             timeout_s=self._settings.request_timeout_s,
+            context_window=settings.context_window,
         )
 
     def _compatible(self, name: str, model_id: str, settings: ProviderSettings) -> Endpoint:
@@ -110,6 +111,7 @@ class ProviderModels:
             api_key=settings.api_key or _NO_KEY,
             json_actions=settings.tool_mode == "json",
             timeout_s=self._settings.request_timeout_s,
+            context_window=settings.context_window,
             priced=False,
         )
 

@@ -11,12 +11,16 @@ ToolMode = Literal["auto", "native", "json"]
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """One provider. `models` are ids without the provider's prefix that the model list should show."""
+    """One provider. `models` are ids without the provider's prefix that the model list should show.
+
+    `context_window` is in tokens; None: as the provider library knows it.
+    """
 
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
     tool_mode: ToolMode = "auto"
     models: tuple[str, ...] = ()
+    context_window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def models_settings(config: Config) -> ModelsSettings:
             base_url=provider.base_url,
             tool_mode=provider.tool_mode,
             models=tuple(provider.models),
+            context_window=provider.context_window,
         )
         for name, provider in config.providers.items()
     }

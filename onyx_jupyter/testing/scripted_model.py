@@ -40,6 +40,7 @@ class ScriptedModel:
         *,
         model_id: str = "scripted/model",
         light: bool = False,
+        context_window: int = 128_000,
     ) -> None:
         self.requests: list[ModelRequest] = []
         self.interrupted = 0
@@ -47,6 +48,7 @@ class ScriptedModel:
         self._script: Script[ModelRequest] = Script(replies)
         self._id = model_id
         self._light = light
+        self._context_window = context_window
 
     @property
     def id(self) -> str:
@@ -55,6 +57,10 @@ class ScriptedModel:
     @property
     def light(self) -> bool:
         return self._light
+
+    @property
+    def context_window(self) -> int:
+        return self._context_window
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Plays the next reply. Raises: ModelError where the script says Fail, ScriptEnded after the last reply."""
