@@ -63,7 +63,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
     )
     reply = await run.processors.after_model(await _stream(run, await run.processors.before_model(request)))
     calls = () if is_last else _with_new_ids(reply.calls, messages, run)
-    if not reply.text.strip() and not calls:
+    if not reply.text.strip() and not calls and not reply.said:
         raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
     run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
     try:
@@ -102,16 +102,17 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     run.text = ""
     await run.partial.begin(run.run_id)
     filtered = run.processors.text_filter()
-    stream = run.model.stream(request)
+    stream, said = run.model.stream(request), False
     try:
         async for event in stream:
             if isinstance(event, TextDelta):
+                said = said or bool(event.text.strip())
                 _show(filtered.feed(event.text), run)
             elif isinstance(event, ModelProgress):
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             else:
                 _show(filtered.finish(), run)
-                return Reply(run.text, event.tool_calls, event.usage)
+                return Reply(run.text, event.tool_calls, event.usage, said)
     finally:
         await asyncio.shield(_close(stream))
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")

@@ -20,11 +20,12 @@ class Halt(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the model: words, calls, or both."""
+    """One answer of the model: words, calls, or both. `said` is whether words came, also where a filter kept them."""
 
     text: str
     calls: tuple[ToolCall, ...]
     usage: Usage
+    said: bool = False
 
 
 class TextFilter(Protocol):

@@ -1,0 +1,82 @@
+"""Keeps what stands between `<internal>` and `</internal>` from people. It never looks at tool calls or results."""
+
+from __future__ import annotations
+
+import re
+
+from onyx_jupyter.agent.processor import Processor, TextFilter
+from onyx_jupyter.agent.reply_marks import INTERNAL
+
+_MAX_ATTRIBUTES = 100
+_ATTRIBUTES = rf"(?:[ \t][^<>\n]{{0,{_MAX_ATTRIBUTES}}})?/?"
+_TAG = re.compile(rf"<(?P<closes>/?){INTERNAL}{_ATTRIBUTES}>", re.IGNORECASE)
+_BEGUN_NAMES = "|".join(INTERNAL[:length] for length in range(len(INTERNAL)))
+_AT_THE_END = re.compile(rf"</?(?:{INTERNAL}{_ATTRIBUTES}>?|{_BEGUN_NAMES})\Z", re.IGNORECASE)
+_NAMED_TAG = re.compile(rf"</?{INTERNAL}", re.IGNORECASE)
+
+
+class InternalTags(Processor):
+    """Hides tagged text while it streams, so it comes into no delta, no final and no transcript."""
+
+    def text_filter(self) -> TextFilter:
+        return InternalTagFilter()
+
+
+class InternalTagFilter:
+    """Lets pass what is outside the tags, however the pieces are cut.
+
+    Tags nest; one that is never closed hides everything to the end. A tag that fills a code span (`<internal>` in a
+    sentence about it) is shown; in a code block it is a tag like anywhere else.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""  # a tag, or what may become one, until the character behind it is known
+        self._ticks = 0  # backticks before it on the same line
+        self._behind_tick = False
+        self._depth = 0
+        self._has_hidden = False
+        self._has_shown = False
+
+    def feed(self, text: str) -> str:
+        buffer = self._held + text
+        begun = _AT_THE_END.search(buffer)
+        cut = begun.start() if begun else len(buffer)
+        self._held = buffer[cut:]
+        return self._without_gap(self._outside(buffer[:cut]))
+
+    def finish(self) -> str:
+        """What was held back and is no tag after all; a tag that lacks only its end stays hidden."""
+        held, self._held = self._held, ""
+        return "" if _NAMED_TAG.match(held) else self._without_gap(self._pass(held))
+
+    def _outside(self, text: str) -> str:
+        start, visible = 0, ""
+        for tag in _TAG.finditer(text):
+            visible += self._pass(text[start : tag.start()])
+            visible += self._pass_tag(tag, text[tag.end() : tag.end() + 1])
+            start = tag.end()
+        return visible + self._pass(text[start:])
+
+    def _pass(self, text: str) -> str:
+        if text:
+            _, newline, line = text.rpartition("\n")
+            self._ticks = (0 if newline else self._ticks) + line.count("`")
+            self._behind_tick = line.endswith("`")
+        return text if self._depth == 0 else ""
+
+    def _pass_tag(self, tag: re.Match[str], following: str) -> str:
+        if self._behind_tick and self._ticks % 2 == 1 and following == "`":
+            return self._pass(tag[0])
+        self._behind_tick, self._has_hidden = False, True
+        if tag["closes"]:
+            self._depth = max(0, self._depth - 1)
+        elif not tag[0].endswith("/>"):
+            self._depth += 1
+        return ""
+
+    def _without_gap(self, text: str) -> str:
+        """No blank lines in front where the answer began with something hidden."""
+        if not self._has_shown:
+            text = text.lstrip() if self._has_hidden else text
+            self._has_shown = bool(text.strip())
+        return text
