@@ -9,6 +9,8 @@ from onyx_jupyter.messages import Attachment, Usage
 
 Decision = Literal["approved", "denied", "expired", "aborted"]
 
+QuestionOutcome = Literal["answered", "declined", "expired", "aborted"]
+
 
 def to_camel(name: str) -> str:
     """`run_id` → `runId`."""
@@ -86,6 +88,33 @@ class ApprovalResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The agent waits for words of a person: one of `choices`, or their own where `free_text`."""
+
+    name: ClassVar[str] = "chat.question"
+    question_id: str
+    run_id: str
+    call_id: str
+    question: str
+    choices: tuple[str, ...]
+    free_text: bool
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResolved:
+    """`answer` is absent where the person chose not to answer, and where nobody did."""
+
+    name: ClassVar[str] = "chat.question_resolved"
+    question_id: str
+    run_id: str
+    call_id: str
+    outcome: QuestionOutcome
+    by: str
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatNote:
     """Something about the run that its person should know and that is no answer; `kind` names it for programs."""
 
@@ -135,6 +164,8 @@ RunEvent = (
     | ToolFinished
     | ApprovalRequested
     | ApprovalResolved
+    | QuestionAsked
+    | QuestionResolved
     | ChatNote
     | ChatFinal
     | ChatError

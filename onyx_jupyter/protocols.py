@@ -207,6 +207,23 @@ class ToolPreview:
     grant_text: str
 
 
+@dataclass(frozen=True, slots=True)
+class UserQuestion:
+    """What the agent wants to know; `free_text` allows other words than the choices."""
+
+    question: str
+    choices: tuple[str, ...] = ()
+    free_text: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class UserAnswer:
+    """`text` is None where the person declined or nobody answered; `reason` then says which, for the model."""
+
+    text: str | None
+    reason: str = ""
+
+
 class Approver(Protocol):
     """Whoever decides whether a call that changes something may run."""
 

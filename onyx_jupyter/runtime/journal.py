@@ -1,15 +1,15 @@
-"""Writes approvals into their session's transcript and then tells its watchers. It never decides."""
+"""Writes approvals and questions into their session's transcript and then tells its watchers. It never decides."""
 
 from __future__ import annotations
 
 from onyx_jupyter.approvals.broker import Scope
-from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, camel_data
+from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved, camel_data
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.sessions.store import SessionStore
 
 
 class TranscriptJournal:
-    """The approvals' journal: a question is on disk before anybody is asked, an answer before anything runs."""
+    """What is asked is on disk before anybody is asked, an answer before anything runs."""
 
     def __init__(self, sessions: SessionStore, streams: SessionStreams) -> None:
         self._sessions = sessions
@@ -26,3 +26,14 @@ class TranscriptJournal:
         facts = {"kind": "approval_resolved", "runId": run_id, **camel_data(resolution)}
         await transcript.append("system", "", facts | ({"scope": scope} if scope else {}))
         self._streams.publish(session_key, resolution)
+
+    async def asked(self, session_key: str, asked: QuestionAsked, *, restored: bool) -> None:
+        if not restored:
+            transcript = await self._sessions.get(session_key)
+            await transcript.append("system", "", {"kind": "question", **camel_data(asked)})
+        self._streams.publish(session_key, asked)
+
+    async def answered(self, session_key: str, resolved: QuestionResolved) -> None:
+        transcript = await self._sessions.get(session_key)
+        await transcript.append("system", "", {"kind": "question_resolved", **camel_data(resolved)})
+        self._streams.publish(session_key, resolved)

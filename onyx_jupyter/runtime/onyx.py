@@ -11,6 +11,7 @@ from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
@@ -79,6 +80,7 @@ class Onyx:
         self.sessions = SessionStore(home.sessions, self._clock, self._ids)
         self._journal = TranscriptJournal(self.sessions, self.streams)
         self._approvals: ApprovalBroker | None = None
+        self._questions: Questions | None = None
         self._runs: Runs | None = None
         self._surroundings = Surroundings(
             settings=lambda: self.settings,
@@ -105,8 +107,9 @@ class Onyx:
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
-        if self._approvals is not None:
+        if self._approvals is not None and self._questions is not None:
             self._approvals.close()
+            self._questions.close()
         if self._runs is not None:
             await self._runs.close()
         for models in [*self._retired, *([self._models] if self._models else [])]:
@@ -183,15 +186,18 @@ class Onyx:
         model: str | None = None,
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
+        interactive: bool = True,
     ) -> str:
         """The id of the run that will answer; the message is on disk when this returns.
+
+        `interactive` False says that nobody is there to answer the agent's questions.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
         run_id = self._ids.new()
         facts = {"model": model, "mode": mode, "context": list(context), "notebooks": self._notebooks_in_tabs()}
-        meta = {name: value for name, value in facts.items() if value}
+        meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
 
         async def write() -> Entry:
             return await transcript.append_user(run_id, message, meta)
@@ -216,6 +222,11 @@ class Onyx:
         assert self._approvals is not None, "ready() comes first"
         return self._approvals
 
+    @property
+    def questions(self) -> Questions:
+        assert self._questions is not None, "ready() comes first"
+        return self._questions
+
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -226,14 +237,14 @@ class Onyx:
     async def _prepare(self) -> None:
         await asyncio.to_thread(self._make_home)
         await self._configure()
-        self._approvals = ApprovalBroker(
-            self._journal,
-            self._clock,
-            self._ids,
-            timeout_s=lambda: self.settings.config.security.approval_timeout_ms / 1000,
-        )
-        self._runs = Runs(self._surroundings, self.streams, self._approvals, self._announce)
-        await recover(self.sessions, self._runs, self._approvals, self._clock)
+        self._approvals = ApprovalBroker(self._journal, self._clock, self._ids, self._patience_s)
+        self._questions = Questions(self._journal, self._clock, self._ids, self._patience_s)
+        self._runs = Runs(self._surroundings, self.streams, self._approvals, self._questions, self._announce)
+        await recover(self.sessions, self._runs, self._approvals, self._questions, self._clock)
+
+    def _patience_s(self) -> float:
+        """How long a person has for an answer."""
+        return self.settings.config.security.approval_timeout_ms / 1000
 
     def _make_home(self) -> None:
         make_private_folder(self.home.root)

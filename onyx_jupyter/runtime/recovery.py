@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.questions import SILENCE, Questions
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import OnyxError, SessionBusy
-from onyx_jupyter.events import ApprovalRequested
+from onyx_jupyter.events import ApprovalRequested, QuestionAsked
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.runtime.runs import Runs
-from onyx_jupyter.sessions.conversation import open_approvals, unfinished_runs
+from onyx_jupyter.sessions.conversation import open_approvals, open_questions, unfinished_runs
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import rescued_text
 from onyx_jupyter.sessions.store import SessionStore
@@ -28,16 +29,21 @@ CUT_OFF = ToolResult(
     "The server stopped during this call. It may have been done in part; look before you repeat.", ok=False
 )
 TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False)
+NO_ANSWER = ToolResult(SILENCE, ok=False)
+
+Waiting = ApprovalRequested | QuestionAsked
 
 
-async def recover(sessions: SessionStore, runs: Runs, approvals: ApprovalBroker, clock: Clock) -> None:
+async def recover(
+    sessions: SessionStore, runs: Runs, approvals: ApprovalBroker, questions: Questions, clock: Clock
+) -> None:
     """Goes through every session that has an unfinished run. One that fails is logged and leaves the others alone."""
     for session in await sessions.list():
         if not session.summary.unfinished_runs:
             continue
         try:
             transcript = await sessions.get(session.session_key)
-            await _recover_session(transcript, runs, approvals, clock)
+            await _recover_session(transcript, runs, approvals, questions, clock)
         except SessionBusy:
             continue  # another server is at work in it
         except OnyxError as error:
@@ -46,7 +52,9 @@ async def recover(sessions: SessionStore, runs: Runs, approvals: ApprovalBroker,
             log.exception("Session %s could not be recovered", session.session_key)
 
 
-async def _recover_session(transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, clock: Clock) -> None:
+async def _recover_session(
+    transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, questions: Questions, clock: Clock
+) -> None:
     if runs.activity(transcript.session_key) != "idle":
         return
     transcript.lock()
@@ -62,7 +70,7 @@ async def _recover_session(transcript: SessionTranscript, runs: Runs, approvals:
     finally:
         transcript.unlock()
     for request in waiting:
-        asked = approvals.restore(request)
+        asked = approvals.restore(request) if isinstance(request, ApprovalRequested) else questions.restore(request)
         await runs.start(transcript, _already_written(_message_of(request.run_id, transcript)))
         with contextlib.suppress(TimeoutError):  # who comes back asks for the open approvals first
             await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
@@ -73,19 +81,24 @@ async def _recover_run(
     run_id: str,
     rescued: Mapping[str, str],
     clock: Clock,
-) -> ApprovalRequested | None:
+) -> Waiting | None:
     """The question where the run waits for a person and can go on; else the run is ended."""
     calls = list(transcript.open_calls(run_id))
-    request = _question_about(calls, open_approvals(transcript.entries, run_id))
+    approvals, questions = open_approvals(transcript.entries, run_id), open_questions(transcript.entries, run_id)
+    request = _approval_of(calls, approvals) or _question_of(calls, questions)
     if request is not None and datetime.fromisoformat(request.expires_at) > clock.now():
         return request
     text = rescued.get(run_id)
     if text and not _is_in(transcript, run_id, text):
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
-    if request is not None:
+    if isinstance(request, ApprovalRequested):
         expired = {"approvalId": request.approval_id, "decision": "expired", "by": "timeout"}
         await transcript.append("system", "", {"kind": "approval_resolved", "runId": run_id, **expired})
         await transcript.append_result(run_id, calls.pop(0), TOO_LATE, {"status": "denied"})
+    elif isinstance(request, QuestionAsked):
+        expired = {"questionId": request.question_id, "callId": request.call_id, "outcome": "expired", "by": "timeout"}
+        await transcript.append("system", "", {"kind": "question_resolved", "runId": run_id, **expired})
+        await transcript.append_result(run_id, calls.pop(0), NO_ANSWER, {"status": "failed"})
     for call in calls:
         await transcript.append_result(run_id, call, CUT_OFF, {"status": "interrupted"})
     await transcript.append_end(run_id, "interrupted", {})
@@ -98,8 +111,24 @@ def _is_in(transcript: SessionTranscript, run_id: str, text: str) -> bool:
     return bool(replies) and replies[-1].startswith(text)
 
 
-def _question_about(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> ApprovalRequested | None:
-    """The open question, if it is about the first open call: then nothing of the run was under way."""
+def _question_of(calls: list[ToolCall], questions: list[Mapping[str, Any]]) -> QuestionAsked | None:
+    """The question that the first open call waits for."""
+    for meta in questions:
+        if calls and meta.get("callId") == calls[0].id:
+            return QuestionAsked(
+                question_id=meta["questionId"],
+                run_id=meta["runId"],
+                call_id=meta["callId"],
+                question=meta["question"],
+                choices=tuple(meta["choices"]),
+                free_text=meta["freeText"],
+                expires_at=meta["expiresAt"],
+            )
+    return None
+
+
+def _approval_of(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> ApprovalRequested | None:
+    """The open approval, if it is about the first open call: then nothing of the run was under way."""
     for meta in requests:
         if calls and meta.get("callId") == calls[0].id:
             return ApprovalRequested(

@@ -10,11 +10,12 @@ from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import ModelError, OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Model, Models, Notebooks
+from onyx_jupyter.protocols import Model, Models, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.run_prompt import RunPrompt
@@ -50,11 +51,13 @@ class Runs:
         surroundings: Surroundings,
         streams: SessionStreams,
         approvals: ApprovalBroker,
+        questions: Questions,
         on_change: Callable[[SessionTranscript], None],
     ) -> None:
         self._around = surroundings
         self._streams = streams
         self._approvals = approvals
+        self._questions = questions
         self._on_change = on_change
         self._queues: dict[str, SessionQueue] = {}
         self._closing = False
@@ -63,7 +66,8 @@ class Runs:
         """idle, running, or waiting for a person."""
         if session_key not in self._queues:
             return "idle"
-        return "waiting" if self._approvals.pending(session_key) else "running"
+        waits = self._approvals.pending(session_key) or self._questions.pending(session_key)
+        return "waiting" if waits else "running"
 
     @property
     def busy(self) -> bool:
@@ -145,7 +149,7 @@ class Runs:
             partial=PartialFile(transcript.partial_path),
             tools=tools,
             offered=offered,
-            context_for=lambda call: self._context(call, run_id, transcript, parts, settings, emit),
+            context_for=lambda call: self._context(call, message, transcript, parts, settings, emit),
             approver=self._approvals,
             build_prompt=RunPrompt(parts, offered, transcript, light=model.light).build,
             emit=emit,
@@ -162,12 +166,17 @@ class Runs:
     def _context(
         self,
         call: ToolCall,
-        run_id: str,
+        message: Entry,
         transcript: SessionTranscript,
         parts: AgentParts,
         settings: Settings,
         emit: Callable[[RunEvent], None],
     ) -> ToolContext:
+        run_id = message.run_id or ""
+
+        async def ask(question: UserQuestion) -> UserAnswer:
+            return await self._questions.ask(transcript.session_key, run_id, call.id, question)
+
         return ToolContext(
             session_key=transcript.session_key,
             agent_id=parts.config.id,
@@ -182,6 +191,7 @@ class Runs:
             timeout_s=settings.config.tools.timeout / 1000,
             max_output_bytes=settings.config.tools.max_output_bytes,
             progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, line)),
+            ask=ask if message.meta.get("interactive", True) else None,
         )
 
     def _open_model(self, model_id: str) -> Model:

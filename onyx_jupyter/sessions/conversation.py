@@ -68,6 +68,17 @@ def open_approvals(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, A
     return list(pending.values())
 
 
+def open_questions(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, Any]]:
+    """The `meta` of this run's questions to the user that are not resolved."""
+    pending: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        if entry.kind == "question" and entry.run_id == run_id:
+            pending[str(entry.meta.get("questionId"))] = entry.meta
+        elif entry.kind == "question_resolved":
+            pending.pop(str(entry.meta.get("questionId")), None)
+    return list(pending.values())
+
+
 def run_usage(entries: Iterable[Entry], run_id: str) -> Usage:
     """The sum over the run's model calls."""
     return sum((e.usage for e in entries if e.run_id == run_id and e.usage), Usage())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.protocols import Memory, Notebooks
+from onyx_jupyter.protocols import Memory, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 
 
@@ -16,7 +16,8 @@ class ToolContext:
     """One call's surroundings.
 
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
-    limits of `tools`; `progress` sends one short line to the person who watches.
+    limits of `tools`; `progress` sends one short line to the person who watches; `ask` waits for a person's words, and
+    is None where nobody can answer.
     """
 
     session_key: str
@@ -32,3 +33,4 @@ class ToolContext:
     timeout_s: float
     max_output_bytes: int
     progress: Callable[[str], None]
+    ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None

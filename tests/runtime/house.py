@@ -187,6 +187,11 @@ class House:
     async def approve(self, scope: Any = "once", key: str | None = None) -> None:
         await self.onyx.approvals.approve(await self.asked(key), "ada", scope)
 
+    async def questioned(self) -> str:
+        """The id of the question that waits."""
+        await until(lambda: self.onyx.questions.pending())
+        return self.onyx.questions.pending()[0].asked.question_id
+
     async def deny(self, reason: str | None = None) -> None:
         await self.onyx.approvals.deny(await self.asked(), "ada", reason)
 

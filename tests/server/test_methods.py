@@ -325,3 +325,18 @@ def test_the_constants_of_socket_and_wire_are_the_same():
 
     assert socket.MAX_FRAME_BYTES == base.MAX_FRAME_BYTES
     assert set(EVENTS) >= {"chat.started", "client.request"}
+
+
+async def test_a_question_is_answered_from_another_tab_and_closed_in_both(connect, replies):
+    replies.next = [[Call("ask_user", {"question": "Which?", "choices": ["a", "b"]})], "b it is."]
+    one, other = await connect(), await connect()
+    key = (await one.ask("sessions.create"))["sessionKey"]
+    await other.ask("sessions.subscribe", sessionKey=key)
+    run_id = (await one.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    asked = await other.event("chat.question")
+    assert (await other.ask("questions.list"))["questions"][0]["questionId"] == asked["questionId"]
+    assert await other.ask("questions.answer", questionId=asked["questionId"], answer="b") == {"ok": True}
+    resolved = await one.event("chat.question_resolved")
+    assert (resolved["outcome"], resolved["answer"]) == ("answered", "b")
+    assert (await one.end(run_id))[1]["text"] == "b it is."
+    assert (await one.ask("questions.list"))["questions"] == []

@@ -233,6 +233,44 @@ export interface OpenNotebook {
   active?: boolean;
 }
 
+/** The data of `chat.question`: choices to click on, and whether other words are welcome. */
+export interface QuestionInfo {
+  questionId: string;
+  runId: string;
+  callId: string;
+  question: string;
+  choices: Array<string>;
+  freeText: boolean;
+  expiresAt: string;
+  sessionKey?: string | null;
+  seq?: number | null;
+}
+
+export interface QuestionList {
+  questions: Array<QuestionInfo>;
+}
+
+export interface QuestionResolvedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  questionId: string;
+  callId: string;
+  outcome: "answered" | "declined" | "expired" | "aborted";
+  by: string;
+  answer?: string | null;
+}
+
+export interface QuestionsAnswerParams {
+  questionId: string;
+  /** absent: declined */
+  answer?: string | null;
+}
+
+export interface QuestionsListParams {
+  sessionKey?: string | null;
+}
+
 export interface SessionCreated {
   sessionKey: string;
 }
@@ -364,6 +402,8 @@ export interface Methods {
   "exec.approve": { params: ExecApproveParams; result: Ok };
   "exec.deny": { params: ExecDenyParams; result: Ok };
   "approvals.list": { params: ApprovalsListParams; result: ApprovalList };
+  "questions.answer": { params: QuestionsAnswerParams; result: Ok };
+  "questions.list": { params: QuestionsListParams; result: QuestionList };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
 }
@@ -377,6 +417,8 @@ export interface Events {
   "tool.finished": ToolFinishedData;
   "exec.approval_request": ApprovalInfo;
   "exec.approval_resolved": ApprovalResolvedData;
+  "chat.question": QuestionInfo;
+  "chat.question_resolved": QuestionResolvedData;
   "chat.note": ChatNoteData;
   "chat.final": ChatFinalData;
   "chat.error": ChatErrorData;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from onyx_jupyter.server.methods import approvals, chat, clients, models, sessions, status
+from onyx_jupyter.server.methods import approvals, chat, clients, models, questions, sessions, status
 
 HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "health.check": status.health_check,
@@ -21,6 +21,8 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "exec.approve": approvals.approve,
     "exec.deny": approvals.deny,
     "approvals.list": approvals.list_approvals,
+    "questions.answer": questions.answer,
+    "questions.list": questions.list_questions,
     "client.update": clients.update,
     "client.respond": clients.respond,
 }

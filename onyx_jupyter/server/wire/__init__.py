@@ -5,7 +5,7 @@ It never does anything with them: `methods/` answers, `socket` carries.
 
 from __future__ import annotations
 
-from onyx_jupyter.server.wire import approvals, chat, clients, events, sessions, status
+from onyx_jupyter.server.wire import approvals, chat, clients, events, questions, sessions, status
 from onyx_jupyter.server.wire.base import NoParams, Ok, Wire
 
 METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
@@ -22,6 +22,8 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "exec.approve": (approvals.ExecApproveParams, Ok),
     "exec.deny": (approvals.ExecDenyParams, Ok),
     "approvals.list": (approvals.ApprovalsListParams, approvals.ApprovalList),
+    "questions.answer": (questions.QuestionsAnswerParams, Ok),
+    "questions.list": (questions.QuestionsListParams, questions.QuestionList),
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
 }
@@ -35,6 +37,8 @@ EVENTS: dict[str, type[Wire]] = {
     "tool.finished": events.ToolFinishedData,
     "exec.approval_request": approvals.ApprovalInfo,
     "exec.approval_resolved": events.ApprovalResolvedData,
+    "chat.question": questions.QuestionInfo,
+    "chat.question_resolved": questions.QuestionResolvedData,
     "chat.note": events.ChatNoteData,
     "chat.final": events.ChatFinalData,
     "chat.error": events.ChatErrorData,

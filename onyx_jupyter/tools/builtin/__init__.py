@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onyx_jupyter.tools.builtin.ask_user import AskUserTool
 from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
 from onyx_jupyter.tools.builtin.notebook import (
@@ -25,4 +26,5 @@ def all_tools() -> list[Tool[Any]]:
         ExecTool(),
         MemoryGetTool(),
         MemoryWriteTool(),
+        AskUserTool(),
     ]

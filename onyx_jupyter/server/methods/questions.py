@@ -1,0 +1,19 @@
+"""`questions.*`: what the agent wants to know, and the person's answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.events import camel_data
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.questions import QuestionsAnswerParams, QuestionsListParams
+
+
+async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.questions.answer(params.question_id, caller.user, params.answer)
+    return {"ok": True}
+
+
+async def list_questions(params: QuestionsListParams, caller: Caller) -> dict[str, Any]:
+    pending = caller.onyx.questions.pending(params.session_key)
+    return {"questions": [{**camel_data(item.asked), "sessionKey": item.session_key} for item in pending]}

@@ -1,0 +1,43 @@
+"""The tool with which the agent asks its person something in the middle of its work. It never answers by itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.protocols import UserQuestion
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+MAX_CHOICES = 10
+NOBODY = "Nobody can answer here. Go on with what is most likely meant and say what you assumed, or stop and say why."
+
+
+class AskUserArguments(Arguments):
+    question: str = Field(min_length=1, max_length=2000, description="One question, in a sentence or two.")
+    choices: list[Annotated[str, Field(min_length=1, max_length=200)]] | None = Field(
+        default=None, max_length=MAX_CHOICES, description="Answers to click on."
+    )
+    free_text: bool = Field(default=True, description="False: only the choices.")
+
+
+class AskUserTool(Tool[AskUserArguments]):
+    """Waits until the person answers, declines, or the time for approvals is over."""
+
+    name = "ask_user"
+    description = "Asks the person and waits. Only where you cannot find it out and a wrong guess would cost."
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "chat"
+    arguments = AskUserArguments
+
+    async def run(self, arguments: AskUserArguments, context: ToolContext) -> ToolResult:
+        if context.ask is None:
+            return ToolResult(NOBODY, ok=False)
+        choices = tuple(dict.fromkeys(arguments.choices or ()))
+        free_text = arguments.free_text or not choices
+        answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
+        if answer.text is None:
+            return ToolResult(answer.reason, ok=False)
+        return ToolResult(f"The user answered: {answer.text}")
