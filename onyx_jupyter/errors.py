@@ -7,6 +7,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── NotFound               a session, run, approval, agent or model that is not there
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that somebody or something answered before
+├── OutOfTime              a run worked for longer than it may
 ├── ModelError             a provider failed (code, hint, retry_after_s)
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
@@ -85,6 +86,12 @@ class AlreadyResolved(OnyxError):
     """The approval was answered before: by a person, the timeout or the end of its run."""
 
     code = "already_resolved"
+
+
+class OutOfTime(OnyxError):
+    """A run worked for longer than `runtime.defaultTimeoutMs`."""
+
+    code = "timeout"
 
 
 class ModelError(OnyxError):

@@ -53,6 +53,7 @@ async def _finish_open_calls(run: Run) -> None:
 
 async def _ask_model(run: Run, is_last: bool) -> Reply:
     """One model call, streamed to the watchers and written down before anything acts on it."""
+    run.work.check()
     messages = list(run.transcript.conversation(run.run_id))
     request = ModelRequest(
         system=await run.build_prompt(run.note),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from onyx_jupyter.agent.processor import Processors
+from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.events import ChatNote, RunEvent
 from onyx_jupyter.messages import ToolCall, ToolDefinition, Usage
@@ -66,6 +67,7 @@ class Run:
     clock: Clock
     new_id: Callable[[], str]
     max_turns: int
+    work: WorkClock
     processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()
     temperature: float | None = None

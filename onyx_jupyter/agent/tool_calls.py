@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +51,8 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False)
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
-        result = await tool.run(arguments, context)
+        with run.work.paused() if tool.untimed else nullcontext():
+            result = await tool.run(arguments, context)
         return ("ok" if result.ok else "failed"), result
     except OnyxError as error:
         return "failed", failed(call.name, error)
@@ -66,7 +68,8 @@ async def _ask(
     preview = await tool.preview(arguments, context)
     if run.why:
         preview = replace(preview, details={**preview.details, "why": run.why})
-    answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
+    with run.work.paused():
+        answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
     if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context):

@@ -10,13 +10,14 @@ from typing import Any
 from onyx_jupyter.agent.loop import run_loop
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import record
-from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.errors import OnyxError, OutOfTime
 from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted, RunEvent
 from onyx_jupyter.messages import ToolResult
 
 log = logging.getLogger(__name__)
 
 STOPPED = ToolResult("Stopped by the user. It may have been done in part.", ok=False)
+CUT_SHORT = ToolResult("Stopped: the time for this answer was used up. It may have been done in part.", ok=False)
 ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this call.", ok=False)
 
 
@@ -28,12 +29,15 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
     for event in (ChatStarted(run.run_id), *run.earlier):
         run.emit(event)
     try:
-        text = await run_loop(run)
+        async with run.work.limit():
+            text = await run_loop(run)
     except asyncio.CancelledError:
         if is_closing():
             await run.partial.flush()
             raise
         await asyncio.shield(asyncio.ensure_future(_end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))))
+    except OutOfTime as error:
+        await _end_with_error(run, error.code, str(error), error.hint, CUT_SHORT)
     except OnyxError as error:
         await _end_with_error(run, error.code, run.redact(str(error)), error.hint)
     except Exception as error:
@@ -44,9 +48,11 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text, run.transcript.usage(run.run_id)))
 
 
-async def _end_with_error(run: Run, code: str, message: str, hint: str | None) -> None:
+async def _end_with_error(
+    run: Run, code: str, message: str, hint: str | None, unanswered: ToolResult = ENDED_EARLY
+) -> None:
     details = {"code": code, "message": message} | ({"hint": hint} if hint else {})
-    await _end(run, "error", details, ENDED_EARLY, ChatError(run.run_id, code, message, hint))
+    await _end(run, "error", details, unanswered, ChatError(run.run_id, code, message, hint))
 
 
 async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.turn import run_turn
+from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource
@@ -157,6 +158,7 @@ class Runs:
             clock=around.clock,
             new_id=around.ids.new,
             max_turns=settings.config.runtime.max_turns,
+            work=WorkClock(around.clock, settings.config.runtime.default_timeout_ms / 1000),
             processors=Processors(around.processors(settings)),
             earlier=tuple(earlier_events(transcript.entries, run_id)),
             temperature=parts.config.temperature,

@@ -30,8 +30,9 @@ class Tool(ABC, Generic[A]):
     """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
 
     `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
-    model is told of its family in one line and asks for it. Failures are raised as ToolError: the caller turns them
-    into a result for the model.
+    model is told of its family in one line and asks for it. An `untimed` one waits for a person, or runs what may
+    rightly take hours: its time is not counted against the run's. Failures are raised as ToolError: the caller turns
+    them into a result for the model.
     """
 
     name: ClassVar[str]
@@ -39,6 +40,7 @@ class Tool(ABC, Generic[A]):
     risk: ClassVar[Risk]
     family: ClassVar[str] = ""
     deferred: ClassVar[bool] = False
+    untimed: ClassVar[bool] = False
     arguments: type[A]
 
     @abstractmethod

@@ -147,6 +147,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
     description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
     risk: ClassVar[Risk] = "execute"
     family: ClassVar[str] = "notebook"
+    untimed: ClassVar[bool] = True
     arguments = NotebookRunCellArguments
 
     async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
