@@ -85,6 +85,15 @@ class Message:
         return f"{self.content}\n\n[Sent along: {self.context}]" if self.context else self.content
 
 
+def head_and_tail(text: str, limit_chars: int) -> str:
+    """The text, or its beginning and end with a mark between where it is longer than that."""
+    if len(text) <= limit_chars:
+        return text
+    mark = f"\n[… {len(text) - limit_chars} characters left out …]\n"
+    half = max(limit_chars - len(mark), 2) // 2
+    return text[:half] + mark + text[-half:]
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """A tool as a model is told of it; `parameters` is a JSON schema (type object, camelCase properties)."""

@@ -247,6 +247,46 @@ class ApprovalAnswer:
 # ── sessions ────────────────────────────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Messages of a conversation that are never parted: what a user said, a reply with its results, or a summary.
+
+    `entry_id` names the first one's entry; `carried` says that it stands before a gap. `words` are what the user said
+    in it or in what it stands for; `summary` is the text of a summary, empty for any other block.
+    """
+
+    entry_id: str
+    run_id: str
+    messages: tuple[Message, ...]
+    carried: bool = False
+    words: tuple[str, ...] = ()
+    summary: str = ""
+    is_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What a model sees instead of a conversation's older part.
+
+    Before the entry `first_kept` only the summary and the entries `carried` are left; `words` is what the user said
+    there. No text that stood before the compaction is longer than `longest_chars`, where that is set.
+    """
+
+    summary: str
+    words: tuple[str, ...]
+    first_kept: str
+    carried: tuple[str, ...] = ()
+    longest_chars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A request that was counted twice: here before it was sent, and by the provider. Both are above zero."""
+
+    estimate: int
+    counted: int
+
+
 class Transcript(Protocol):
     """The append-only record of one session, as the agent needs it."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.messages import Message, ToolCall, Usage
+from onyx_jupyter.protocols import Block, Compaction, Measured
+from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import Entry
 
 TITLE_CHARS = 60
@@ -20,17 +22,33 @@ def conversation(entries: Sequence[Entry], run_id: str) -> list[Message]:
     A message that came while another run was going stands in the file between that run's lines; here each run is kept
     together, and runs that wait behind this one are left out. A provider refuses a conversation where calls and results
     are parted: each result stands right behind its reply, and a call or a result without the other is left out.
+    The newest compaction stands for what it summed up.
     """
+    return [message for block in blocks(entries, run_id) for message in block.messages]
+
+
+def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None = None) -> list[Block]:
+    """The same in parts that belong together; with `compaction`, as it would be if that were the newest one."""
     runs: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.role != "system" and entry.run_id:
             runs.setdefault(entry.run_id, []).append(entry)
-    messages: list[Message] = []
+    whole: list[Block] = []
+    shown: list[str] = []
     for key, run in runs.items():
-        messages.extend(_run_messages(run))
+        shown.append(key)
+        whole.extend(_run_blocks(run))
         if key == run_id:
             break
-    return messages
+    if compaction is not None:
+        return compacted(whole, compaction, "", {block.entry_id for block in whole})
+    newest = newest_compaction(entries, shown)
+    if newest is None:
+        return whole
+    place, made = newest
+    earlier = shown[: shown.index(entries[place].run_id or "") + 1]
+    seen = {entry.id for entry in entries[:place] if entry.run_id in earlier}
+    return compacted(whole, made, entries[place].id, seen)
 
 
 def open_calls(entries: Iterable[Entry], run_id: str) -> list[ToolCall]:
@@ -44,6 +62,27 @@ def open_calls(entries: Iterable[Entry], run_id: str) -> list[ToolCall]:
         elif entry.role == "tool" and entry.tool_call_id:
             calls.pop(entry.tool_call_id, None)
     return list(calls.values())
+
+
+def measured(entries: Sequence[Entry], model_id: str) -> Measured | None:
+    """The newest request to that model that was counted by its provider, too."""
+    for entry in reversed(entries):
+        estimate, counted = entry.meta.get("estimate"), entry.usage.input_tokens if entry.usage else 0
+        ours = entry.role == "assistant" and entry.meta.get("model") == model_id
+        if ours and isinstance(estimate, int) and estimate > 0 and counted > 0:
+            return Measured(estimate, counted)
+    return None
+
+
+def failed_compaction(entries: Sequence[Entry], model_id: str) -> int:
+    """How many tokens there were when that model last failed to sum up, 0 where it has not since it last did."""
+    for entry in reversed(entries):
+        if entry.kind == COMPACTION:
+            return 0
+        if entry.kind == COMPACTION_FAILED and entry.meta.get("model") == model_id:
+            tokens = entry.meta.get("tokensBefore")
+            return tokens if isinstance(tokens, int) else 0
+    return 0
 
 
 def unfinished_runs(entries: Iterable[Entry]) -> list[str]:
@@ -119,21 +158,23 @@ def summarise(entries: Sequence[Entry]) -> Summary:
     )
 
 
-def _run_messages(run: Sequence[Entry]) -> list[Message]:
+def _run_blocks(run: Sequence[Entry]) -> list[Block]:
     results: dict[str, Entry] = {}
     for entry in run:
         if entry.role == "tool" and entry.tool_call_id is not None:
             results.setdefault(entry.tool_call_id, entry)
-    messages = []
+    made = []
     for entry in run:
         wished = entry.tool_calls if entry.role == "assistant" else ()
         answered = [(call, results.pop(call.id)) for call in wished if call.id in results]
         if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
             continue
         calls = tuple(call for call, _ in answered)
-        messages.append(Message(entry.role, entry.content, calls, context=_context(entry)))
-        messages.extend(Message("tool", result.content, (), call.id) for call, result in answered)
-    return messages
+        message = Message(entry.role, entry.content, calls, context=_context(entry))
+        told = [Message("tool", result.content, (), call.id) for call, result in answered]
+        words = (entry.content,) if entry.role == "user" else ()
+        made.append(Block(entry.id, entry.run_id or "", (message, *told), words=words))
+    return made
 
 
 def _context(entry: Entry) -> str:

@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def kind(self) -> str | None:
-        """What a system entry means: session, approval_request, approval_resolved, run_end."""
+        """What a system entry means: session, approval_request, approval_resolved, note, compaction, run_end …"""
         return self.meta.get("kind") if self.role == "system" else None
 
 

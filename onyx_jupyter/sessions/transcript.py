@@ -14,7 +14,9 @@ from filelock import FileLock, Timeout
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, SessionBusy
 from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
+from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions import conversation
+from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, to_meta
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -119,6 +121,30 @@ class SessionTranscript:
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
         """The run's last line: final, error, aborted or interrupted."""
         await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})
+
+    async def append_compaction(
+        self, run_id: str, compaction: Compaction, usage: Usage | None, facts: Mapping[str, Any]
+    ) -> None:
+        """From now on it stands for the conversation's older part, of which every entry stays."""
+        meta = {"kind": COMPACTION, "runId": run_id, **to_meta(compaction), **facts}
+        await self.append("system", compaction.summary, meta, usage=usage)
+
+    async def append_failed_compaction(self, run_id: str, usage: Usage | None, facts: Mapping[str, Any]) -> None:
+        """Keeps what a summary that was of no use has cost."""
+        await self.append("system", "", {"kind": COMPACTION_FAILED, "runId": run_id, **facts}, usage=usage)
+
+    def blocks(self, run_id: str, compaction: Compaction | None = None) -> Sequence[Block]:
+        return conversation.blocks(self._entries, run_id, compaction)
+
+    def measured(self, model_id: str) -> Measured | None:
+        return conversation.measured(self._entries, model_id)
+
+    def failed_compaction(self, model_id: str) -> int:
+        return conversation.failed_compaction(self._entries, model_id)
+
+    def call_ids(self) -> set[str]:
+        """Of every call that was ever made in this session."""
+        return {call.id for entry in self._entries for call in entry.tool_calls}
 
     def conversation(self, run_id: str) -> Sequence[Message]:
         return conversation.conversation(self._entries, run_id)

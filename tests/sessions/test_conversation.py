@@ -129,8 +129,8 @@ def test_a_summary_counts_what_was_said_and_takes_its_title_from_the_first_messa
     assert summarise([]).title == "New chat"
 
 
-WORDS = st.sampled_from(["r1", "c1", "run_end", "session"])
-KEYS = st.sampled_from(["runId", "kind", "context", "approvalId", "id", "model", "name"])
+WORDS = st.sampled_from(["r1", "c1", "x", "run_end", "session", "compaction"])
+KEYS = st.sampled_from(["runId", "kind", "context", "approvalId", "id", "model", "name", "firstKept", "carried"])
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4) | WORDS,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=4),

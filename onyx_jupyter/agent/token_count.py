@@ -1,0 +1,84 @@
+"""How many tokens a request takes: counted locally, then corrected by what the provider counted. It cuts nothing."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from onyx_jupyter.messages import Message, ToolDefinition
+from onyx_jupyter.protocols import Measured, ModelRequest
+
+# Set by tests/agent/test_token_count.py against two tokenizers of the field: rather too many than too few.
+_LOWER_CASE = (string.ascii_lowercase + " ").encode()
+_LOWER_CASE_CHARS = 4.0
+_OTHER_ASCII_CHARS = 1.4
+_OTHER_BYTES = 1.7
+IMAGE_TOKENS = 1600
+_MESSAGE_TOKENS = 8
+_CALL_TOKENS = 16
+# Beyond these a provider's count says more about its hidden prompts than about the length of a token.
+_LEAST_RATIO, _MOST_RATIO = 0.5, 2.5
+
+
+def text_tokens(text: str) -> int:
+    """By the kinds of characters: words are cheap, digits and punctuation dear, other scripts by their UTF-8 bytes."""
+    data = text.encode("utf-8", "replace")
+    rest = data.translate(None, _LOWER_CASE)
+    ascii_rest = len(rest.decode("utf-8").encode("ascii", "ignore"))
+    words = (len(data) - len(rest)) / _LOWER_CASE_CHARS
+    return round(words + ascii_rest / _OTHER_ASCII_CHARS + (len(rest) - ascii_rest) / _OTHER_BYTES)
+
+
+def message_tokens(message: Message) -> int:
+    """Text, calls and attachments; a picture counts the same whatever its size."""
+    calls = sum(_CALL_TOKENS + text_tokens(call.name) + _json_tokens(call.arguments) for call in message.tool_calls)
+    return _MESSAGE_TOKENS + text_tokens(message.text) + calls + IMAGE_TOKENS * len(message.attachments)
+
+
+def messages_tokens(messages: Iterable[Message]) -> int:
+    """The sum over the messages."""
+    return sum(map(message_tokens, messages))
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """Prompt, tools and messages."""
+    return text_tokens(request.system) + sum(map(_tool_tokens, request.tools)) + messages_tokens(request.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Turns local counts into the provider's and back.
+
+    The difference to the request that the provider counted is taken at the ratio that was seen there, so what was sent
+    before counts exactly and only what is new is guessed.
+    """
+
+    measured: Measured | None
+
+    def tokens(self, estimate: int) -> int:
+        """What the provider would count."""
+        if self.measured is None:
+            return estimate
+        counted = self.measured.counted + self._ratio(self.measured) * (estimate - self.measured.estimate)
+        return round(max(counted, estimate * _LEAST_RATIO))
+
+    def estimate(self, tokens: int) -> int:
+        """The largest local count that stays within so many of the provider's tokens."""
+        if self.measured is None:
+            return tokens
+        local = self.measured.estimate + (tokens - self.measured.counted) / self._ratio(self.measured)
+        return int(min(local, tokens / _LEAST_RATIO))
+
+    @staticmethod
+    def _ratio(measured: Measured) -> float:
+        return min(max(measured.counted / measured.estimate, _LEAST_RATIO), _MOST_RATIO)
+
+
+def _tool_tokens(tool: ToolDefinition) -> int:
+    return _CALL_TOKENS + text_tokens(tool.name) + text_tokens(tool.description) + _json_tokens(tool.parameters)
+
+
+def _json_tokens(value: object) -> int:
+    return text_tokens(json.dumps(value, ensure_ascii=False, default=str))
