@@ -95,7 +95,9 @@ class OutOfTime(OnyxError):
 
 
 class ModelError(OnyxError):
-    """A provider failed. `retry_after_s` is the provider's own wish, in seconds."""
+    """A provider failed. `retry_after_s` is its own wish, in seconds; `permanent`: the same call would fail again."""
+
+    code: ModelErrorCode
 
     def __init__(
         self,
@@ -104,10 +106,12 @@ class ModelError(OnyxError):
         *,
         hint: str | None = None,
         retry_after_s: float | None = None,
+        permanent: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.code = code
         self.retry_after_s = retry_after_s
+        self.permanent = permanent
 
 
 class ToolError(OnyxError):

@@ -37,6 +37,15 @@ class ModelProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelNote:
+    """Something about the answer that its person should know: another model gives it. `kind` names it for programs."""
+
+    kind: str
+    message: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelDone:
     """The end of one model call; every stream ends with exactly one, or raises ModelError."""
 
@@ -45,7 +54,7 @@ class ModelDone:
     finish_reason: str = "stop"
 
 
-ModelEvent = TextDelta | ModelProgress | ModelDone
+ModelEvent = TextDelta | ModelProgress | ModelNote | ModelDone
 
 
 class Model(Protocol):

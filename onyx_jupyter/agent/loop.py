@@ -12,7 +12,7 @@ from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
-from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import ModelNote, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.tools.more_tools import unwrapped
 
 LAST_TURN = Message(
@@ -111,6 +111,8 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 _show(filtered.feed(event.text), run)
             elif isinstance(event, ModelProgress):
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
+            elif isinstance(event, ModelNote):
+                await run.note(event.kind, run.redact(event.message), event.data)
             else:
                 _show(filtered.finish(), run)
                 return Reply(run.text, event.tool_calls, event.usage, said)

@@ -91,7 +91,7 @@ def model_error(error: BaseException, provider: Provider, *, started: bool = Fal
             f'{provider.title} has no model "{provider.model}".',
             hint="Check its spelling, or choose another model from the list.",
         )
-    return _broken(names, status, detail, provider, started)
+    return _broken(error, names, status, detail, provider, started)
 
 
 def missing_key(provider: Provider) -> ModelError:
@@ -138,12 +138,17 @@ def _key_hint(provider: Provider) -> str:
 
 def _rate_limit(error: BaseException, provider: Provider) -> ModelError:
     wait_s = _retry_after_s(error)
-    when = f"Ask again in {wait_s:.0f} seconds" if wait_s else "Ask again in a moment"
     message = f"{provider.title} is being asked too often (rate limit)."
-    return ModelError("rate_limit", message, hint=f"{when}, or choose another model.", retry_after_s=wait_s)
+    return ModelError("rate_limit", message, hint=f"{_when(wait_s)}, or choose another model.", retry_after_s=wait_s)
 
 
-def _broken(names: set[str], status: int | None, detail: str, provider: Provider, started: bool) -> ModelError:
+def _when(wait_s: float | None) -> str:
+    return f"Ask again in {wait_s:.0f} seconds" if wait_s else "Ask again in a moment"
+
+
+def _broken(
+    error: BaseException, names: set[str], status: int | None, detail: str, provider: Provider, started: bool
+) -> ModelError:
     if names & _NOT_JSON:
         message = f"{provider.title} sent something that is not a valid answer."
         return ModelError("bad_response", message, hint="Ask again, or choose another model.")
@@ -155,10 +160,13 @@ def _broken(names: set[str], status: int | None, detail: str, provider: Provider
             hint = (
                 f'Set providers.{provider.setting}.toolMode to "json": the model then acts without native tool calls.'
             )
-        return ModelError("bad_response", f"{provider.title} did not accept the request: {detail}", hint=hint)
+        message = f"{provider.title} did not accept the request: {detail}"
+        return ModelError("bad_response", message, hint=hint, permanent=True)
     if status is not None:
-        hint = "Ask again in a moment, or choose another model."
-        return ModelError("unavailable", f"{provider.title} has a problem of its own: {detail}", hint=hint)
+        wait_s = _retry_after_s(error)
+        hint = f"{_when(wait_s)}, or choose another model."
+        message = f"{provider.title} has a problem of its own: {detail}"
+        return ModelError("unavailable", message, hint=hint, retry_after_s=wait_s)
     return ModelError("bad_response", f"{provider.title} failed: {detail}", hint="Ask again, or choose another model.")
 
 

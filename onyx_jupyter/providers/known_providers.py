@@ -70,6 +70,11 @@ def known_provider(name: str) -> KnownProvider | None:
     return None
 
 
+def provider_title(name: str) -> str:
+    """What a person calls that provider; the name itself where it is one of the user's own."""
+    return KNOWN_PROVIDERS[name].title if name in KNOWN_PROVIDERS else name
+
+
 def has_key(provider: KnownProvider, configured: str | None) -> bool:
     """Whether a key is at hand, in the settings or in the environment."""
     return bool(configured or provider.key_from(os.environ))

@@ -18,6 +18,7 @@ from onyx_jupyter.events import to_camel
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.protocols import ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
 from onyx_jupyter.runtime.first_file import write_first_file
@@ -43,7 +44,8 @@ class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front; `templates` holds a new workspace's files.
+    open in tabs and which is in front; `templates` holds a new workspace's files; `waits` is how a busy provider is
+    waited for.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Onyx:
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
+        waits: Waits | None = None,
     ) -> None:
         self.home = home
         self._server_root = server_root
@@ -90,6 +93,7 @@ class Onyx:
             processors=processors,
             clock=self._clock,
             ids=self._ids,
+            waits=waits or Waits(),
         )
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.run import Run
@@ -13,17 +13,18 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource
-from onyx_jupyter.errors import ModelError, OnyxError
+from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks, UserAnswer, UserQuestion
+from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.earlier_events import earlier_events
+from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.run_prompt import RunPrompt
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import SessionStreams
-from onyx_jupyter.runtime.unavailable_model import UnavailableModel
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
@@ -42,6 +43,7 @@ class Surroundings:
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
     ids: IdSource
+    waits: Waits = field(default_factory=Waits)
 
 
 class Runs:
@@ -60,6 +62,7 @@ class Runs:
         self._approvals = approvals
         self._questions = questions
         self._on_change = on_change
+        self._models = ModelChoice(surroundings.clock, surroundings.waits)
         self._queues: dict[str, SessionQueue] = {}
         self._closing = False
 
@@ -135,14 +138,20 @@ class Runs:
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
         settings = around.settings()
-        model = self._open_model(summary.model or settings.config.model_of(parts.config))
         tools = parts.tools_in(message.meta.get("mode"))
         offered = tools.definitions()
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
 
-        return Run(
+        def prompt(model: Model) -> RunPrompt:
+            return RunPrompt(parts, offered, transcript, light=model.light)
+
+        async def prompt_for(other: Model) -> str:
+            return settings.secrets.apply(await prompt(other).build(run.note))
+
+        model = self._models.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
+        run = Run(
             run_id=run_id,
             session_key=transcript.session_key,
             model=model,
@@ -152,7 +161,7 @@ class Runs:
             offered=offered,
             context_for=lambda call: self._context(call, message, transcript, parts, settings, emit),
             approver=self._approvals,
-            build_prompt=RunPrompt(parts, offered, transcript, light=model.light).build,
+            build_prompt=lambda note: prompt(model).build(note),
             emit=emit,
             redact=settings.secrets.apply,
             clock=around.clock,
@@ -164,6 +173,7 @@ class Runs:
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
         )
+        return run
 
     def _context(
         self,
@@ -195,12 +205,6 @@ class Runs:
             progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, line)),
             ask=ask if message.meta.get("interactive", True) else None,
         )
-
-    def _open_model(self, model_id: str) -> Model:
-        try:
-            return self._around.models().open(model_id)
-        except ModelError as error:
-            return UnavailableModel(model_id, error)
 
     def _release(self, transcript: SessionTranscript) -> None:
         if self._queues.pop(transcript.session_key, None) is not None:

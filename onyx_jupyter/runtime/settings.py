@@ -66,5 +66,5 @@ def models_settings(config: Config) -> ModelsSettings:
         local_idle_timeout_s=config.local.idle_timeout_ms / 1000,
         local_threads=config.local.threads,
         default_model=config.model_of(config.default_agent()),
-        request_timeout_s=config.runtime.default_timeout_ms / 1000,
+        request_timeout_s=config.runtime.retry.timeout_ms / 1000,
     )

@@ -352,9 +352,10 @@ async def test_a_provider_error_after_words_keeps_them(tmp_path):
 
 
 async def test_an_error_in_a_later_turn_keeps_the_paired_calls_before_it(tmp_path):
-    house = House(tmp_path, [[Call("peek", {"word": "a"})], [Fail("rate_limit", hint="Wait.")]])
+    house = House(tmp_path, [[Call("peek", {"word": "a"})], *[[Fail("rate_limit", hint="Wait.")]] * 3])
     key = await house.session()
-    assert (await house.run(key))[0] == "chat.error"
+    name, data = await house.run(key)
+    assert (name, data["code"]) == ("chat.error", "rate_limit")
     assert [line["content"] for line in house.results(key).values()] == ["saw a"]
     await house.close()
 
@@ -375,7 +376,7 @@ async def test_a_bug_in_a_model_ends_the_run_in_words_without_its_details(tmp_pa
 
 @pytest.mark.parametrize("reply", [[], [Say("")], [Say("  \n")], [Finish("stop")]])
 async def test_an_empty_answer_is_an_error_and_not_a_silent_end(tmp_path, reply):
-    house = House(tmp_path, [reply])
+    house = House(tmp_path, [reply] * 3)
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "bad_response")
@@ -463,7 +464,7 @@ async def test_secrets_of_the_configuration_are_taken_out_of_results_and_errors(
     secret = "topsecret-abcdefgh"
     house = House(
         tmp_path,
-        [[Call("peek", {"word": secret})], [Fail("unavailable", f"GET http://host?key={secret} failed")]],
+        [[Call("peek", {"word": secret})], *[[Fail("unavailable", f"GET http://host?key={secret} failed")]] * 3],
         config=f"{{ providers: {{ mine: {{ apiKey: '{secret}', baseUrl: 'http://host/v1' }} }} }}",
     )
     key = await house.session()

@@ -14,12 +14,16 @@ import pytest
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelRequest, TextDelta
+from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
+from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer, client_for
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
+from onyx_jupyter.providers.retry import RetryPolicy, Waits
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings, ToolMode
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.script import Call, Cut, Fail, Finish, Hang, Hold, Reply, Say, Tokens
@@ -76,7 +80,7 @@ class Maker:
         return self.make(replies)
 
 
-@pytest.fixture(params=["scripted", "litellm", "litellm json", "local"])
+@pytest.fixture(params=["scripted", "litellm", "litellm json", "local", "resilient", "fallback"])
 def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
     servers = ExitStack()
     local: list[LocalServer] = []
@@ -109,11 +113,25 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         local.append(RunningAlready(weights, url.removesuffix("/v1")))
         return LocalModel("local/scripted.gguf", weights, OneServer(local[-1]))
 
+    def resilient(url: str) -> Model:
+        resilience = Resilience(RetryPolicy(), BreakerPolicy(), Waits())
+        return ResilientModel(litellm("auto")(url), "Scripted", CircuitBreaker(SystemClock()), resilience)
+
+    def falling_back(url: str) -> Model:
+        broken = ScriptedModel(lambda request: [Fail("unavailable")], model_id="scripted/broken")
+
+        async def prompt_for(model: Model) -> str:
+            raise AssertionError("Both models take the same prompt.")
+
+        return FallbackModel(broken, lambda: resilient(url), prompt_for)
+
     kinds: dict[str, Callable[[Sequence[Reply]], Subject]] = {
         "scripted": scripted,
         "litellm": lambda replies: served(litellm("auto"), replies),
         "litellm json": lambda replies: served(litellm("json"), replies),
         "local": lambda replies: served(local_model, replies),
+        "resilient": lambda replies: served(resilient, replies),
+        "fallback": lambda replies: served(falling_back, replies),
     }
     with servers:
         yield Maker(request.param, kinds[request.param])

@@ -11,6 +11,7 @@ from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.protocols import ModelRequest, ToolPreview
+from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.server.frames import encode_event
@@ -105,6 +106,10 @@ class Linger(Tool[Word]):
         return ToolResult("lingered")
 
 
+async def _no_wait(seconds: float) -> None:
+    """A busy provider is asked again at once."""
+
+
 class House:
     """One server's Onyx; two on the same folder are two servers. `events` is all that one watcher has seen."""
 
@@ -120,6 +125,7 @@ class House:
         processors: Sequence[Processor] | None = None,
         more_tools: Sequence[Tool[Any]] = (),
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
+        waits: Waits | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -144,6 +150,7 @@ class House:
             open_notebooks=open_notebooks,
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
+            waits=waits or Waits(sleep=_no_wait),
             processors=run_processors if processors is None else lambda settings: processors,
         )
         self.onyx.streams.connect(self.receive)

@@ -1,0 +1,83 @@
+"""Leaves a provider alone that failed several times in a row, then tries it with one call. It calls nothing itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerPolicy:
+    """So many failed requests in a row, each with all its retries, and the provider has a pause."""
+
+    failures: int = 3
+    pause_s: float = 60.0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Admission:
+    """Leave for one request. A trial is the one call after a pause: it decides for all the others."""
+
+    is_trial: bool
+
+
+class CircuitBreaker:
+    """The state of one provider: closed, open until a moment, or with its trial under way."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._open_until_s: float | None = None
+        self._trial: Admission | None = None
+
+    def admit(self, title: str) -> Admission:
+        """Leave to call the provider. Raises: ModelError (unavailable) while it is left alone."""
+        if self._open_until_s is None:
+            return Admission(is_trial=False)
+        left_s = max(0.0, self._open_until_s - self._clock.monotonic())
+        if left_s or self._trial is not None:
+            raise self._left_alone(title, left_s)
+        self._trial = Admission(is_trial=True)
+        return self._trial
+
+    def succeeded(self) -> None:
+        """The provider answered, be it with a no."""
+        self._failures, self._open_until_s, self._trial = 0, None, None
+
+    def failed(self, admission: Admission, policy: BreakerPolicy) -> None:
+        """The request failed, with all its retries."""
+        self._failures += 1
+        begins = self._open_until_s is None and self._failures >= policy.failures
+        if begins or self._trial is admission:
+            self._open_until_s = self._clock.monotonic() + policy.pause_s
+        self.release(admission)
+
+    def release(self, admission: Admission) -> None:
+        """The request is over, in whatever way: a trial that was stopped leaves room for another."""
+        if self._trial is admission:
+            self._trial = None
+
+    def _left_alone(self, title: str, left_s: float) -> ModelError:
+        when = f"in {math.ceil(left_s)} s" if left_s else "right now"
+        return ModelError(
+            "unavailable",
+            f"{title} failed {self._failures} times in a row and is left alone for a while.",
+            hint=f"It is tried again {when}. Until then choose another model.",
+            retry_after_s=left_s,
+            permanent=True,
+        )
+
+
+@dataclass(slots=True)
+class CircuitBreakers:
+    """One breaker a provider, by a key of the caller's; they outlive the models and the configuration."""
+
+    clock: Clock
+    _breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
+
+    def of(self, key: str) -> CircuitBreaker:
+        """The breaker of that key, new where there was none."""
+        return self._breakers.setdefault(key, CircuitBreaker(self.clock))

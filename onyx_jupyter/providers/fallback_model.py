@@ -1,0 +1,98 @@
+"""A model with a second one behind it for when it cannot answer. It lives for one run and never changes a choice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import (
+    Model,
+    ModelDone,
+    ModelEvent,
+    ModelNote,
+    ModelProgress,
+    ModelRequest,
+    TextDelta,
+)
+from onyx_jupyter.providers.answer_stream import closing
+
+# A refusal must not be shopped around, and a conversation that is too long is made shorter instead.
+_NEVER = frozenset({"refused", "overflow"})
+
+
+class FallbackModel:
+    """Answers with `first`; once that has failed before its first word, with the second to the end of the run.
+
+    `prompt_for` gives the system prompt for the second where it needs one of the other length.
+    """
+
+    def __init__(
+        self, first: Model, open_second: Callable[[], Model], prompt_for: Callable[[Model], Awaitable[str]]
+    ) -> None:
+        self._first = first
+        self._open_second = open_second
+        self._prompt_for = prompt_for
+        self._second: Model | None = None
+        self._failure: ModelError | None = None
+        self._told = False
+
+    @property
+    def id(self) -> str:
+        """The id of the model that answers now."""
+        return self._now.id
+
+    @property
+    def light(self) -> bool:
+        return self._now.light
+
+    @property
+    def context_window(self) -> int:
+        return self._now.context_window
+
+    @property
+    def _now(self) -> Model:
+        return self._second or self._first
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """One answer, from one model or the other. Raises: ModelError."""
+        if self._failure is None:
+            shown = False
+            try:
+                async with closing(self._first.stream(request)) as events:
+                    async for event in events:
+                        shown = shown or isinstance(event, TextDelta)
+                        yield event
+                return
+            except ModelError as error:
+                if shown or error.code in _NEVER:
+                    raise
+                failure = error
+            self._failure, self._second = failure, self._open_second()
+            yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
+            if self.light != self._first.light:
+                request = replace(request, system=await self._prompt_for(self._second))
+        async with closing(self._from_second(request, self._failure)) as events:
+            async for event in events:
+                yield event
+
+    async def _from_second(self, request: ModelRequest, failure: ModelError) -> AsyncGenerator[ModelEvent, None]:
+        try:
+            async with closing(self._now.stream(request)) as events:
+                async for event in events:
+                    if not self._told and isinstance(event, TextDelta | ModelDone):
+                        self._told = True
+                        yield self._note(failure)
+                    yield event
+        except ModelError as error:
+            if self._told or error.code == "overflow":  # the caller can make a conversation shorter
+                raise
+            message = f"{failure} {self.id}, which should answer instead, failed as well: {error}"
+            raise ModelError(failure.code, message, hint=failure.hint, retry_after_s=failure.retry_after_s) from None
+
+    def _note(self, failure: ModelError) -> ModelNote:
+        return ModelNote(
+            "fallback",
+            f"{self.id} answers this message, since {self._first.id} could not: {failure}",
+            {"model": self.id, "instead": self._first.id, "code": failure.code},
+        )

@@ -1,0 +1,115 @@
+"""A model that makes failed calls again and leaves a broken provider alone. It never asks twice for what was shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.providers.answer_stream import closing
+from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
+from onyx_jupyter.providers.retry import RetryPolicy, Waits, is_outage
+
+_WHAT_HAPPENED = {
+    "rate_limit": "is busy",
+    "timeout": "did not answer in time",
+    "unavailable": "is not available",
+    "bad_response": "sent an answer that cannot be used",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resilience:
+    """How much failure is put up with."""
+
+    retry: RetryPolicy
+    breaker: BreakerPolicy
+    waits: Waits
+
+
+class ResilientModel:
+    """The model within, with retries before the first word and a circuit breaker; `title` names its provider."""
+
+    def __init__(self, model: Model, title: str, breaker: CircuitBreaker, resilience: Resilience) -> None:
+        self._model = model
+        self._title = title
+        self._breaker = breaker
+        self._resilience = resilience
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    @property
+    def light(self) -> bool:
+        return self._model.light
+
+    @property
+    def context_window(self) -> int:
+        return self._model.context_window
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """One answer, from as many calls as it takes. Raises: ModelError."""
+        admission = self._breaker.admit(self._title)
+        try:
+            async with closing(self._calls(request, 1 if admission.is_trial else None)) as events:
+                async for event in events:
+                    if isinstance(event, ModelDone) or (admission.is_trial and isinstance(event, TextDelta)):
+                        self._breaker.succeeded()
+                    yield event
+        except ModelError as error:
+            if is_outage(error):
+                self._breaker.failed(admission, self._resilience.breaker)
+            else:
+                self._breaker.succeeded()  # a provider that says no is there
+            raise
+        finally:
+            self._breaker.release(admission)
+
+    async def _calls(self, request: ModelRequest, attempts: int | None) -> AsyncGenerator[ModelEvent, None]:
+        retry, waits = self._resilience.retry, self._resilience.waits
+        attempts = attempts or retry.attempts
+        policy = RetryPolicy(attempts, retry.max_wait_s)
+        for made in range(1, attempts + 1):
+            shown = False
+            try:
+                async with closing(self._call(request)) as events:
+                    async for event in events:
+                        shown = shown or isinstance(event, TextDelta)
+                        yield event
+                return
+            except ModelError as error:
+                wait_s = None if shown else policy.wait_s(error, made, waits.chance())
+                if wait_s is None:
+                    raise self._with_wait(error) from None
+                line = f"{self._title} {_WHAT_HAPPENED[error.code]}; trying again"
+            when = f" in {math.ceil(wait_s)} s" if wait_s >= 0.5 else ""
+            yield ModelProgress(f"{line}{when} ({made + 1} of {attempts})")
+            await waits.sleep(wait_s)
+
+    async def _call(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """One call. An answer without a word and without a tool call is none."""
+        said = ""
+        async with closing(self._model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    said = said or event.text.strip()
+                elif isinstance(event, ModelDone) and not said and not event.tool_calls:
+                    raise self._empty(event.finish_reason)
+                yield event
+
+    def _empty(self, finish_reason: str) -> ModelError:
+        if finish_reason == "length":
+            message = f"{self.id} used up the length of its answer before the first word."
+            return ModelError("bad_response", message, hint="Raise the agent's maxTokens.", permanent=True)
+        message = f"{self.id} sent an empty answer."
+        return ModelError("bad_response", message, hint="Ask again, or choose another model.")
+
+    def _with_wait(self, error: ModelError) -> ModelError:
+        if not self._resilience.retry.asks_too_much(error):
+            return error
+        wait_s = math.ceil(error.retry_after_s or 0)
+        hint = f"{self._title} asks to wait {wait_s} s. Ask again then, or choose another model."
+        return ModelError(error.code, str(error), hint=hint, retry_after_s=error.retry_after_s)

@@ -1,0 +1,191 @@
+"""Retries and the circuit breaker around a scripted model, with time that stands still."""
+
+import asyncio
+
+import pytest
+
+from onyx_jupyter.messages import Message
+from onyx_jupyter.protocols import ModelProgress, ModelRequest
+from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
+from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
+from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.testing.collected import collect
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, Say
+from onyx_jupyter.testing.scripted_model import ScriptedModel
+from tests.waiting import until
+
+QUESTION = ModelRequest("", [Message("user", "Hello")])
+BUSY = [Fail("rate_limit", "Too often.")]
+DOWN = [Fail("unavailable", "Down.")]
+
+
+class Bench:
+    """A scripted model within; `waited` lists the waits in seconds."""
+
+    def __init__(self, replies, *, attempts=3, failures=3, chance=0.5, sleep=None):
+        self.waited = []
+        self.clock = FakeClock()
+        self.inner = ScriptedModel(replies)
+        resilience = Resilience(
+            RetryPolicy(attempts, 30.0), BreakerPolicy(failures, 60.0), Waits(sleep or self._sleep, lambda: chance)
+        )
+        self.breaker = CircuitBreaker(self.clock)
+        self.model = ResilientModel(self.inner, "OpenAI", self.breaker, resilience)
+
+    async def ask(self):
+        return await collect(self.model.stream(QUESTION))
+
+    async def _sleep(self, seconds):
+        self.waited.append(seconds)
+
+    @property
+    def calls(self):
+        return len(self.inner.requests)
+
+
+def lines(answer):
+    return [event.message for event in answer.events if isinstance(event, ModelProgress)]
+
+
+async def test_a_busy_provider_is_asked_again_and_the_wait_is_told():
+    bench = Bench([BUSY, [Fail("timeout")], "Hello."], chance=0.999)
+    answer = await bench.ask()
+    assert answer.text == "Hello."
+    assert bench.waited == [0.999, 1.998]
+    assert lines(answer) == [
+        "OpenAI is busy; trying again in 1 s (2 of 3)",
+        "OpenAI did not answer in time; trying again in 2 s (3 of 3)",
+    ]
+
+
+async def test_after_the_last_attempt_the_error_is_the_providers_own():
+    bench = Bench(lambda request: DOWN)
+    answer = await bench.ask()
+    assert answer.error is not None
+    assert (answer.error.code, str(answer.error), bench.calls) == ("unavailable", "Down.", 3)
+
+
+async def test_the_providers_wish_is_the_shortest_wait():
+    bench = Bench([[Fail("rate_limit", retry_after_s=7)], "Hello."])
+    answer = await bench.ask()
+    assert (answer.text, bench.waited) == ("Hello.", [7])
+    assert lines(answer) == ["OpenAI is busy; trying again in 7 s (2 of 3)"]
+
+
+async def test_a_wish_beyond_the_longest_wait_is_named_and_not_waited_for():
+    bench = Bench([[Fail("rate_limit", retry_after_s=95)], "never"])
+    error = (await bench.ask()).error
+    assert error is not None
+    assert (error.code, bench.waited, bench.calls) == ("rate_limit", [], 1)
+    assert "95 s" in (error.hint or "")
+
+
+@pytest.mark.parametrize("code", ["authentication", "refused", "not_found", "overflow"])
+async def test_what_asking_again_cannot_change_is_asked_once(code):
+    bench = Bench([[Fail(code)], "never"])
+    assert (await bench.ask()).error is not None
+    assert bench.calls == 1
+
+
+async def test_nothing_is_asked_again_once_text_was_shown():
+    bench = Bench([["Half", *DOWN], "never"])
+    answer = await bench.ask()
+    assert answer.text == "Half"
+    assert answer.error is not None
+    assert (bench.calls, bench.waited) == (1, [])
+
+
+async def test_a_call_that_broke_before_it_was_shown_is_asked_for_again():
+    bench = Bench([[Call("read"), *DOWN], [Call("read")]])
+    assert [call.name for call in (await bench.ask()).tool_calls] == ["read"]
+
+
+async def test_an_empty_answer_is_asked_for_again_unless_its_length_was_used_up():
+    bench = Bench([[], [Say("")], "Hello."])
+    assert (await bench.ask()).text == "Hello."
+    cut = Bench([[Finish("length")], "never"])
+    error = (await cut.ask()).error
+    assert error is not None
+    assert cut.calls == 1
+    assert "maxTokens" in (error.hint or "")
+
+
+async def test_a_stop_during_the_wait_ends_it_at_once():
+    bench = Bench([BUSY, "never"], sleep=lambda seconds: asyncio.Event().wait())
+    task = asyncio.create_task(bench.ask())
+    await until(lambda: bench.calls == 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert bench.calls == 1
+
+
+async def test_after_three_failed_requests_the_provider_is_left_alone_for_a_minute():
+    bench = Bench(lambda request: DOWN, attempts=2)
+    for _ in range(3):
+        await bench.ask()
+    assert bench.calls == 6
+    bench.clock.advance(18.5)
+    error = (await bench.ask()).error
+    assert error is not None
+    assert (error.code, bench.calls) == ("unavailable", 6)
+    assert "OpenAI failed 3 times" in str(error)
+    assert "in 42 s" in (error.hint or "")
+
+
+async def test_the_trial_is_one_call_and_its_failure_opens_anew():
+    bench = Bench(lambda request: DOWN)
+    for _ in range(3):
+        await bench.ask()
+    bench.clock.advance(60)
+    assert str((await bench.ask()).error) == "Down."
+    assert bench.calls == 10
+    bench.clock.advance(59)
+    assert "left alone" in str((await bench.ask()).error)
+    assert bench.calls == 10
+
+
+async def test_a_trial_that_works_lets_everybody_in_again():
+    bench = Bench([*[DOWN] * 3, "Hello.", DOWN, "Again."], attempts=1)
+    for _ in range(3):
+        await bench.ask()
+    bench.clock.advance(60)
+    assert (await bench.ask()).text == "Hello."
+    assert (await bench.ask()).error is not None
+    assert (await bench.ask()).text == "Again."
+
+
+async def test_while_the_trial_is_under_way_nobody_else_calls_and_a_stopped_one_makes_room():
+    hang, hold = Hang(), Hold()
+    bench = Bench([*[DOWN] * 3, [hang], [hold, "Hello."]], attempts=1)
+    for _ in range(3):
+        await bench.ask()
+    bench.clock.advance(60)
+    trial = asyncio.create_task(bench.ask())
+    await until(hang.reached.is_set)
+    assert "right now" in ((await bench.ask()).error.hint or "")
+    trial.cancel()
+    await asyncio.wait([trial])
+    second = asyncio.create_task(bench.ask())
+    await until(hold.reached.is_set)
+    assert "right now" in ((await bench.ask()).error.hint or "")
+    hold.released.set()
+    assert (await second).text == "Hello."
+    assert bench.calls == 5
+
+
+async def test_a_provider_that_says_no_is_there_and_an_answer_begins_the_count_anew():
+    refused = [Fail("refused")]
+    bench = Bench([DOWN, DOWN, refused, DOWN, DOWN, "Hello.", DOWN, DOWN, "Still there."], attempts=1)
+    answers = [await bench.ask() for _ in range(9)]
+    assert answers[-1].text == "Still there."
+    assert bench.calls == 9
+
+
+async def test_answers_that_break_off_count_as_failures():
+    bench = Bench(lambda request: ["Half", *DOWN])
+    for _ in range(3):
+        await bench.ask()
+    assert "left alone" in str((await bench.ask()).error)
+    assert bench.calls == 3
