@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.agent.processors.injection_guard import InjectionGuard
 from onyx_jupyter.agent.processors.internal_tags import InternalTags
 from onyx_jupyter.agent.processors.silent_reply import SilentReply
 from onyx_jupyter.runtime.settings import Settings
 
 
 def run_processors(settings: Settings) -> Sequence[Processor]:
-    """New ones for one run, as the configuration wants them."""
+    """New ones for one run, as the configuration wants them.
+
+    Results pass them in this order: what shortens a text stands before the fence, what adds words of ours behind it.
+    """
     return [
         InternalTags(),
         SilentReply(),
+        InjectionGuard(),
     ]
