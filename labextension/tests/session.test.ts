@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRun, waitingCalls } from '../src/models/conversation';
 import type { Run, UserMessage } from '../src/models/conversation';
 import { Session } from '../src/models/session';
-import type { ApprovalInfo, Entry, SessionInfo } from '../src/protocol/wire';
+import type { ApprovalInfo, Entry, QuestionInfo, SessionInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 
 let peer: Peer;
@@ -80,9 +80,11 @@ beforeEach(() => {
     'sessions.create': { sessionKey: 's' },
     'sessions.subscribe': () => ({ seq }),
     'approvals.list': { approvals: [] },
+    'questions.list': { questions: [] },
     'chat.history': { messages: [] },
     'chat.send': { runId: 'r1' },
-    'exec.approve': { ok: true }
+    'exec.approve': { ok: true },
+    'questions.answer': { ok: true }
   };
   stored([]);
   peer.connect();
@@ -127,11 +129,11 @@ describe('a run', () => {
     peer.emit('tool.finished', { ...run('r1'), callId: 'c1', tool: 'exec', ok: true, output: 'files' });
     delta('r1', 'after');
     peer.emit('chat.final', { ...run('r1'), text: 'after', usage: { inputTokens: 3, outputTokens: 2 } });
-    expect(runs()[0].parts.map(part => (part.kind === 'text' ? part.text : part.call.status))).toEqual([
-      'before',
-      'ok',
-      'after'
-    ]);
+    expect(
+      runs()[0].parts.map(part =>
+        part.kind === 'tool' ? part.call.status : part.kind === 'text' ? part.text : ''
+      )
+    ).toEqual(['before', 'ok', 'after']);
     expect(runs()[0]).toMatchObject({ status: 'final', usage: { inputTokens: 3, outputTokens: 2 } });
   });
 
@@ -402,5 +404,81 @@ describe('messages', () => {
     session.retry(runs()[0]);
     await settle();
     expect(peer.askedFor('chat.send').map(params => params.message)).toEqual(['plot it', 'plot it']);
+  });
+});
+
+describe('questions and notes', () => {
+  const question: QuestionInfo = {
+    questionId: 'q1',
+    runId: 'r1',
+    callId: 'c1',
+    question: 'Which month?',
+    choices: ['March', 'April'],
+    freeText: true,
+    expiresAt: '2026-11-21T10:30:00Z',
+    sessionKey: 's'
+  };
+
+  it('wait for the person until somebody answers, here or elsewhere', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    const input = { question: 'Which month?' };
+    peer.emit('tool.started', { ...run('r1'), callId: 'c1', tool: 'ask_user', input });
+    peer.emit('chat.question', question);
+    expect(waitingCalls(session.items)).toMatchObject([{ tool: 'ask_user', input, question }]);
+    await session.answer('q1', 'March');
+    expect(peer.askedFor('questions.answer')).toEqual([{ questionId: 'q1', answer: 'March' }]);
+    const resolved = {
+      questionId: 'q1',
+      callId: 'c1',
+      by: 'ada',
+      outcome: 'answered' as const,
+      answer: 'March'
+    };
+    peer.emit('chat.question_resolved', { ...run('r1'), ...resolved });
+    expect(waitingCalls(session.items)).toEqual([]);
+    peer.emit('tool.finished', { ...run('r1'), callId: 'c1', tool: 'ask_user', ok: true, output: 'March' });
+    expect(calls(runs()[0])).toMatchObject([{ status: 'ok', questionOutcome: 'answered', output: 'March' }]);
+  });
+
+  it('are there again after a reload, the open one once', async () => {
+    stored(
+      [
+        entry('user', 'Go', { meta: { runId: 'r1' } }),
+        entry('assistant', '', {
+          meta: { runId: 'r1' },
+          tool_calls: [{ id: 'c1', name: 'ask_user', arguments: { question: 'Which month?' } }]
+        }),
+        entry('system', 'MEMORY.md is too long.', {
+          meta: { kind: 'note', note: 'bootstrap_over_cap', runId: 'r1', data: {} }
+        }),
+        entry('system', '', { meta: { kind: 'question', ...question } })
+      ],
+      { activity: 'waiting' }
+    );
+    peer.results['questions.list'] = { questions: [question] };
+    await begin('s');
+    expect(waitingCalls(session.items)).toMatchObject([{ callId: 'c1', question }]);
+    expect(runs()[0].parts.map(part => part.kind)).toEqual(['tool', 'note']);
+  });
+
+  it('of which one is declined, the server hears null', async () => {
+    await begin('s');
+    await session.answer('q1', null);
+    expect(peer.askedFor('questions.answer')).toEqual([{ questionId: 'q1', answer: null }]);
+  });
+
+  it('a note stands where it came, and text goes on below it', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    delta('r1', 'one');
+    peer.emit('chat.note', { ...run('r1'), kind: 'fallback', message: 'Another model answers.' });
+    delta('r1', 'two');
+    drawFrame();
+    expect(runs()[0].parts.map(part => (part.kind === 'note' ? part.note.message : part.kind))).toEqual([
+      'text',
+      'Another model answers.',
+      'text'
+    ]);
   });
 });

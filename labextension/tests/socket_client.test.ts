@@ -126,6 +126,7 @@ describe('SessionEvents', () => {
 
   beforeEach(() => {
     peer.results['approvals.list'] = { approvals: [] };
+    peer.results['questions.list'] = { questions: [] };
     peer.results['sessions.subscribe'] = { seq: 0 };
     peer.results['health.check'] = () => ({ uptime: (Date.now() - serverSinceMs) / 1000 });
   });

@@ -1,13 +1,14 @@
 /** A call that waits for a person: what, where, why, and the three answers. Keys work while the card has the focus. */
 import { useId, useRef, useState } from 'react';
 
+import type { ApprovalScope } from '../models/session';
 import type { ApprovalInfo } from '../protocol/wire';
 import { ApprovalDetails } from './approval_details';
-import { useNow } from './hooks';
+import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
 
 export interface ApprovalActions {
-  approve: (approvalId: string, scope: 'once' | 'session') => Promise<void>;
+  approve: (approvalId: string, scope: ApprovalScope) => Promise<void>;
   deny: (approvalId: string, reason: string) => Promise<void>;
 }
 
@@ -18,7 +19,7 @@ interface ApprovalCardProps extends ApprovalActions {
   said: string;
 }
 
-type Answer = 'once' | 'session' | 'deny';
+type Answer = ApprovalScope | 'deny';
 
 export function ApprovalCard({ approval, online, said, approve, deny }: ApprovalCardProps): JSX.Element {
   const { trans } = useUi();
@@ -69,7 +70,10 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
         <span id={titleId} className="onyx-Approval-title">
           {approval.toolName === 'exec' ? trans.__('Run this command') : approval.summary}
         </span>
-        <TimeLeft expiresAt={approval.expiresAt} />
+        <TimeLeft
+          expiresAt={approval.expiresAt}
+          title={trans.__('Without an answer by then it is denied.')}
+        />
       </div>
       {why && !said.includes(why) && <div className="onyx-Approval-why">{why}</div>}
       <ApprovalDetails approval={approval} />
@@ -99,8 +103,13 @@ interface AnswersProps {
 
 function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Element {
   const { trans } = useUi();
-  const scope = approval.details.sessionScope;
-  const scopeText = typeof scope === 'string' ? scope : '';
+  const text = (key: string) => {
+    const value = approval.details[key];
+    return typeof value === 'string' ? value : '';
+  };
+  const [sessionScope, alwaysScope, alwaysBlocked] = ['sessionScope', 'alwaysScope', 'alwaysBlocked'].map(
+    text
+  );
   return (
     <>
       <div className="onyx-Approval-answers">
@@ -118,21 +127,38 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
           type="button"
           className="onyx-Button"
           data-onyx="approve-session"
-          title={scopeText}
+          title={sessionScope}
           aria-label={trans.__('Allow for this session')}
           disabled={disabled}
           onClick={() => answer('session')}
         >
           {trans.__('This session')}
         </button>
+        {alwaysScope && (
+          <button
+            type="button"
+            className="onyx-Button"
+            data-onyx="approve-always"
+            title={alwaysScope}
+            aria-label={trans.__('Always allow')}
+            disabled={disabled}
+            onClick={() => answer('always')}
+          >
+            {trans.__('Always')}
+          </button>
+        )}
         <button type="button" className="onyx-Button" data-onyx="deny" disabled={disabled} onClick={onDeny}>
           {trans.__('Deny')}
           <kbd aria-hidden="true">Esc</kbd>
         </button>
       </div>
-      {scopeText && (
+      {sessionScope && (
         <div className="onyx-Approval-scope" data-onyx="session-scope">
-          {trans.__('This session allows %1.', scopeText)}
+          {sessionScope === alwaysScope
+            ? trans.__('“This session” and “Always” allow %1.', sessionScope)
+            : trans.__('“This session” allows %1.', sessionScope)}
+          {alwaysScope && alwaysScope !== sessionScope && ` ${trans.__('“Always” allows %1.', alwaysScope)}`}
+          {!alwaysScope && alwaysBlocked && ` ${alwaysBlocked}`}
         </div>
       )}
     </>
@@ -170,19 +196,5 @@ function DenyReason({
         {trans.__('Deny')}
       </button>
     </form>
-  );
-}
-
-function TimeLeft({ expiresAt }: { expiresAt: string }): JSX.Element | null {
-  const { trans } = useUi();
-  const seconds = Math.max(0, Math.ceil((Date.parse(expiresAt) - useNow(1000)) / 1000));
-  if (!Number.isFinite(seconds)) {
-    return null;
-  }
-  const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  return (
-    <span className="onyx-Approval-time" title={trans.__('Without an answer by then it is denied.')}>
-      {left}
-    </span>
   );
 }

@@ -5,7 +5,7 @@ import type { ApprovalInfo } from '../protocol/wire';
 import { DiffView } from './diff_view';
 import { useUi } from './ui_context';
 
-const OWN_FIELDS = new Set(['sessionScope', 'why']);
+const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'why']);
 
 export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();
@@ -37,6 +37,21 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
         <>
           <Source text={string(details.source)} label={trans.__('Code')} />
           <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
+        </>
+      );
+    case 'write':
+    case 'edit':
+      return (
+        <>
+          {typeof details.diff === 'string' ? (
+            <Source text={details.diff} label={trans.__('Change')} />
+          ) : (
+            <DiffView
+              before={string(details.oldText)}
+              after={string(details.content) || string(details.newText)}
+            />
+          )}
+          <Where label={trans.__('in')} text={string(details.path)} />
         </>
       );
     case 'memory_write':

@@ -4,6 +4,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { isActive, isRun } from '../models/conversation';
 import type { Conversation, Run } from '../models/conversation';
 import type { ApprovalActions } from './approval_card';
+import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
 import { useUi } from './ui_context';
 import { UserMessageView } from './user_message';
@@ -12,7 +13,7 @@ import type { UserMessageActions } from './user_message';
 /** Closer to the end than this counts as being there. */
 const NEAR_PX = 24;
 
-interface MessageListProps extends ApprovalActions, UserMessageActions {
+interface MessageListProps extends ApprovalActions, QuestionActions, UserMessageActions {
   items: Conversation;
   online: boolean;
   retry: (run: Run) => void;
@@ -21,12 +22,12 @@ interface MessageListProps extends ApprovalActions, UserMessageActions {
 }
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
-  const { items, online, retry, approve, deny, resend, withdraw, approvalFocusRequest } = props;
+  const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
   const { trans } = useUi();
   const { scroller, content, isAtEnd, toEnd } = useFollow(items);
   useEffect(() => {
     if (approvalFocusRequest > 0) {
-      scroller.current?.querySelector<HTMLElement>('[data-onyx=approval]')?.focus();
+      scroller.current?.querySelector<HTMLElement>('[data-onyx=approval], [data-onyx=question]')?.focus();
     }
   }, [approvalFocusRequest, scroller]);
   const running = items.some(isActive);
@@ -53,6 +54,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
                 retry={retry}
                 approve={approve}
                 deny={deny}
+                answer={answer}
               />
             ) : (
               <UserMessageView

@@ -6,10 +6,13 @@ import type { Part, Problem, Run } from '../models/conversation';
 import { AnswerText } from './answer_text';
 import { ApprovalCard } from './approval_card';
 import type { ApprovalActions } from './approval_card';
+import { NoteView } from './note_view';
+import { QuestionCard } from './question_card';
+import type { QuestionActions } from './question_card';
 import { ToolCard } from './tool_card';
 import { useUi } from './ui_context';
 
-interface RunViewProps extends ApprovalActions {
+interface RunViewProps extends ApprovalActions, QuestionActions {
   run: Run;
   online: boolean;
   canRetry: boolean;
@@ -17,7 +20,7 @@ interface RunViewProps extends ApprovalActions {
 }
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
-  const { run, online, canRetry, retry, approve, deny } = props;
+  const { run, online, canRetry, retry, approve, deny, answer } = props;
   const { trans } = useUi();
   return (
     <article
@@ -38,6 +41,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
           online={online}
           approve={approve}
           deny={deny}
+          answer={answer}
         />
       ))}
       <RunState run={run} canRetry={canRetry} retry={retry} />
@@ -45,7 +49,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   );
 });
 
-interface PartViewProps extends ApprovalActions {
+interface PartViewProps extends ApprovalActions, QuestionActions {
   part: Part;
   said: string;
   complete: boolean;
@@ -58,12 +62,19 @@ const PartView = memo(function PartView({
   complete,
   online,
   approve,
-  deny
+  deny,
+  answer
 }: PartViewProps): JSX.Element {
   if (part.kind === 'text') {
     return <AnswerText text={part.text} complete={complete} />;
   }
+  if (part.kind === 'note') {
+    return <NoteView note={part.note} />;
+  }
   const { call } = part;
+  if (call.status === 'waiting' && call.question) {
+    return <QuestionCard question={call.question} online={online} answer={answer} />;
+  }
   return call.status === 'waiting' && call.approval ? (
     <ApprovalCard approval={call.approval} said={said} online={online} approve={approve} deny={deny} />
   ) : (

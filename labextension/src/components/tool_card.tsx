@@ -51,6 +51,7 @@ function ToolState({ call }: { call: ToolCall }): JSX.Element {
     waiting: trans.__('waiting for you'),
     ok: trans.__('done'),
     failed: trans.__('failed'),
+    skipped: trans.__('skipped'),
     denied: call.decision?.decision === 'expired' ? trans.__('no answer') : trans.__('denied'),
     aborted: trans.__('stopped'),
     interrupted: trans.__('interrupted')

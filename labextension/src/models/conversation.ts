@@ -2,9 +2,10 @@
  * What a conversation looks like, as plain immutable data: what people said, and runs made of text and tool calls.
  * Transcripts and live events are both turned into this, so that the view has one thing to draw.
  */
-import type { ApprovalInfo, AttachmentInfo, ContextItem, UsageInfo } from '../protocol/wire';
+import type { ApprovalInfo, AttachmentInfo, ContextItem, QuestionInfo, UsageInfo } from '../protocol/wire';
 
-export type ToolStatus = 'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'aborted' | 'interrupted';
+export type ToolStatus =
+  'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'skipped' | 'aborted' | 'interrupted';
 
 export interface Decision {
   decision: 'approved' | 'denied' | 'expired' | 'aborted';
@@ -26,10 +27,22 @@ export interface ToolCall {
   durationMs?: number;
   approval?: ApprovalInfo;
   decision?: Decision;
+  /** What the call asks of the person, and how that ended. */
+  question?: QuestionInfo;
+  questionOutcome?: string;
+}
+
+/** Something to know about a run that is no answer. */
+export interface Note {
+  kind: string;
+  message: string;
+  data?: Record<string, unknown>;
 }
 
 export type Part =
-  { kind: 'text'; key: string; text: string } | { kind: 'tool'; key: string; call: ToolCall };
+  | { kind: 'text'; key: string; text: string }
+  | { kind: 'tool'; key: string; call: ToolCall }
+  | { kind: 'note'; key: string; note: Note };
 
 export type RunStatus = 'running' | 'final' | 'error' | 'aborted' | 'interrupted';
 
@@ -100,6 +113,11 @@ export function changeCall(run: Run, callId: string, change: (call: ToolCall) =>
     part.kind === 'tool' && part.call.callId === callId ? { ...part, call: change(part.call) } : part
   );
   return { ...run, parts };
+}
+
+/** The same run with a part behind those that it has. */
+export function addPart(run: Run, part: Part): Run {
+  return { ...run, notice: undefined, parts: [...run.parts, part] };
 }
 
 export function callsOf(run: Run): ToolCall[] {

@@ -11,5 +11,12 @@ export function asMarkdown(items: Conversation): string {
 }
 
 function part(one: Part): string {
-  return one.kind === 'text' ? one.text : `*${one.call.tool}: ${one.call.status}*`;
+  switch (one.kind) {
+    case 'text':
+      return one.text;
+    case 'tool':
+      return `*${one.call.tool}: ${one.call.status}*`;
+    case 'note':
+      return `*${one.note.message}*`;
+  }
 }

@@ -4,11 +4,15 @@ import type {
   ApprovalInfo,
   ApprovalResolvedData,
   ChatFinalData,
+  ChatNoteData,
+  QuestionInfo,
+  QuestionResolvedData,
   ToolFinishedData,
   ToolProgressData,
   ToolStartedData
 } from '../protocol/wire';
 import {
+  addPart,
   callsOf,
   changeCall,
   findRun,
@@ -37,6 +41,12 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
       return withRun(items, frame.data.runId, run => askApproval(run, frame.data));
     case 'exec.approval_resolved':
       return resolveApproval(items, frame.data, nowMs);
+    case 'chat.question':
+      return withRun(items, frame.data.runId, run => askQuestion(run, frame.data));
+    case 'chat.question_resolved':
+      return withRun(items, frame.data.runId, run => resolveQuestion(run, frame.data, nowMs));
+    case 'chat.note':
+      return withRun(items, frame.data.runId, run => addNote(run, frame.data));
     case 'chat.final':
       return withRun(items, frame.data.runId, run => finish(run, frame.data));
     case 'chat.error': {
@@ -155,6 +165,28 @@ function resolveApproval(items: Conversation, data: ApprovalResolvedData, nowMs:
       startedAtMs: nowMs,
       status: data.decision === 'approved' ? 'running' : data.decision === 'aborted' ? 'aborted' : 'denied'
     }));
+  });
+}
+
+function askQuestion(run: Run, question: QuestionInfo): Run {
+  return withCall(run, question.callId, 'ask_user', call => ({ ...call, question, status: 'waiting' }));
+}
+
+/** The call itself ends a moment later, with its result. */
+function resolveQuestion(run: Run, data: QuestionResolvedData, nowMs: number): Run {
+  return changeCall(run, data.callId, call => ({
+    ...call,
+    questionOutcome: data.outcome,
+    startedAtMs: nowMs,
+    status: call.status !== 'waiting' ? call.status : data.outcome === 'aborted' ? 'aborted' : 'running'
+  }));
+}
+
+function addNote(run: Run, { kind, message, data }: ChatNoteData): Run {
+  return addPart(run, {
+    kind: 'note',
+    key: `note-${run.parts.length}`,
+    note: { kind, message, data: data ?? undefined }
   });
 }
 

@@ -23,6 +23,8 @@ export interface SessionServices {
   nowMs: () => number;
 }
 
+export type ApprovalScope = 'once' | 'session' | 'always';
+
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
 export type Phase = 'new' | 'loading' | 'ready' | 'failed';
 
@@ -94,13 +96,17 @@ export class Session implements IDisposable {
       await events.follow(sessionKey);
       const { session, messages } = await client.request('sessions.get', { sessionKey });
       const { approvals } = await client.request('approvals.list', { sessionKey });
+      const { questions } = await client.request('questions.list', { sessionKey });
       if (!isCurrent()) {
         return;
       }
-      const waiting = new Set(approvals.map(approval => approval.runId));
+      const waiting = new Set([...approvals, ...questions].map(open => open.runId));
       this._restore(session, messages, early, waiting);
       for (const approval of approvals) {
         this._apply({ event: 'exec.approval_request', data: approval });
+      }
+      for (const question of questions) {
+        this._apply({ event: 'chat.question', data: question });
       }
       this._phase = 'ready';
       this._isBehind = false;
@@ -160,7 +166,12 @@ export class Session implements IDisposable {
     await Promise.all(active.map(run => this.services.client.request('chat.abort', { runId: run.runId })));
   }
 
-  async approve(approvalId: string, scope: 'once' | 'session'): Promise<void> {
+  /** Answer a question of the agent; null declines to. */
+  async answer(questionId: string, answer: string | null): Promise<void> {
+    await this.services.client.request('questions.answer', { questionId, answer });
+  }
+
+  async approve(approvalId: string, scope: ApprovalScope): Promise<void> {
     await this.services.client.request('exec.approve', { approvalId, scope });
   }
 

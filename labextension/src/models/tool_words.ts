@@ -18,11 +18,7 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   const word = ([doing, done]: Words) => (isOver(call) ? done : doing);
   switch (call.tool) {
     case 'exec':
-      return {
-        verb: word([trans.__('Run'), trans.__('Ran')]),
-        object: firstLine(string(input.command)),
-        isCode: true
-      };
+      return code(word([trans.__('Run'), trans.__('Ran')]), firstLine(string(input.command)));
     case 'notebook_read':
       return line(word([trans.__('Read'), trans.__('Read')]), path);
     case 'notebook_insert_cell':
@@ -31,6 +27,37 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return line(word([trans.__('Edit a cell of'), trans.__('Edited a cell of')]), path);
     case 'notebook_run_cell':
       return line(word([trans.__('Run a cell of'), trans.__('Ran a cell of')]), path);
+    case 'read':
+      return line(word([trans.__('Read'), trans.__('Read')]), path);
+    case 'write':
+      return line(word([trans.__('Write'), trans.__('Wrote')]), path);
+    case 'edit':
+      return line(word([trans.__('Edit'), trans.__('Edited')]), path);
+    case 'list':
+      return line(word([trans.__('List'), trans.__('Listed')]), path || '/');
+    case 'search':
+      return code(word([trans.__('Search for'), trans.__('Searched for')]), string(input.pattern));
+    case 'process':
+      return line(trans.__('Background job: %1', string(input.action)), string(input.id));
+    case 'web_search':
+      return line(
+        word([trans.__('Search the web for'), trans.__('Searched the web for')]),
+        string(input.query)
+      );
+    case 'web_fetch':
+      return line(word([trans.__('Read the page'), trans.__('Read the page')]), address(input.url));
+    case 'http_fetch':
+      return line(string(input.method) || 'GET', address(input.url));
+    case 'ask_user':
+      return line(word([trans.__('Ask'), trans.__('Asked')]), firstLine(string(input.question)));
+    case 'sessions_list':
+      return line(word([trans.__('List sessions'), trans.__('Listed sessions')]), string(input.query));
+    case 'sessions_history':
+      return line(word([trans.__('Read another session'), trans.__('Read another session')]), '');
+    case 'sessions_send':
+      return line(word([trans.__('Write to another session'), trans.__('Wrote to another session')]), '');
+    case 'more_tools':
+      return line(word([trans.__('Look up the tool'), trans.__('Looked up the tool')]), string(input.tool));
     case 'memory_get':
       return line(word([trans.__('Read'), trans.__('Read')]), path);
     case 'memory_write':
@@ -62,6 +89,15 @@ export function formatDuration(durationMs: number): string {
 
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** A URL without its protocol: what a person recognises it by. */
+function address(url: unknown): string {
+  return string(url).replace(/^https?:\/\//, '');
+}
+
+function code(verb: string, object: string): ToolLine {
+  return { verb, object, isCode: true };
 }
 
 function line(verb: string, object: string): ToolLine {

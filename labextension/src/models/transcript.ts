@@ -1,6 +1,22 @@
 /** A stored transcript turned into a conversation: what is shown after a reload is what was shown before it. */
-import type { ApprovalInfo, AttachmentInfo, ContextItem, Entry, UsageInfo } from '../protocol/wire';
-import { changeCall, findRun, isRun, newRun, newToolCall, placeRun, replaceItem } from './conversation';
+import type {
+  ApprovalInfo,
+  AttachmentInfo,
+  ContextItem,
+  Entry,
+  QuestionInfo,
+  UsageInfo
+} from '../protocol/wire';
+import {
+  addPart,
+  changeCall,
+  findRun,
+  isRun,
+  newRun,
+  newToolCall,
+  placeRun,
+  replaceItem
+} from './conversation';
 import type { Conversation, Decision, Part, Run, RunStatus, ToolStatus } from './conversation';
 import { endRun } from './run_events';
 
@@ -14,7 +30,7 @@ interface Meta {
   tool?: string;
   durationMs?: number;
   attachments?: AttachmentInfo[] | null;
-  outcome?: RunStatus;
+  outcome?: string;
   code?: string;
   message?: string;
   hint?: string;
@@ -22,6 +38,9 @@ interface Meta {
   decision?: Decision['decision'];
   scope?: string;
   reason?: string;
+  callId?: string;
+  note?: string;
+  data?: Record<string, unknown>;
 }
 
 /**
@@ -81,6 +100,12 @@ function addToRun(run: Run, entry: Entry, meta: Meta): Run {
       return askFromEntry(run, entry.meta as unknown as ApprovalInfo);
     case 'approval_resolved':
       return resolve(run, meta);
+    case 'question':
+      return questionFromEntry(run, entry.meta as unknown as QuestionInfo);
+    case 'question_resolved':
+      return questionResolved(run, meta);
+    case 'note':
+      return noteFromEntry(run, entry, meta);
     case 'run_end':
       return endFromEntry(run, meta);
     default:
@@ -130,8 +155,22 @@ function resolve(run: Run, meta: Meta): Run {
   return changeCall(run, waiting.call.callId, call => ({ ...call, decision, status }));
 }
 
+function questionFromEntry(run: Run, question: QuestionInfo): Run {
+  return changeCall(run, question.callId, call => ({ ...call, question, status: 'waiting' }));
+}
+
+function questionResolved(run: Run, meta: Meta): Run {
+  const status: ToolStatus = meta.outcome === 'aborted' ? 'aborted' : 'running';
+  return changeCall(run, meta.callId ?? '', call => ({ ...call, questionOutcome: meta.outcome, status }));
+}
+
+function noteFromEntry(run: Run, entry: Entry, meta: Meta): Run {
+  const note = { kind: meta.note ?? '', message: entry.content, data: meta.data };
+  return addPart(run, { kind: 'note', key: entry.id, note });
+}
+
 function endFromEntry(run: Run, meta: Meta): Run {
-  const ended = endRun(run, meta.outcome ?? 'interrupted');
+  const ended = endRun(run, (meta.outcome as RunStatus | undefined) ?? 'interrupted');
   if (meta.outcome !== 'error') {
     return ended;
   }

@@ -1,5 +1,5 @@
-/** One notice for each approval that nobody can see, taken back as soon as it is answered or seen. */
-import type { ApprovalInfo } from '../protocol/wire';
+/** One notice for each request that nobody can see, taken back as soon as it is answered or seen. */
+import type { ToolCall } from './conversation';
 
 export interface NoticeBoard {
   show: (summary: string) => string;
@@ -9,18 +9,20 @@ export interface NoticeBoard {
 export class WaitingNotices {
   constructor(private readonly board: NoticeBoard) {}
 
-  /** The approvals that wait and cannot be seen now. */
-  update(unseen: readonly ApprovalInfo[]): void {
-    const wanted = new Map(unseen.map(approval => [approval.approvalId, approval]));
-    for (const [approvalId, notice] of [...this._shown]) {
-      if (!wanted.has(approvalId)) {
-        this._shown.delete(approvalId);
+  /** The calls that wait for an approval or an answer and cannot be seen now. */
+  update(unseen: readonly ToolCall[]): void {
+    const wanted = new Map(
+      unseen.map(call => [call.callId, call.approval?.summary ?? call.question?.question])
+    );
+    for (const [callId, notice] of [...this._shown]) {
+      if (!wanted.has(callId)) {
+        this._shown.delete(callId);
         this.board.dismiss(notice);
       }
     }
-    for (const [approvalId, approval] of wanted) {
-      if (!this._shown.has(approvalId)) {
-        this._shown.set(approvalId, this.board.show(approval.summary));
+    for (const [callId, summary] of wanted) {
+      if (!this._shown.has(callId)) {
+        this._shown.set(callId, this.board.show(summary ?? ''));
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Makes sure that a request for approval is seen: a dot on the sidebar's icon, and a notification while it is hidden. */
+/** Makes sure that what waits for a person is seen: a dot on the sidebar's icon, and a notification while it is hidden. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -26,8 +26,7 @@ export const approvalsPlugin: JupyterFrontEndPlugin<void> = {
     const update = () => {
       const waiting = waitingCalls(model.session.items);
       sidebar.markWaiting(waiting.length);
-      const unseen = sidebar.isVisible ? [] : waiting.flatMap(call => call.approval ?? []);
-      notices.update(unseen);
+      notices.update(sidebar.isVisible ? [] : waiting);
     };
     const follow = () => {
       model.session.changed.connect(update);

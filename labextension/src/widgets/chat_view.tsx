@@ -19,7 +19,7 @@ import type { ChatModel } from '../models/chat_model';
 import { totalUsage, waitingCalls } from '../models/conversation';
 import type { Run, UserMessage } from '../models/conversation';
 import type { NotebookFront } from '../models/notebook_front';
-import type { Session } from '../models/session';
+import type { ApprovalScope, Session } from '../models/session';
 import type { SessionList } from '../models/session_list';
 import type { ViewState } from '../models/view_state';
 import type { SocketClient } from '../protocol/socket_client';
@@ -107,11 +107,9 @@ function Body(props: PartProps): JSX.Element {
 
 function Messages({ chat, session, client, assistant, front, view, ui }: PartProps): JSX.Element {
   useSignals(session.changed, assistant.changed, front.changed);
-  const approve = useCallback(
-    (id: string, scope: 'once' | 'session') => session.approve(id, scope),
-    [session]
-  );
+  const approve = useCallback((id: string, scope: ApprovalScope) => session.approve(id, scope), [session]);
   const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
+  const answer = useCallback((id: string, words: string | null) => session.answer(id, words), [session]);
   const retry = useCallback((run: Run) => chat.retry(run), [chat]);
   const resend = useCallback((message: UserMessage) => session.resend(message), [session]);
   const withdraw = useCallback((message: UserMessage) => session.withdraw(message), [session]);
@@ -150,6 +148,7 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
       retry={retry}
       approve={approve}
       deny={deny}
+      answer={answer}
       resend={resend}
       withdraw={withdraw}
       approvalFocusRequest={view.approvalFocusRequest}
