@@ -125,7 +125,7 @@ class MemoryFiles:
             file = (self._workspace / path.removeprefix("onyx:")).resolve()
         except (OSError, RuntimeError, ValueError) as error:
             raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
-        if self._workspace not in file.parents:
+        if self._workspace not in file.parents or file.resolve() != file:  # the latter: a loop of links hid one
             raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self._workspace}.")
         return file
 

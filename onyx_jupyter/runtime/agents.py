@@ -46,7 +46,7 @@ def agent_parts(
         config=config,
         workspace=workspace,
         memory=MemoryFiles(workspace, clock, project=server_root),
-        paths=PathGuard(server_root, workspace),
+        paths=PathGuard(server_root, workspace, private=home.root),
         tools=access.tools,
         problems=access.problems,
     )

@@ -17,7 +17,7 @@ class ToolContext:
 
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
     limits of `tools`; `progress` sends one short line to the person who watches; `ask` waits for a person's words, and
-    is None where nobody can answer.
+    is None where nobody can answer. What goes beyond `max_result_chars` is cut from a result before a model sees it.
     """
 
     session_key: str
@@ -34,3 +34,4 @@ class ToolContext:
     max_output_bytes: int
     progress: Callable[[str], None]
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
+    max_result_chars: int = 16_000

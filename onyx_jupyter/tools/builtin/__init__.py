@@ -6,6 +6,8 @@ from typing import Any
 
 from onyx_jupyter.tools.builtin.ask_user import AskUserTool
 from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
+from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
 from onyx_jupyter.tools.builtin.notebook import (
     NotebookEditCellTool,
@@ -13,6 +15,7 @@ from onyx_jupyter.tools.builtin.notebook import (
     NotebookReadTool,
     NotebookRunCellTool,
 )
+from onyx_jupyter.tools.builtin.search import SearchTool
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -23,6 +26,11 @@ def all_tools() -> list[Tool[Any]]:
         NotebookInsertCellTool(),
         NotebookEditCellTool(),
         NotebookRunCellTool(),
+        ReadTool(),
+        WriteTool(),
+        EditTool(),
+        ListTool(),
+        SearchTool(),
         ExecTool(),
         MemoryGetTool(),
         MemoryWriteTool(),

@@ -1,0 +1,199 @@
+"""The tools that write and edit files inside the allowed roots. They never touch a notebook, nor half a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.tools.builtin.file_paths import PATH, is_notebook
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.files.content import Content, load, size
+from onyx_jupyter.tools.files.diff import unified_diff
+from onyx_jupyter.tools.files.replace import replace_once
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+MAX_CONTENT_CHARS = 5_000_000
+_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+_FILE, _FOLDER = 0o666, 0o777  # less the umask, as any editor's
+
+
+class WriteArguments(Arguments):
+    path: str = Field(min_length=1, description=PATH)
+    content: str = Field(max_length=MAX_CONTENT_CHARS, description="The file's whole new content.")
+
+
+class WriteTool(Tool[WriteArguments]):
+    """Makes or replaces a whole file, in one step for whoever reads it meanwhile."""
+
+    name = "write"
+    description = "Writes a whole file, new or in place of the old one; makes missing folders. Use edit for a part."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "fs"
+    arguments = WriteArguments
+
+    async def preview(self, arguments: WriteArguments, context: ToolContext) -> ToolPreview:
+        return await asyncio.to_thread(_preview_write, arguments, context)
+
+    async def run(self, arguments: WriteArguments, context: ToolContext) -> ToolResult:
+        return await asyncio.to_thread(_write, arguments, context)
+
+
+class EditArguments(Arguments):
+    path: str = Field(min_length=1, description=PATH)
+    old_text: str = Field(
+        min_length=1, max_length=MAX_CONTENT_CHARS, description="What stands there now, exactly, and only once."
+    )
+    new_text: str = Field(max_length=MAX_CONTENT_CHARS, description="What shall stand there instead.")
+
+
+class EditTool(Tool[EditArguments]):
+    """Replaces one passage; encoding and line ends stay as they are."""
+
+    name = "edit"
+    description = (
+        "Replaces one passage of a text file. oldText must be exact (without the line numbers of read) and stand "
+        "there once. Line ends and encoding are kept."
+    )
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "fs"
+    arguments = EditArguments
+
+    async def preview(self, arguments: EditArguments, context: ToolContext) -> ToolPreview:
+        return await asyncio.to_thread(_preview_edit, arguments, context)
+
+    async def run(self, arguments: EditArguments, context: ToolContext) -> ToolResult:
+        return await asyncio.to_thread(_edit, arguments, context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What an edit would do to the file as it stands."""
+
+    real: Path
+    content: Content
+    text: str
+    data: bytes
+    first_line: int
+    last_line: int
+
+
+def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPreview:
+    real, data = _target(arguments.path, context), _utf8(arguments.content)
+    shown = context.paths.shown(real)
+    details: dict[str, Any] = {"path": shown}
+    if real.exists():
+        details |= _replacing(arguments, real, len(data), context)
+        summary = f"Replace the content of {shown}"
+    else:
+        details |= {"content": arguments.content}
+        summary = f"Write the new file {shown}"
+    return ToolPreview(summary, details, _grant("write", shown), f"every write of {shown}")
+
+
+def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: ToolContext) -> dict[str, Any]:
+    """The change, where the old content is a text; else the whole new one and what is lost."""
+    try:
+        old = load(arguments.path, real, context.paths)
+    except ToolError as error:
+        return {"content": arguments.content, "replaces": str(error)}
+    found: dict[str, Any] = {"diff": unified_diff(old.text, arguments.content)}
+    if (before := _ends(old.text)) != (after := _ends(arguments.content)) and before and after:
+        found["lineEnds"] = f"{before} become {after}"
+    if (old.encoding, old.mark) != ("utf-8", b"") and size_bytes:
+        found["encoding"] = f"{old.encoding}{' with a byte order mark' if old.mark else ''} becomes utf-8"
+    return found
+
+
+def _write(arguments: WriteArguments, context: ToolContext) -> ToolResult:
+    real, data = _target(arguments.path, context), _utf8(arguments.content)
+    existed = real.exists()
+    _store(arguments.path, real, data, context)
+    done = "Replaced the content of" if existed else "Wrote the new file"
+    return ToolResult(f"{done} {context.paths.shown(real)}: {_lines(arguments.content)}, {size(len(data))}.")
+
+
+def _preview_edit(arguments: EditArguments, context: ToolContext) -> ToolPreview:
+    edit = _plan(arguments, context)
+    shown = context.paths.shown(edit.real)
+    details = {"path": shown, "diff": unified_diff(edit.content.text, edit.text)}
+    return ToolPreview(f"Edit {shown}", details, _grant("edit", shown), f"every edit of {shown}")
+
+
+def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
+    edit = _plan(arguments, context)
+    _store(arguments.path, edit.real, edit.data, context)
+    lines = f"line {edit.first_line}" + (f" to {edit.last_line}" if edit.last_line != edit.first_line else "")
+    return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text stands in {lines}.")
+
+
+def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
+    if arguments.old_text == arguments.new_text:
+        raise InvalidArguments("`oldText` and `newText` are the same: nothing would change.")
+    real = _target(arguments.path, context)
+    content = load(arguments.path, real, context.paths)
+    replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
+    return _Edit(
+        real,
+        content,
+        replaced.text,
+        content.encoded(replaced.text),
+        replaced.first_line,
+        replaced.last_line,
+    )
+
+
+def _target(path: str, context: ToolContext) -> Path:
+    """The real path of a file that may be changed. Raises: ToolError."""
+    real = context.paths.resolve(path)
+    if is_notebook(path, real):
+        raise ToolError(
+            f"{path!r} is a notebook: it may be open, and its cells have ids. "
+            "Use notebook_insert_cell and notebook_edit_cell."
+        )
+    if real.is_dir() or path.endswith(("/", "\\")):
+        raise ToolError(f"{path!r} is a folder, not a file.")
+    return real
+
+
+def _store(path: str, real: Path, data: bytes, context: ToolContext) -> None:
+    private = context.paths.in_workspace(real)
+    make_mode, mode = (_PRIVATE_FOLDER, _PRIVATE_FILE) if private else (_FOLDER, _FILE)
+    try:
+        with context.paths.folder(real.parent, make_mode=make_mode) as folder:
+            folder.replace(real.name, data, mode)
+    except NotADirectoryError as error:
+        raise ToolError(f"{path!r} cannot be written: a part of the path is a file or a link, not a folder.") from error
+    except PermissionError as error:
+        raise ToolError(f"{path!r} cannot be written: permission denied.") from error
+    except OSError as error:
+        raise StorageError(f"{path!r} could not be written: {error.strerror or error}.") from error
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArguments("`content` holds half of a surrogate pair, which no file can hold.") from error
+
+
+def _ends(text: str) -> str:
+    windows = text.count("\r\n")
+    unix = text.count("\n") - windows
+    return "mixed line ends" if windows and unix else "CRLF line ends" if windows else "LF line ends" if unix else ""
+
+
+def _lines(text: str) -> str:
+    count = text.count("\n") + (not text.endswith("\n") and bool(text))
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _grant(tool: str, shown: str) -> str:
+    return f"{tool} {json.dumps(shown, ensure_ascii=False)}"

@@ -1,0 +1,101 @@
+"""The tool that finds lines in files by a regular expression. It never changes anything, and never runs for long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.tools.builtin.file_paths import PATH, external
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.files.content import missing, reading
+from onyx_jupyter.tools.files.search import Findings, Search
+from onyx_jupyter.tools.files.walk import Found, walk
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+LIMIT_S = 10.0
+_NOTE_CHARS = 500
+
+
+class SearchArguments(Arguments):
+    pattern: str = Field(min_length=1, max_length=1_000, description="A regular expression; (?i) ignores case.")
+    path: str | None = Field(default=None, description=f"Folder or file. {PATH} The server's root if left out.")
+    glob: str | None = Field(default=None, min_length=1, max_length=200, description="Only such files: *.py")
+
+
+class SearchTool(Tool[SearchArguments]):
+    """Goes through text files and the cells of notebooks, in a thread; `regex` gives up on a pattern that explodes."""
+
+    name = "search"
+    description = (
+        "Searches files, and the cells of notebooks, for a regular expression: file:line:text. Hidden, binary, very "
+        "large and ignored files (.gitignore) are left out."
+    )
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "fs"
+    arguments = SearchArguments
+
+    async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
+        cancelled = threading.Event()
+        try:
+            return await asyncio.to_thread(_search, arguments, context, cancelled)
+        finally:
+            cancelled.set()  # a thread cannot be ended from outside: it looks here
+
+
+def _search(arguments: SearchArguments, context: ToolContext, cancelled: threading.Event) -> ToolResult:
+    search = Search(
+        arguments.pattern,
+        max_chars=max(500, context.max_result_chars - _NOTE_CHARS),
+        deadline=time.monotonic() + min(LIMIT_S, context.timeout_s),
+        is_cancelled=cancelled.is_set,
+    )
+    path = arguments.path or ""
+    real = context.paths.resolve(path)
+    files = _files(arguments, real, context)
+    try:
+        found = search.run((file for file in files if _is_named(file, arguments.glob)), context.paths.shown)
+    except FileNotFoundError as error:
+        raise missing(path, real) from error
+    except OSError as error:
+        raise StorageError(f"{path!r} could not be searched: {error.strerror or error}.") from error
+    return ToolResult(
+        "\n".join([*(found.lines or ["Nothing found."]), *_notes(found)]),
+        truncated=found.stopped is not None,
+        external=external(real, context) if found.lines else None,
+    )
+
+
+def _files(arguments: SearchArguments, real: Path, context: ToolContext) -> Iterator[Found]:
+    if real.is_dir() or not real.exists():
+        yield from walk(real, context.paths)
+        return
+    with reading(arguments.path or "", real, context.paths) as descriptor:
+        size_bytes = os.fstat(descriptor).st_size
+
+        def read(limit_bytes: int) -> bytes:
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return file.read(limit_bytes)
+
+        yield Found(real, size_bytes, read)
+
+
+def _is_named(file: Found, glob: str | None) -> bool:
+    return glob is None or PurePosixPath(file.path.as_posix()).match(glob)
+
+
+def _notes(found: Findings) -> list[str]:
+    notes = [found.stopped] if found.stopped else []
+    if found.too_large:
+        notes.append(f"{found.too_large} files of more than 5 MB were left out.")
+    if found.too_slow:
+        notes.append(f"In {found.too_slow} files the pattern took too long; make it simpler.")
+    return [f"[{' '.join(notes)} {found.files} files were searched.]"] if notes else []

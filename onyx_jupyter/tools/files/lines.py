@@ -1,0 +1,114 @@
+"""Pages through a text by line within a budget, holding one line at a time. It never loads a big file as a whole."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+LINE_CHARS = 2_000
+COUNTED_BYTES = 20_000_000
+_NUMBER_CHARS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`text` has each line behind its number and a tab; `note` says what is not shown, and how to get it."""
+
+    text: str
+    first: int
+    last: int
+    note: str
+
+    @property
+    def whole(self) -> str:
+        return "\n".join(part for part in (self.text, self.note) if part)
+
+
+class LineMissing(Exception):
+    """The text ends before the line asked for; `count` is how many it has."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
+def page(
+    file: BinaryIO, encoding: str, size_bytes: int, *, first: int, count: int | None, column: int, max_chars: int
+) -> Page:
+    """Lines from `first` (counted from 1) on, until `count` or `max_chars` is reached; `column` (from 1) cuts the
+    beginning off the first. A line of more than 2,000 characters is shortened, unless it is asked for alone.
+
+    Raises: LineMissing.
+    """
+    text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
+    try:
+        return _page(_lines(text, max_chars + column), size_bytes, first, count, column, max_chars)
+    finally:
+        text.detach()  # the file is the caller's to close
+
+
+def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None, column: int, max_chars: int) -> Page:
+    for number in range(1, first):
+        if next(lines, None) is None:
+            raise LineMissing(number - 1)
+    alone = count == 1 or column > 1
+    shown: list[str] = []
+    used, last, long_line, more = 0, first - 1, "", False
+    for number, line in enumerate(lines, first):
+        if count is not None and number >= first + count:
+            more = True
+            break
+        text, cut_at = _cut(line, column if number == first else 1, max_chars if alone else LINE_CHARS)
+        if shown and used + len(text) > max_chars:
+            more = True
+            break
+        if cut_at and not long_line:
+            long_line = f"Line {number} goes on: ask for it with from={number}, lines=1, column={cut_at}."
+        shown.append(f"{number}\t{text}")
+        used, last = used + len(text) + _NUMBER_CHARS, number
+    if last < first and first > 1:
+        raise LineMissing(first - 1)
+    note = _note(first, last, more, _count(lines, last + 1) if more and size_bytes <= COUNTED_BYTES else None)
+    return Page("\n".join(shown), first, last, "\n".join(part for part in (note, long_line) if part))
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line as far as it is kept, and its whole length."""
+
+    kept: str
+    chars: int
+
+
+def _lines(text: io.TextIOWrapper, kept_chars: int) -> Iterator[_Line]:
+    """Each line without its end. Of a long one only the beginning is held."""
+    while piece := text.readline(LINE_CHARS * 4):
+        line = _Line(piece, len(piece))
+        while not piece.endswith(("\n", "\r")) and (piece := text.readline(LINE_CHARS * 4)):
+            if len(line.kept) < kept_chars:
+                line.kept += piece
+            line.chars += len(piece)
+        bare = line.kept.rstrip("\r\n") if len(line.kept) == line.chars else line.kept
+        yield _Line(bare, line.chars - (len(line.kept) - len(bare)))
+
+
+def _cut(line: _Line, column: int, max_chars: int) -> tuple[str, int | None]:
+    """The line from that column on, and the column at which it goes on where it was cut."""
+    text = line.kept[column - 1 : column - 1 + max_chars]
+    goes_on = column + len(text)
+    if goes_on > line.chars:
+        return text, None
+    return f"{text} [… {line.chars - goes_on + 1} more characters]", goes_on
+
+
+def _count(lines: Iterator[_Line], read: int) -> int:
+    return read + sum(1 for _ in lines)
+
+
+def _note(first: int, last: int, more: bool, total: int | None) -> str:
+    if not more:
+        return ""
+    of = f" of {total}" if total is not None else ", and more follow"
+    return f"[Lines {first} to {last}{of}. Go on with from={last + 1}.]"
