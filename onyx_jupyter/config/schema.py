@@ -104,7 +104,7 @@ class CompactionConfig(Section):
 class RetryConfig(Section):
     attempts: int = Field(default=3, ge=1, le=10, description="calls of a provider in all, before anything was shown")
     max_wait_ms: int = Field(default=30_000, ge=0, description="between two calls; a longer wish is not waited for")
-    timeout_ms: int = Field(default=120_000, ge=1000, description="silence of a provider after which a call failed")
+    timeout_ms: int = Field(default=120_000, ge=100, description="silence of a provider after which a call failed")
 
 
 class CircuitBreakerConfig(Section):

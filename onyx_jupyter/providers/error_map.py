@@ -22,6 +22,8 @@ _OVERFLOW = re.compile(
 )
 _NO_TOOLS = re.compile(r"(?i)(tool|function).{0,40}(not supported|unsupported|not support)|does not support.{0,20}tool")
 _NO_CREDIT = re.compile(r"(?i)insufficient[_ ]quota|billing|credit balance|exceeded your current quota")
+_WEB_PAGE = re.compile(r"(?i)<!doctype|<html|<body")
+_MARKUP = re.compile(r"(?is)<(style|script|title)\b.*?</\1\s*>|<[^>]*>")
 _CANNOT_CONNECT = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ConnectionRefusedError", "gaierror"}
 _BROKEN_OFF = {
     "ReadError",
@@ -108,6 +110,22 @@ def stopped_in_the_middle(provider: Provider) -> ModelError:
     )
 
 
+def no_answer(provider: Provider) -> ModelError:
+    """The server answered with something in which no model says anything: an empty stream, or a web page."""
+    hint = f"Check providers.{provider.setting}.baseUrl, or choose another model." if provider.base_url else None
+    return ModelError(
+        "bad_response",
+        f"{provider.title} sent nothing that a model would say.",
+        hint=hint or "Ask again, or choose another model.",
+    )
+
+
+def endless(provider: Provider) -> ModelError:
+    """The answer is longer than anything that a person or a program could use."""
+    message = f"{provider.title} did not stop writing; the answer was cut off."
+    return ModelError("bad_response", message, hint="Ask again in other words, or choose another model.")
+
+
 def refused(provider: Provider) -> ModelError:
     """The provider's content rules said no."""
     return ModelError(
@@ -179,7 +197,15 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(error: BaseException) -> int | None:
-    """The first HTTP status that came from the provider; LiteLLM makes up a 500 for a broken connection."""
+    """The first HTTP status that came from the provider; LiteLLM makes up a 500 for a broken connection.
+
+    An error in the middle of a stream, which began with 200, has its status in its body.
+    """
+    for link in _chain(error):
+        body = getattr(link, "body", None)
+        code = body.get("code") if isinstance(body, Mapping) else None
+        if isinstance(code, int) and 400 <= code < 600:
+            return code
     for link in _chain(error):
         status = getattr(link, "status_code", None) or getattr(getattr(link, "response", None), "status_code", None)
         if isinstance(status, int):
@@ -192,8 +218,13 @@ def _detail(error: BaseException, provider: Provider) -> str:
     bodies = (getattr(link, "body", None) for link in _chain(error))
     text = next((str(body["message"]) for body in bodies if isinstance(body, Mapping) and body.get("message")), "")
     text = text or re.sub(r"^(litellm\.)?(\w+Error: ?)+(\w+Exception ?- ?)?", "", str(error))
-    text = " ".join(scrub(text, provider.secrets).split())
+    text = " ".join(scrub(_without_markup(text), provider.secrets).split())
     return text[:_DETAIL_CHARS] or type(error).__name__
+
+
+def _without_markup(text: str) -> str:
+    """The words of a web page: a proxy in front of the provider answers with one."""
+    return _MARKUP.sub(" ", text) if _WEB_PAGE.search(text) else text
 
 
 def _retry_after_s(error: BaseException) -> float | None:
@@ -204,8 +235,11 @@ def _retry_after_s(error: BaseException) -> float | None:
             getattr(getattr(link, "response", None), "headers", None),
         )
         for headers in holders:
-            value = headers.get("retry-after") if headers is not None and hasattr(headers, "get") else None
-            if value is not None:
+            if headers is None or not hasattr(headers, "get"):
+                continue
+            if (milliseconds := headers.get("retry-after-ms")) and (wait_s := _seconds(str(milliseconds))) is not None:
+                return wait_s / 1000
+            if (value := headers.get("retry-after")) is not None:
                 return _seconds(str(value))
     return None
 

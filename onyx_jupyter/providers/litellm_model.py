@@ -13,11 +13,21 @@ from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.context_window import known_window
-from onyx_jupyter.providers.error_map import Provider, model_error, refused, stopped_in_the_middle
+from onyx_jupyter.providers.error_map import (
+    Provider,
+    endless,
+    model_error,
+    no_answer,
+    refused,
+    stopped_in_the_middle,
+)
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm, read_price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
+
+# Far beyond the longest answer that any model gives.
+MAX_TEXT_CHARS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +148,7 @@ class _Answer:
         self.finish_reason: str | None = None
         self._chunks = chunks
         self._provider = provider
+        self._text_chars = 0
 
     async def texts(self) -> AsyncGenerator[str, None]:
         """Every piece of text. Raises: ModelError, also where the stream ends without having said that it is over."""
@@ -149,14 +160,18 @@ class _Answer:
                     self.finish_reason = choice.finish_reason or self.finish_reason
                     self._add_calls(choice.delta.tool_calls or ())
                     if choice.delta.content:
+                        self._text_chars += len(choice.delta.content)
                         yield choice.delta.content
+                        if self._text_chars > MAX_TEXT_CHARS:
+                            raise endless(self._provider)
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
             raise model_error(error, self._provider, started=True) from None
         # LiteLLM makes up the reason "stop" for an answer that merely ended; only what it received counts.
         if getattr(self._chunks, "received_finish_reason", self.finish_reason) is None:
-            raise stopped_in_the_middle(self._provider)
+            began = self._text_chars or self.fragments
+            raise stopped_in_the_middle(self._provider) if began else no_answer(self._provider)
         if self.finish_reason == "content_filter":
             raise refused(self._provider)
 

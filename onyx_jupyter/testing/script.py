@@ -105,6 +105,14 @@ class HttpError:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A web page instead of an answer, as proxies send one, so it stands first (scripted server only)."""
+
+    status: int
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
 class Raw:
     """Bytes put on the wire as they are, such as a broken chunk (scripted server only)."""
 
@@ -123,7 +131,7 @@ class Finish:
     reason: str | None
 
 
-Step = Say | Call | Tokens | Progress | Fail | Hold | Hang | Pause | HttpError | Raw | Cut | Finish
+Step = Say | Call | Tokens | Progress | Fail | Hold | Hang | Pause | HttpError | Page | Raw | Cut | Finish
 Reply = Sequence[Step | str] | str
 Request = TypeVar("Request")
 

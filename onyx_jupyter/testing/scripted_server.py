@@ -25,6 +25,7 @@ from onyx_jupyter.testing.script import (
     Hang,
     Hold,
     HttpError,
+    Page,
     Pause,
     Raw,
     Reply,
@@ -201,6 +202,8 @@ class ScriptedServer:
         for step in reply:
             if isinstance(step, HttpError):
                 return await _send_error(writer, step)
+            if isinstance(step, Page):
+                return await _send(writer, step.status, "text/html", step.html.encode())
         body = wire.completion(str(request.body.get("model")), reply, wire.tokens_of(request.body, reply))
         return await _send_json(writer, 200, body)
 
@@ -221,6 +224,8 @@ class _Stream:
             match step:
                 case HttpError():
                     return await _send_error(self._writer, step)
+                case Page():
+                    return await _send(self._writer, step.status, "text/html", step.html.encode())
                 case Cut():
                     await self._writer.drain()
                     self._writer.transport.abort() if not self._headers_sent else self._writer.close()
@@ -287,8 +292,13 @@ async def _send_error(writer: asyncio.StreamWriter, error: HttpError) -> None:
 async def _send_json(
     writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> None:
-    data = json.dumps(body).encode()
-    fields = {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})}
+    await _send(writer, status, "application/json", json.dumps(body).encode(), headers)
+
+
+async def _send(
+    writer: asyncio.StreamWriter, status: int, mime_type: str, data: bytes, headers: Mapping[str, str] | None = None
+) -> None:
+    fields = {"content-type": mime_type, "content-length": str(len(data)), **(headers or {})}
     writer.write(_head(status, fields) + data)
     await writer.drain()
 

@@ -50,7 +50,8 @@ class ToolRegistry:
         tool = self.get(call.name)
         if call.malformed is not None:
             shown = call.malformed[:_MALFORMED_SHOWN]
-            raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. Send the call again as one.")
+            again = "Send the call again as one, in smaller pieces where it was cut off."
+            raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. {again}")
         try:
             return tool, tool.arguments.model_validate(dict(call.arguments))
         except ValidationError as error:

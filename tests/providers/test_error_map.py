@@ -12,7 +12,7 @@ from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.scrub import scrub
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.collected import Collected, collect
-from onyx_jupyter.testing.script import Cut, Finish, Hang, HttpError, Raw, Reply
+from onyx_jupyter.testing.script import Cut, Finish, Hang, HttpError, Page, Raw, Reply
 from onyx_jupyter.testing.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.filterwarnings(
@@ -50,6 +50,19 @@ async def ask(reply: Reply, timeout_s: float = 30) -> Collected:
         ([HttpError(500, "Oops.")], "unavailable", "problem of its own", "Ask again"),
         ([HttpError(503, "Busy.")], "unavailable", "problem of its own", "Ask again"),
         ([Cut()], "unavailable", "No connection to 127.0.0.1", "baseUrl"),
+        (
+            [Page(502, "<html><style>a</style><h1>Bad gateway</h1></html>")],
+            "unavailable",
+            "own: Bad gateway",
+            "Ask again",
+        ),
+        ([Page(200, "<html>Log in</html>")], "bad_response", "nothing that a model would say", "baseUrl"),
+        (
+            [Raw(b'data: {"error": {"message": "Slow down.", "code": 429}}\n\n')],
+            "rate_limit",
+            "rate limit",
+            "Ask again",
+        ),
         ([Raw(b"data: {broken\n\n")], "bad_response", "not a valid answer", "Ask again"),
         (["Half", Cut()], "unavailable", "stopped in the middle", "Ask again"),
         (["Half", Finish(None)], "unavailable", "stopped in the middle", "Ask again"),
@@ -116,3 +129,23 @@ def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
     cleaned = scrub(text)
     assert "[key]" in cleaned
     assert not any(part in cleaned for part in ("abcdef123456", "cdef", "eyJ", "AIza"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"retry-after": "soon"}, None),
+    ],
+)
+async def test_the_wait_that_a_server_with_trouble_asks_for_is_known(headers: dict[str, str], wait_s: float) -> None:
+    error = (await ask([HttpError(503, "Busy.", headers=headers)])).error
+    assert error is not None
+    assert (error.code, error.retry_after_s, error.permanent) == ("unavailable", wait_s, False)
+
+
+async def test_a_request_that_was_not_accepted_would_not_be_the_next_time() -> None:
+    error = (await ask([HttpError(400, "temperature must be 1")])).error
+    assert error is not None
+    assert (error.code, error.permanent) == ("bad_response", True)
