@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onyx_jupyter.agent.processor import Halt, Reply
+from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import ModelError, StorageError
@@ -28,6 +28,8 @@ async def run_loop(run: Run) -> str:
 
     Raises: ModelError, StorageError.
     """
+    done, usage = run.transcript.finished_calls(run.run_id), run.transcript.usage(run.run_id)
+    await run.processors.begin(RunSoFar(run.tools, done, usage))
     try:
         return await _turns(run)
     except Halt as halt:
@@ -80,8 +82,9 @@ async def _say(text: str, run: Run) -> str:
     """An answer that no model gave."""
     for call in run.transcript.open_calls(run.run_id):
         await record(call, HALTED, "aborted", run, {})
-    run.text += text
-    run.emit(ChatDelta(run.run_id, text))
+    text = run.redact(text)
+    run.emit(ChatDelta(run.run_id, f"\n\n{text}" if run.text else text))
+    run.text = f"{run.text}\n\n{text}" if run.text else text
     await run.transcript.append_assistant(run.run_id, run.text, (), None, {"halted": True})
     run.text = ""
     await run.partial.discard()

@@ -8,14 +8,28 @@ from typing import Protocol
 
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.tools.registry import ToolRegistry
 
 
 class Halt(Exception):
-    """Raised by a processor to end the turn: `text` is the answer that the user reads instead."""
+    """Raised by a processor to end the turn: `text` is the answer that the user reads instead.
+
+    `result` is a tool's result as the processors before had made it; Processors fills it in.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
+        self.result: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSoFar:
+    """What a run brings along when its processors meet it; after a restart it has done something already."""
+
+    tools: ToolRegistry
+    done: Sequence[tuple[ToolCall, ToolResult]]
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,9 @@ class TextFilter(Protocol):
 class Processor:
     """Base of all processors; each method may change what goes by, or raise Halt. One instance lives for one run."""
 
+    async def begin(self, run: RunSoFar) -> None:
+        """Comes once, before all else; it does not raise Halt."""
+
     async def before_model(self, request: ModelRequest) -> ModelRequest:
         """What the model will be asked."""
         return request
@@ -66,6 +83,10 @@ class Processors:
     def __init__(self, processors: Sequence[Processor] = ()) -> None:
         self._processors = processors
 
+    async def begin(self, run: RunSoFar) -> None:
+        for processor in self._processors:
+            await processor.begin(run)
+
     async def before_model(self, request: ModelRequest) -> ModelRequest:
         for processor in self._processors:
             request = await processor.before_model(request)
@@ -78,7 +99,11 @@ class Processors:
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
         for processor in self._processors:
-            result = await processor.after_tool(call, result)
+            try:
+                result = await processor.after_tool(call, result)
+            except Halt as halt:
+                halt.result = result
+                raise
         return result
 
     def text_filter(self) -> TextFilter:

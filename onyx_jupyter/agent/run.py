@@ -10,7 +10,7 @@ from onyx_jupyter.agent.processor import Processors
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.events import ChatNote, RunEvent
-from onyx_jupyter.messages import ToolCall, ToolDefinition, Usage
+from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult, Usage
 from onyx_jupyter.protocols import Approver, Model, Transcript
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -22,6 +22,8 @@ class RunTranscript(Transcript, Protocol):
     def usage(self, run_id: str) -> Usage: ...
 
     def model_calls(self, run_id: str) -> int: ...
+
+    def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]: ...
 
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None: ...
 

@@ -28,8 +28,8 @@ async def perform(call: ToolCall, run: Run) -> None:
     facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     try:
         result = await run.processors.after_tool(call, result)
-    except Halt:
-        await record(call, result, status, run, facts)  # it was done, whatever comes next
+    except Halt as halt:
+        await record(call, halt.result or result, status, run, facts)  # it was done, whatever comes next
         raise
     await record(call, result, status, run, facts)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from onyx_jupyter.events import ChatDelta, RunEvent, ToolFinished, ToolStarted
-from onyx_jupyter.messages import Attachment, ToolCall
+from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry
 
 
@@ -23,10 +22,5 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
         elif entry.role == "tool" and entry.tool_call_id in calls:
             call = calls[entry.tool_call_id]
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))
-            attachments = tuple(_attachments(entry.meta.get("attachments", ()))) or None
-            yield ToolFinished(run_id, call.id, call.name, bool(entry.meta.get("ok")), entry.content, attachments)
-
-
-def _attachments(items: Sequence[dict[str, Any]]) -> Iterator[Attachment]:
-    for item in items:
-        yield Attachment(item["type"], item["mimeType"], item["data"], item.get("name"))
+            ok, attachments = bool(entry.meta.get("ok")), entry.attachments or None
+            yield ToolFinished(run_id, call.id, call.name, ok, entry.content, attachments)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.agent.processors.injection_guard import InjectionGuard
 from onyx_jupyter.agent.processors.internal_tags import InternalTags
+from onyx_jupyter.agent.processors.loop_guard import LoopGuard
 from onyx_jupyter.agent.processors.silent_reply import SilentReply
+from onyx_jupyter.agent.processors.token_budget import TokenBudget
 from onyx_jupyter.runtime.settings import Settings
 
 
@@ -16,8 +18,11 @@ def run_processors(settings: Settings) -> Sequence[Processor]:
 
     Results pass them in this order: what shortens a text stands before the fence, what adds words of ours behind it.
     """
+    runtime = settings.config.runtime
     return [
         InternalTags(),
         SilentReply(),
         InjectionGuard(),
+        *([TokenBudget(runtime.max_tokens_per_run)] if runtime.max_tokens_per_run else []),
+        *([LoopGuard(runtime.loop_detection)] if runtime.loop_detection.enabled else []),
     ]

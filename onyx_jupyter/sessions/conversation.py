@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onyx_jupyter.messages import Message, ToolCall, Usage
+from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import Entry
@@ -94,6 +94,19 @@ def unfinished_runs(entries: Iterable[Entry]) -> list[str]:
         elif entry.kind == "run_end" and entry.run_id:
             runs.pop(entry.run_id, None)
     return list(runs)
+
+
+def finished_calls(entries: Iterable[Entry], run_id: str) -> list[tuple[ToolCall, ToolResult]]:
+    """The run's calls that have a result, in the order in which they got it."""
+    calls: dict[str, ToolCall] = {}
+    finished = []
+    for entry in entries:
+        if entry.run_id == run_id and entry.role == "assistant":
+            calls.update({call.id: call for call in entry.tool_calls})
+        elif entry.run_id == run_id and entry.tool_call_id in calls:
+            result = ToolResult(entry.content, bool(entry.meta.get("ok")), entry.attachments)
+            finished.append((calls.pop(entry.tool_call_id), result))
+    return finished
 
 
 def open_approvals(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from onyx_jupyter.messages import Role, ToolCall, Usage
+from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
 
 SCHEMA_VERSION = 1
 _KNOWN = frozenset({"v", "id", "parent", "ts", "role", "content", "tool_calls", "tool_call_id", "usage", "meta"})
@@ -32,6 +32,12 @@ class Entry:
     def run_id(self) -> str | None:
         run_id = self.meta.get("runId")
         return run_id if isinstance(run_id, str) else None
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What a tool's result brought along."""
+        items = self.meta.get("attachments", ())
+        return tuple(Attachment(item["type"], item["mimeType"], item["data"], item.get("name")) for item in items)
 
     @property
     def kind(self) -> str | None:

@@ -158,6 +158,10 @@ class SessionTranscript:
             e.kind == "note" and e.meta.get("note") == kind and e.meta.get("data") == data for e in self._entries
         )
 
+    def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]:
+        """The run's calls that have a result, in the order in which they got it."""
+        return conversation.finished_calls(self._entries, run_id)
+
     def usage(self, run_id: str) -> Usage:
         return conversation.run_usage(self._entries, run_id)
 

@@ -75,3 +75,20 @@ async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(
     assert first["content"] == "saw a"
     assert second["content"].startswith("Not done")
     await house.close()
+
+
+async def test_halt_after_a_tool_keeps_what_the_processors_before_made_of_its_result(tmp_path):
+    house = House(tmp_path, [[Call("peek", {"word": "a"})]], processors=[Changer(), HaltAfterTool()])
+    key = await house.session()
+    assert (await house.run(key))[1]["text"] == "That was enough."
+    assert [line["content"] for line in house.results(key).values()] == ["<saw a>"]
+    await house.close()
+
+
+async def test_the_text_of_a_halt_stands_apart_from_the_words_before_it(tmp_path):
+    house = House(tmp_path, [["Now.", Call("peek", {"word": "a"})]], processors=[HaltAfterModel()])
+    key = await house.session()
+    await house.run(key)
+    assert "".join(data["text"] for data in house.of("chat.delta")) == "Now.\n\nNo further."
+    assert house.lines(key)[-2]["content"] == "Now.\n\nNo further."
+    await house.close()

@@ -78,7 +78,7 @@ async def test_tools_run_in_order_and_each_result_is_on_disk_before_it_is_told(t
 
 async def test_after_twenty_turns_the_model_answers_once_more_without_tools(tmp_path):
     def reply(request):
-        return [Call("peek", {"word": "again"})] if request.tools else "I have to stop here."
+        return [Call("peek", {"word": f"{len(request.messages)}"})] if request.tools else "I have to stop here."
 
     house = House(tmp_path, reply)
     key = await house.session()

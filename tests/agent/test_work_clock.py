@@ -8,6 +8,7 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.errors import OutOfTime
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
+from onyx_jupyter.tools.builtin.ask_user import AskUserTool
 from onyx_jupyter.tools.builtin.notebook import NotebookRunCellTool
 from tests.runtime.house import House, Linger
 
@@ -133,8 +134,9 @@ async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
     await house.close()
 
 
-def test_cells_have_no_cap_on_their_time():
+def test_cells_and_questions_have_no_cap_on_their_time():
     assert NotebookRunCellTool.untimed
+    assert AskUserTool.untimed
 
 
 async def test_stop_stays_a_stop_where_the_time_is_limited(tmp_path):

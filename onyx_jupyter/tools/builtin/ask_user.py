@@ -30,6 +30,7 @@ class AskUserTool(Tool[AskUserArguments]):
     description = "Asks the person and waits. Only where you cannot find it out and a wrong guess would cost."
     risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "chat"
+    untimed: ClassVar[bool] = True
     arguments = AskUserArguments
 
     async def run(self, arguments: AskUserArguments, context: ToolContext) -> ToolResult:

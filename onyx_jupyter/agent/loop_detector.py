@@ -1,0 +1,87 @@
+"""Notices calls that lead nowhere: the same call with the same result, again and again. It never acts on it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Literal
+
+from onyx_jupyter.agent.volatile_text import without_volatile
+from onyx_jupyter.messages import ToolCall, ToolResult
+
+Pattern = Literal["in a row", "in turn", "in between"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """The newest call: `count` times with the same result while nothing new happened; `other` takes turns with it."""
+
+    pattern: Pattern
+    count: int
+    other: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    call: ToolCall
+    call_key: str
+    result_key: str
+    changes: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.call_key, self.result_key
+
+
+class LoopDetector:
+    """Looks at the newest `window` calls of a run.
+
+    Repetitions are counted back to the last sign of progress: a change that was made for the first time, or a known
+    call whose result is new. So a cell that is edited and run again and again is no loop, and neither is a poll that
+    sees something move.
+    """
+
+    def __init__(self, window: int) -> None:
+        self._steps: deque[_Step] = deque(maxlen=window)
+
+    def add(self, call: ToolCall, result: ToolResult, *, is_known: bool, changes: bool) -> Repetition:
+        """What the newest call repeats. Arguments of a tool that is not known do not count as a difference."""
+        self._steps.append(_Step(call, _call_key(call, is_known), _result_key(result), changes and result.ok))
+        count = self._count()
+        if self._is_tail(count, 1):
+            return Repetition("in a row", count)
+        if self._is_tail(2 * count - 1, 2):
+            return Repetition("in turn", count, self._steps[-2].call)
+        return Repetition("in between", count)
+
+    def _count(self) -> int:
+        times = Counter(step.key for step in self._steps)
+        results: dict[str, set[str]] = {}
+        for step in self._steps:
+            results.setdefault(step.call_key, set()).add(step.result_key)
+        newest, count = self._steps[-1], 0
+        for step in reversed(self._steps):
+            if step.key == newest.key:
+                count += 1
+                continue
+            is_news = times[step.key] == 1 and (step.changes or len(results[step.call_key]) > 1)
+            if is_news or step.call_key == newest.call_key:
+                break
+        return count
+
+    def _is_tail(self, length: int, period: int) -> bool:
+        """Whether the newest steps repeat themselves with that period."""
+        keys = [step.key for step in self._steps][-length:]
+        return all(key == earlier for key, earlier in zip(keys[period:], keys, strict=False))
+
+
+def _call_key(call: ToolCall, is_known: bool) -> str:
+    arguments = call.malformed if call.malformed is not None else dict(call.arguments)
+    return json.dumps([call.name, arguments if is_known else None], sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _result_key(result: ToolResult) -> str:
+    parts = [without_volatile(result.output), *(attachment.data for attachment in result.attachments)]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,91 @@
+"""Points calls that lead nowhere out to the model, and ends the run where that does not help. It blocks no call."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from onyx_jupyter.agent.loop_detector import LoopDetector, Repetition
+from onyx_jupyter.agent.processor import Halt, Processor, RunSoFar
+from onyx_jupyter.config.schema import LoopDetectionConfig
+from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.tools.registry import ToolRegistry
+
+_WARNING = "\n\n[Onyx] You made this call "
+_SHOWN_CHARS = 120
+
+
+class LoopGuard(Processor):
+    """Stands last among those that look at results: it judges and marks what the model really gets."""
+
+    def __init__(self, config: LoopDetectionConfig) -> None:
+        self._config = config
+        self._detector = LoopDetector(config.window)
+        self._tools = ToolRegistry(())
+        self._asked: str | None = None
+
+    async def begin(self, run: RunSoFar) -> None:
+        self._tools = run.tools
+        for call, result in run.done:
+            self._look(call, replace(result, output=result.output.partition(_WARNING)[0]))
+
+    async def before_model(self, request: ModelRequest) -> ModelRequest:
+        """What a person newly says is a new beginning."""
+        asked = next((message.content for message in reversed(request.messages) if message.role == "user"), "")
+        if self._asked not in (None, asked):
+            self._detector = LoopDetector(self._config.window)
+        self._asked = asked
+        return request
+
+    async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """Raises: Halt."""
+        repetition = self._look(call, result)
+        if repetition.count >= self._config.stop_at:
+            raise Halt(_reason(call, repetition, is_known=call.name in self._tools.names))
+        if repetition.count >= self._config.warn_at:
+            return replace(result, output=result.output + _warning(repetition))
+        return result
+
+    def _look(self, call: ToolCall, result: ToolResult) -> Repetition:
+        is_known = call.name in self._tools.names
+        changes = is_known and self._tools.get(call.name).risk != "read"
+        return self._detector.add(call, result, is_known=is_known, changes=changes)
+
+
+def _warning(repetition: Repetition) -> str:
+    how = {"in a row": " in a row", "in turn": f" in turn with {_named(repetition.other)}", "in between": ""}
+    return (
+        f"{_WARNING}{repetition.count} times{how[repetition.pattern]}, and its result stays the same. That leads "
+        "nowhere: go another way, or say what keeps you from going on. Repeat it further and this answer ends."
+    )
+
+
+def _reason(call: ToolCall, repetition: Repetition, *, is_known: bool) -> str:
+    count = repetition.count
+    if not is_known:
+        what = f"`{call.name}`, a tool that does not exist, was called {count} times."
+    elif repetition.pattern == "in turn":
+        what = (
+            f"{_shown(call)} and {_named(repetition.other)} were called in turn, {count} times, without a new result."
+        )
+    elif repetition.pattern == "in a row":
+        what = f"{_shown(call)} was called {count} times in a row, each time with the same result."
+    else:
+        what = f"{_shown(call)} was called {count} times, and its result stayed the same whatever came in between."
+    return (
+        f"Stopped: {what} Going on would hardly have helped. Say what to try instead or what is missing; "
+        "`runtime.loopDetection` in onyx.json sets how often a call may repeat."
+    )
+
+
+def _named(call: ToolCall | None) -> str:
+    return f"`{call.name}`" if call else "another call"
+
+
+def _shown(call: ToolCall) -> str:
+    if call.malformed is None and not call.arguments:
+        return f"`{call.name}`"
+    text = call.malformed if call.malformed is not None else json.dumps(dict(call.arguments), ensure_ascii=False)
+    line = " ".join(text.replace("`", "'").split())
+    return f"`{call.name}` with `{line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + '…'}`"

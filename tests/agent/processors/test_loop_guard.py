@@ -1,0 +1,144 @@
+"""A run that goes in circles: the model is warned, then the run ends and says why."""
+
+import pytest
+
+from onyx_jupyter.agent.processor import Halt
+from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.config.schema import LoopDetectionConfig
+from onyx_jupyter.messages import Message, ToolCall, ToolResult
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.testing.script import Call
+from tests.runtime.house import House, Peek
+
+PEEK = Call("peek", {"word": "x"})
+TOUCH = Call("touch", {"word": "x"})
+WARNING = "[Onyx] You made this call"
+
+
+def results_sent(house: House) -> list[str]:
+    return [message.content for message in house.model.requests[-1].messages if message.role == "tool"]
+
+
+async def test_the_third_equal_call_warns_the_model_and_the_sixth_ends_the_run(tmp_path):
+    house = House(tmp_path, lambda _: [PEEK, PEEK])
+    key = await house.session()
+    name, data = await house.run(key)
+    assert name == "chat.final"
+    assert data["text"].startswith('Stopped: `peek` with `{"word": "x"}` was called 6 times in a row')
+    assert "`runtime.loopDetection`" in data["text"]
+    assert len(house.peek.done) == 6
+    assert len(house.model.requests) == 3
+    assert [WARNING in content for content in results_sent(house)] == [False, False, True, True]
+    assert results_sent(house)[2].startswith("saw x\n\n[Onyx] You made this call 3 times in a row")
+    assert [line["meta"]["ok"] for line in house.results(key).values()] == [True] * 6
+    assert house.lines(key)[-2]["content"] == data["text"]
+    assert house.ends_on_disk(key) == ["final"]
+    await house.close()
+
+
+async def test_calls_behind_the_one_that_ended_the_run_are_paired_and_not_made(tmp_path):
+    house = House(tmp_path, [[PEEK] * 6 + [TOUCH, PEEK]])
+    key = await house.session()
+    assert (await house.run(key))[1]["text"].startswith("Stopped: ")
+    assert (len(house.peek.done), house.touch.done) == (6, [])
+    assert house.of("exec.approval_request") == []
+    assert [line["content"][:8] for line in house.results(key).values()][-2:] == ["Not done"] * 2
+    await house.close()
+
+
+async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
+    house = House(tmp_path, lambda _: [PEEK, Call("break", {"word": "y"})])
+    key = await house.session()
+    text = (await house.run(key))[1]["text"]
+    assert "`peek`" in text
+    assert "and `break` were called in turn" in text
+    assert "in turn with `peek`" in results_sent(house)[5]
+    assert len(house.model.requests) == 6
+    await house.close()
+
+
+async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_with(tmp_path):
+    house = House(tmp_path, lambda request: [Call("peak", {"word": f"{len(request.messages)}"})])
+    key = await house.session()
+    text = (await house.run(key))[1]["text"]
+    assert text.startswith("Stopped: `peak`, a tool that does not exist, was called 6 times.")
+    await house.close()
+
+
+class Moving(Peek):
+    """Sees something else each time."""
+
+    async def run(self, arguments, context):
+        self.done.append(arguments.word)
+        return ToolResult(f"line {len(self.done)}")
+
+
+async def test_equal_calls_with_different_results_go_on_to_the_last_turn(tmp_path):
+    house = House(tmp_path, lambda request: [PEEK] if request.tools else "Done")
+    house.peek = Moving()
+    key = await house.session()
+    assert (await house.run(key))[1]["text"] == "Done"
+    assert len(house.peek.done) == 20
+    assert WARNING not in "".join(results_sent(house))
+    await house.close()
+
+
+@pytest.mark.parametrize(
+    ("config", "called", "warned"),
+    [
+        ("{ enabled: false }", 10, 0),
+        ("{ warnAt: 2, stopAt: 4 }", 4, 2),
+        ("{ warnAt: 5, stopAt: 3 }", 3, 0),
+    ],
+)
+async def test_the_thresholds_are_those_of_the_configuration(tmp_path, config, called, warned):
+    def reply(request):
+        return [PEEK] if request.tools else "Done"
+
+    settings = f"{{ runtime: {{ maxTurns: 10, loopDetection: {config} }} }}"
+    house = House(tmp_path, reply, config=settings)
+    key = await house.session()
+    assert (await house.run(key))[0] == "chat.final"
+    assert len(house.peek.done) == called
+    assert sum(WARNING in line["content"] for line in house.results(key).values()) == warned
+    await house.close()
+
+
+async def test_a_run_that_goes_on_after_a_restart_remembers_what_it_repeated(tmp_path):
+    house = House(tmp_path, [[PEEK] * 4, [TOUCH]])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked()
+    await house.close()
+    again = House(tmp_path, [[PEEK, PEEK, PEEK]])
+    await again.onyx.ready()
+    again.onyx.streams.watch(key, again.receive)
+    await again.deny("no")
+    name, data = await again.end(run_id)
+    assert name == "chat.final"
+    assert "was called 6 times" in data["text"]
+    assert len(again.peek.done) == 2
+    await again.close()
+
+
+async def test_what_a_person_newly_says_begins_anew_within_a_run_too():
+    guard = LoopGuard(LoopDetectionConfig())
+    call, result = ToolCall("", "peek", {}), ToolResult("saw x")
+    for said in ("Please", "Once more"):
+        await guard.before_model(ModelRequest("", [Message("user", said), Message("tool", "saw x")]))
+        outputs = [(await guard.after_tool(call, result)).output for _ in range(5)]
+        assert [WARNING in output for output in outputs] == [False, False, True, True, True]
+    await guard.before_model(ModelRequest("", [Message("user", "Once more")]))
+    with pytest.raises(Halt):
+        await guard.after_tool(call, result)
+
+
+async def test_a_secret_in_the_arguments_is_not_in_the_reason(tmp_path):
+    secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    house = House(tmp_path, lambda _: [Call("peek", {"word": secret})])
+    key = await house.session()
+    text = (await house.run(key))[1]["text"]
+    assert text.startswith("Stopped: ")
+    assert secret not in text
+    assert secret not in house.lines(key)[-2]["content"]
+    await house.close()
