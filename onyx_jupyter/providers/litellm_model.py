@@ -11,6 +11,7 @@ from typing import Any
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, takes_marks
 from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.context_window import known_window
 from onyx_jupyter.providers.error_map import (
@@ -117,8 +118,12 @@ class LiteLLMModel:
         else:
             arguments["messages"] = openai_messages(request)
             if request.tools:
+                tools = openai_tools(request.tools)
+                if takes_marks(self._endpoint.litellm_name):
+                    arguments["messages"] = marked_messages(arguments["messages"])
+                    tools = marked_tools(tools)
                 # LiteLLM otherwise looks for its MCP gateway, whose packages are not installed.
-                arguments |= {"tools": openai_tools(request.tools), "_skip_mcp_handler": True}
+                arguments |= {"tools": tools, "_skip_mcp_handler": True}
         return {name: value for name, value in arguments.items() if value is not None}
 
     def _usage(self, litellm: Any, reported: Any) -> Usage:

@@ -7,10 +7,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.providers.json_actions import REPLY, action_text
-from onyx_jupyter.testing.script import Call, Finish, Say, Step, Tokens, split
+from onyx_jupyter.testing.script import Call, Finish, HttpError, Say, Step, Tokens, split
 
 _CREATED = 1_767_225_600
 DONE = b"data: [DONE]\n\n"
+
+
+class OpenAIAnswer:
+    """One streamed answer."""
+
+    def __init__(self, model: str, tokens: Tokens) -> None:
+        self._model = model
+        self._tokens = tokens
+
+    def text(self, piece: str) -> Iterator[bytes]:
+        """A piece of text."""
+        yield text_chunk(self._model, piece)
+
+    def call(self, call: Call, index: int) -> Iterator[bytes]:
+        """A tool call, its arguments in fragments."""
+        yield from call_chunks(self._model, call, index)
+
+    def end(self, reason: str | None, *, with_usage: bool) -> Iterator[bytes]:
+        """What ends it properly; a reason of None leaves that out."""
+        if reason is not None:
+            yield finish_chunk(self._model, reason)
+            if with_usage:
+                yield usage_chunk(self._model, self._tokens)
+            yield DONE
+
+
+def error_body(error: HttpError) -> dict[str, Any]:
+    """An error as this API writes it."""
+    return {"error": {"message": error.message, "type": "scripted_error", "param": None, "code": error.code}}
 
 
 def text_chunk(model: str, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on loopback that answers from a script. It never reaches any other machine.
+"""A server on loopback that answers from a script, in OpenAI's form or Anthropic's. It never reaches another machine.
 
 It runs in a thread of its own, so that a test of any kind can use it: `with ScriptedServer(["Hello."]) as server:`.
 By hand: `python -m onyx_jupyter.testing.scripted_server --port 9999 [--script replies.json]`.
@@ -12,11 +12,12 @@ import contextlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from onyx_jupyter.testing import anthropic_wire
 from onyx_jupyter.testing import openai_wire as wire
 from onyx_jupyter.testing.demo_script import demo_replies, replies_from_file
 from onyx_jupyter.testing.script import (
@@ -37,6 +38,8 @@ from onyx_jupyter.testing.script import (
 from onyx_jupyter.testing.scripted_model import until_set
 
 _START_TIMEOUT_S = 10.0
+_ANTHROPIC_PATH = "/messages"
+_CHAT_PATHS = ("/chat/completions", _ANTHROPIC_PATH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Received:
 
 
 class ScriptedServer:
-    """Answers chat completions from a script and records what it was asked in `requests`.
+    """Answers chat completions, and streams of the Messages API, from a script; `requests` is what it was asked.
 
     `api_key` makes it refuse every other key with 401. A fault that the script cannot mean (too few replies) comes
     as HTTP 500 and stands in `failures`.
@@ -98,7 +101,7 @@ class ScriptedServer:
     @property
     def completions(self) -> list[Received]:
         """The chat requests alone, in order."""
-        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+        return [request for request in self.requests if request.path.endswith(_CHAT_PATHS)]
 
     def __enter__(self) -> Self:
         self.start()
@@ -182,26 +185,26 @@ class ScriptedServer:
             request._ended.set()
 
     async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
-        if self._api_key is not None and request.headers.get("authorization") != f"Bearer {self._api_key}":
+        if self._api_key is not None and _key(request) != self._api_key:
             error = HttpError(401, "Incorrect API key provided.", "invalid_api_key")
-            return await _send_error(writer, error)
+            return await _send_error(request, writer, error)
         if request.path.endswith("/models"):
             models = [{"id": name, "object": "model", "owned_by": "scripted"} for name in self._models]
             return await _send_json(writer, 200, {"object": "list", "data": models})
-        if not request.path.endswith("/chat/completions"):
-            return await _send_error(writer, HttpError(404, f"There is no {request.path} here."))
+        if not request.path.endswith(_CHAT_PATHS):
+            return await _send_error(request, writer, HttpError(404, f"There is no {request.path} here."))
         try:
             reply = self._script.reply(request)
             if wire.wants_json_action(request.body):
                 reply = wire.as_json_action(reply)
         except ScriptEnded as ended:
             self.failures.append(str(ended))
-            return await _send_error(writer, HttpError(500, str(ended)))
+            return await _send_error(request, writer, HttpError(500, str(ended)))
         if request.body.get("stream"):
             return await _Stream(request, reply, writer).send()
         for step in reply:
             if isinstance(step, HttpError):
-                return await _send_error(writer, step)
+                return await _send_error(request, writer, step)
             if isinstance(step, Page):
                 return await _send(writer, step.status, "text/html", step.html.encode())
         body = wire.completion(str(request.body.get("model")), reply, wire.tokens_of(request.body, reply))
@@ -212,9 +215,10 @@ class _Stream:
     """One streamed answer, in HTTP chunks, so that a cut connection differs from a complete one."""
 
     def __init__(self, request: Received, reply: list[Step], writer: asyncio.StreamWriter) -> None:
-        self._body = request.body
-        self._model = str(request.body.get("model"))
+        self._request = request
         self._reply = reply
+        form = anthropic_wire.AnthropicAnswer if _is_anthropic(request) else wire.OpenAIAnswer
+        self._answer = form(str(request.body.get("model")), wire.tokens_of(request.body, reply))
         self._writer = writer
         self._headers_sent = False
 
@@ -223,7 +227,7 @@ class _Stream:
         for step in self._reply:
             match step:
                 case HttpError():
-                    return await _send_error(self._writer, step)
+                    return await _send_error(self._request, self._writer, step)
                 case Page():
                     return await _send(self._writer, step.status, "text/html", step.html.encode())
                 case Cut():
@@ -233,13 +237,12 @@ class _Stream:
                 case Say():
                     for piece in step.pieces:
                         await asyncio.sleep(step.delay_s)
-                        await self._write(wire.text_chunk(self._model, piece))
+                        await self._write(self._answer.text(piece))
                 case Call():
-                    for chunk in wire.call_chunks(self._model, step, calls):
-                        await self._write(chunk)
+                    await self._write(self._answer.call(step, calls))
                     calls += 1
                 case Raw():
-                    await self._write(step.data)
+                    await self._write([step.data])
                 case Pause():
                     await asyncio.sleep(step.seconds)
                 case Hold():
@@ -254,12 +257,8 @@ class _Stream:
         return None
 
     async def _end(self) -> None:
-        reason = wire.finish_reason(self._reply)
-        if reason is not None:
-            await self._write(wire.finish_chunk(self._model, reason))
-            if (self._body.get("stream_options") or {}).get("include_usage"):
-                await self._write(wire.usage_chunk(self._model, wire.tokens_of(self._body, self._reply)))
-            await self._write(wire.DONE)
+        with_usage = bool((self._request.body.get("stream_options") or {}).get("include_usage"))
+        await self._write(self._answer.end(wire.finish_reason(self._reply), with_usage=with_usage))
         await self._start()
         self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
@@ -269,10 +268,11 @@ class _Stream:
             self._headers_sent = True
             self._writer.write(_head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
 
-    async def _write(self, data: bytes) -> None:
-        await self._start()
-        self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
-        await self._writer.drain()
+    async def _write(self, chunks: Iterable[bytes]) -> None:
+        for data in chunks:
+            await self._start()
+            self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await self._writer.drain()
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Received:
@@ -284,9 +284,9 @@ async def _read_request(reader: asyncio.StreamReader) -> Received:
     return Received(method, path, headers, json.loads(raw) if raw else {})
 
 
-async def _send_error(writer: asyncio.StreamWriter, error: HttpError) -> None:
-    body = {"error": {"message": error.message, "type": "scripted_error", "param": None, "code": error.code}}
-    await _send_json(writer, error.status, body, error.headers)
+async def _send_error(request: Received, writer: asyncio.StreamWriter, error: HttpError) -> None:
+    form = anthropic_wire if _is_anthropic(request) else wire
+    await _send_json(writer, error.status, form.error_body(error), error.headers)
 
 
 async def _send_json(
@@ -310,6 +310,14 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
         *(f"{name}: {value}" for name, value in headers.items()),
     ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _is_anthropic(request: Received) -> bool:
+    return request.path.endswith(_ANTHROPIC_PATH)
+
+
+def _key(request: Received) -> str | None:
+    return request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def _text(content: object) -> str:

@@ -80,7 +80,7 @@ class Maker:
         return self.make(replies)
 
 
-@pytest.fixture(params=["scripted", "litellm", "litellm json", "local", "resilient", "fallback"])
+@pytest.fixture(params=["scripted", "litellm", "litellm json", "local", "anthropic", "resilient", "fallback"])
 def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
     servers = ExitStack()
     local: list[LocalServer] = []
@@ -108,6 +108,10 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
         return open_model
 
+    def anthropic(url: str) -> Model:
+        settings = ProviderSettings(base_url=url.removesuffix("/v1"), api_key="any-key")
+        return ProviderModels(ModelsSettings({"anthropic": settings})).open("anthropic/claude-scripted")
+
     def local_model(url: str) -> Model:
         weights = Weights("scripted", Path("scripted.gguf"), 4096, tiny=False)
         local.append(RunningAlready(weights, url.removesuffix("/v1")))
@@ -130,6 +134,7 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         "litellm": lambda replies: served(litellm("auto"), replies),
         "litellm json": lambda replies: served(litellm("json"), replies),
         "local": lambda replies: served(local_model, replies),
+        "anthropic": lambda replies: served(anthropic, replies),
         "resilient": lambda replies: served(resilient, replies),
         "fallback": lambda replies: served(falling_back, replies),
     }
