@@ -15,7 +15,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,12 +30,19 @@ _NOT_INHERITED = re.compile(r"ONYX_.*|JUPYTER.*|LITELLM.*|.*_API_KEY|.*_PROXY", 
 class JupyterProcess:
     """Started when entered, with the extension on or off; its folders go when it is left.
 
-    `configuration` becomes `onyx.json`. The rest of the extensions is JupyterLab's own: other applications that happen
-    to be installed would make the server slower and its extension look lighter.
+    `configuration` becomes `onyx.json`; `extensions` are loaded beside ours. Else there are JupyterLab's own alone:
+    other applications that happen to be installed would make the server slower and its extension look lighter.
     """
 
-    def __init__(self, *, extension: bool = True, configuration: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        extension: bool = True,
+        configuration: Mapping[str, Any] | None = None,
+        extensions: Sequence[str] = (),
+    ) -> None:
         self._extension = extension
+        self._extensions = extensions
         self._configuration = configuration
         self.token = secrets.token_hex(16)
         self.port = _free_port()
@@ -103,6 +110,14 @@ class JupyterProcess:
         counters = self.process.io_counters()
         return counters.write_chars - self.log.stat().st_size, counters.write_bytes
 
+    def read(self, path: str, timeout_s: float = 30.0) -> bytes:
+        """The body of a GET."""
+        request = urllib.request.Request(self.url + path, headers={"Authorization": f"token {self.token}"})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=timeout_s) as response:
+            body: bytes = response.read()
+            return body
+
     def get(self, path: str, timeout_s: float = 30.0) -> int:
         """The HTTP status of a GET."""
         request = urllib.request.Request(self.url + path, headers={"Authorization": f"token {self.token}"})
@@ -138,6 +153,7 @@ class JupyterProcess:
             "IPYTHONDIR": str(self._folder / "ipython"),
             "ONYX_HOME": str(self.home),
             "ONYX_FORBID_PROVIDERS": "1",
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), kept.get("PYTHONPATH", "")])),
         }
 
     def _write_configuration(self) -> None:
@@ -145,7 +161,7 @@ class JupyterProcess:
         config = self._folder / "config"
         settings = config / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
         settings.mkdir(parents=True)
-        extensions = {"onyx_jupyter": self._extension, "notebook": False}
+        extensions = {"onyx_jupyter": self._extension, "notebook": False} | dict.fromkeys(self._extensions, True)
         config.joinpath("jupyter_server_config.json").write_text(
             json.dumps({"ServerApp": {"jpserver_extensions": extensions}})
         )

@@ -74,12 +74,17 @@ class _Stamp(Say):
         return [f"{time.monotonic_ns()} "]
 
 
+def piece_text(index: int) -> str:
+    """That piece of a text that goes round and round: no two neighbours are alike."""
+    start = index * CHUNK_CHARS
+    return "".join(_LINE[(start + offset) % len(_LINE)] for offset in range(CHUNK_CHARS))
+
+
 class _Piece(Say):
-    """The next piece of a text that goes round and round: no two neighbours are alike."""
+    """The next piece of a `chunks` answer."""
 
     def __init__(self, index: int) -> None:
-        start = index * CHUNK_CHARS
-        super().__init__("".join(_LINE[(start + offset) % len(_LINE)] for offset in range(CHUNK_CHARS)))
+        super().__init__(piece_text(index))
 
 
 class _NumberedPiece(Say):

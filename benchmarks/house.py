@@ -1,0 +1,80 @@
+"""Onyx without a web server, on a home in a temporary folder: what the agent itself costs. It draws on no test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.protocols import Models
+from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.server.frames import encode_event
+from onyx_jupyter.tools.spec import Tool
+
+TEMPLATES = Path(__file__).parents[1] / "workspace"
+
+
+class House:
+    """One Onyx and one watcher that only waits for the ends of runs."""
+
+    def __init__(self, onyx: Onyx) -> None:
+        self.onyx = onyx
+        self._ends: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+
+    async def session(self) -> str:
+        """A new session that is watched."""
+        key = await self.onyx.create_session(None, None, None)
+        self.onyx.streams.watch(key, self._receive)
+        return key
+
+    async def run(self, key: str, message: str) -> Mapping[str, Any]:
+        """Sends and waits for `chat.final`. Raises: RuntimeError for any other end."""
+        run_id = await self.onyx.send(key, message)
+        end = await self._ends.setdefault(run_id, asyncio.get_running_loop().create_future())
+        self._ends.pop(run_id, None)
+        if end["event"] != "chat.final":
+            raise RuntimeError(str(end))
+        return end
+
+    def _receive(self, frame: str) -> None:
+        if '"chat.final"' in frame or '"chat.error"' in frame or '"chat.aborted"' in frame:
+            event = json.loads(frame)
+            run_id = event["data"]["runId"]
+            ended = self._ends.setdefault(run_id, asyncio.get_running_loop().create_future())
+            if not ended.done():
+                ended.set_result(event)
+
+
+@asynccontextmanager
+async def house(
+    configuration: Mapping[str, Any],
+    open_models: Callable[[ModelsSettings], Models],
+    tools: Callable[[], Sequence[Tool[Any]]],
+) -> AsyncIterator[House]:
+    """Everything that a server has behind its socket, closed and removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="onyx-bench-") as folder:
+        home, root = Home(Path(folder) / "onyx"), Path(folder) / "root"
+        home.root.mkdir()
+        root.mkdir()
+        home.config_file.write_text(json.dumps(configuration))
+        onyx = Onyx(
+            home,
+            root,
+            None,  # type: ignore[arg-type] - nothing measured here reaches a notebook
+            encode=encode_event,
+            templates=TEMPLATES,
+            open_models=open_models,
+            tools=tools,
+            environment={},
+        )
+        await onyx.ready()
+        try:
+            yield House(onyx)
+        finally:
+            await onyx.close()
