@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform, record
@@ -56,26 +57,31 @@ async def _finish_open_calls(run: Run) -> None:
 async def _ask_model(run: Run, is_last: bool) -> Reply:
     """One model call, streamed to the watchers and written down before anything acts on it."""
     run.work.check()
-    messages = list(run.transcript.conversation(run.run_id))
-    request = ModelRequest(
+    reply, estimate = await ask_within_window(run, lambda: _request(run, is_last), lambda asked: _stream(run, asked))
+    reply = await run.processors.after_model(reply)
+    calls = () if is_last else _with_new_ids(reply.calls, run)
+    if not reply.text.strip() and not calls and not reply.said:
+        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
+    run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
+    try:
+        facts = {"model": run.model.id, "estimate": estimate}
+        await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, facts)
+    except StorageError:
+        run.text = reply.text
+        raise
+    await run.partial.discard()
+    return Reply(reply.text, calls, reply.usage)
+
+
+async def _request(run: Run, is_last: bool) -> ModelRequest:
+    messages = run.transcript.conversation(run.run_id)
+    return ModelRequest(
         system=await run.build_prompt(run.note),
         messages=[*messages, LAST_TURN] if is_last else messages,
         tools=() if is_last else run.offered,
         temperature=run.temperature,
         max_tokens=run.max_tokens,
     )
-    reply = await run.processors.after_model(await _stream(run, await run.processors.before_model(request)))
-    calls = () if is_last else _with_new_ids(reply.calls, messages, run)
-    if not reply.text.strip() and not calls and not reply.said:
-        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
-    run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
-    try:
-        await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, {"model": run.model.id})
-    except StorageError:
-        run.text = reply.text
-        raise
-    await run.partial.discard()
-    return Reply(reply.text, calls, reply.usage)
 
 
 async def _say(text: str, run: Run) -> str:
@@ -91,9 +97,9 @@ async def _say(text: str, run: Run) -> str:
     return text
 
 
-def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: Run) -> tuple[ToolCall, ...]:
+def _with_new_ids(calls: Sequence[ToolCall], run: Run) -> tuple[ToolCall, ...]:
     """Some providers count their calls from zero in each reply; a result must belong to exactly one call."""
-    taken = {call.id for message in messages for call in message.tool_calls}
+    taken = run.transcript.call_ids()
     unique = []
     for call in calls:
         call = replace(call, id=run.new_id()) if not call.id or call.id in taken else call
@@ -103,6 +109,7 @@ def _with_new_ids(calls: Sequence[ToolCall], messages: Sequence[Message], run: R
 
 
 async def _stream(run: Run, request: ModelRequest) -> Reply:
+    request = await run.processors.before_model(request)
     run.text = ""
     await run.partial.begin(run.run_id)
     filtered = run.processors.text_filter()

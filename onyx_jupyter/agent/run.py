@@ -9,9 +9,10 @@ from typing import Any, Protocol
 from onyx_jupyter.agent.processor import Processors
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
+from onyx_jupyter.config.schema import CompactionConfig
 from onyx_jupyter.events import ChatNote, RunEvent
 from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult, Usage
-from onyx_jupyter.protocols import Approver, Model, Transcript
+from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, Transcript
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 
@@ -26,6 +27,28 @@ class RunTranscript(Transcript, Protocol):
     def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]: ...
 
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None: ...
+
+    def blocks(self, run_id: str, compaction: Compaction | None = None) -> Sequence[Block]:
+        """The conversation in parts that belong together, also as it would be after that compaction."""
+        ...
+
+    def measured(self, model_id: str) -> Measured | None:
+        """The newest request to that model that its provider counted, too."""
+        ...
+
+    def failed_compaction(self, model_id: str) -> int:
+        """The tokens at which that model last failed to sum up; 0 where it has not since a compaction."""
+        ...
+
+    def call_ids(self) -> set[str]:
+        """Of every call that was ever made in this session."""
+        ...
+
+    async def append_compaction(
+        self, run_id: str, compaction: Compaction, usage: Usage | None, facts: Mapping[str, Any]
+    ) -> None: ...
+
+    async def append_failed_compaction(self, run_id: str, usage: Usage | None, facts: Mapping[str, Any]) -> None: ...
 
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None: ...
 
@@ -74,6 +97,7 @@ class Run:
     earlier: Sequence[RunEvent] = ()
     temperature: float | None = None
     max_tokens: int | None = None
+    compaction: CompactionConfig = field(default_factory=CompactionConfig)
     text: str = field(default="", init=False)
     why: str = field(default="", init=False)
 

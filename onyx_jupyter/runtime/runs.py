@@ -172,6 +172,7 @@ class Runs:
             earlier=tuple(earlier_events(transcript.entries, run_id)),
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
+            compaction=settings.config.runtime.compaction,
         )
         return run
 

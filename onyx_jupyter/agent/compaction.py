@@ -1,0 +1,120 @@
+"""Has the model sum up the older part of a conversation, checks the summary, writes it down and tells the user.
+
+It never removes an entry and writes nothing into the memory: what is worth remembering is proposed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from onyx_jupyter.agent.cutting import WORDS_SHARE, Split, blocks_tokens, fitted_to, words_of
+from onyx_jupyter.agent.processor import Reply
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.summary import (
+    SYSTEM,
+    Proposal,
+    complaint_about,
+    identifiers,
+    material,
+    read_answer,
+    request_text,
+)
+from onyx_jupyter.agent.token_count import Correction
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.events import ToolProgress
+from onyx_jupyter.messages import Message, Usage
+from onyx_jupyter.protocols import Compaction, ModelDone, ModelNote, ModelRequest, TextDelta
+
+_TRIES = 2
+_MOST_SUMMARY_TOKENS = 8192
+UNDER_WAY = "Summing up the older part of this conversation…"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """All in local counts but `tokens`, the provider's: `fixed` is prompt and tools, `messages` is for the rest."""
+
+    fixed: int
+    messages: int
+    tokens: int
+    correction: Correction
+
+
+async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
+    """None where a summary now stands for the older part; else why all is as it was. Raises: Halt, StorageError."""
+    run.emit(ToolProgress(run.run_id, "", "model", UNDER_WAY))
+    writer = _Writer(run, part, room)
+    try:
+        summary, proposals = await writer.write()
+    except ModelError as error:
+        if writer.usage is not None:
+            facts = {"model": run.model.id, "tokensBefore": room.tokens, "reason": run.redact(str(error))}
+            await run.transcript.append_failed_compaction(run.run_id, writer.usage, facts)
+        return error
+    words = words_of(part.older, room.messages // WORDS_SHARE)
+    compaction = Compaction(summary, words, part.first_kept, part.carried)
+    # Not to the brim: the next step would have to sum up again.
+    compaction = fitted_to(room.messages * 3 // 4, compaction, lambda tried: run.transcript.blocks(run.run_id, tried))
+    left = blocks_tokens(run.transcript.blocks(run.run_id, compaction))
+    after = room.correction.tokens(room.fixed + left)
+    data = {
+        "model": run.model.id,
+        "tokensBefore": room.tokens,
+        "tokensAfter": after,
+        "proposals": [proposal.model_dump() for proposal in proposals],
+    }
+    await run.transcript.append_compaction(run.run_id, compaction, writer.usage, data)
+    await run.note("compaction", _in_words(room.tokens, after, len(proposals)), data)
+    return None
+
+
+class _Writer:
+    """The side request for one summary; `usage` is what it has cost so far."""
+
+    def __init__(self, run: Run, part: Split, room: Room) -> None:
+        self.usage: Usage | None = None
+        self._run = run
+        self._most = min(_MOST_SUMMARY_TOKENS, room.messages // 4, blocks_tokens(part.older))
+        self._must_hold = [name for name in identifiers(part.older) if run.redact(name) == name]
+        self._material = material(part.older, (room.fixed + room.messages) * 3 // 4)
+
+    async def write(self) -> tuple[str, tuple[Proposal, ...]]:
+        """Raises: ModelError, also where no answer is of use."""
+        complaint: str | None = None
+        for _ in range(_TRIES):
+            summary = read_answer(self._run.redact(await self._ask(complaint)))
+            complaint = complaint_about(summary, self._must_hold, self._most)
+            if complaint is None:
+                return summary.text, summary.proposals
+        raise ModelError("bad_response", complaint or "")
+
+    async def _ask(self, complaint: str | None) -> str:
+        run = self._run
+        question = Message("user", request_text(self._material, self._must_hold, self._most, complaint))
+        request = ModelRequest(SYSTEM, [question], temperature=run.temperature, max_tokens=run.max_tokens)
+        stream = run.model.stream(await run.processors.before_model(request))
+        text, usage = "", Usage()
+        try:
+            async for event in stream:
+                if isinstance(event, TextDelta):
+                    text += event.text
+                elif isinstance(event, ModelNote):
+                    await run.note(event.kind, run.redact(event.message), event.data)
+                elif isinstance(event, ModelDone):
+                    usage = event.usage
+                    self.usage = usage if self.usage is None else self.usage + usage
+        finally:
+            if (close := getattr(stream, "aclose", None)) is not None:
+                await asyncio.shield(close())
+        return (await run.processors.after_model(Reply(text, (), usage, said=bool(text)))).text
+
+
+def _in_words(before: int, after: int, proposals: int) -> str:
+    text = (
+        "This conversation came close to what the model can read, so its older part was summed up for the model "
+        f"({before:,} → {after:,} tokens). Here you still see all of it."
+    )
+    if not proposals:
+        return text
+    return f"{text} {proposals} thing{'s' * (proposals > 1)} might be worth remembering; nothing has been written."

@@ -1,0 +1,134 @@
+"""Keeps what a model is asked within its window: before each call, and once after a provider says it is too much.
+
+It decides; the summary is made in `compaction`, the cut in `cutting`, and both are entries of the transcript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from onyx_jupyter.agent.compaction import Room, sum_up
+from onyx_jupyter.agent.cutting import blocks_tokens, cut, split
+from onyx_jupyter.agent.processor import Reply
+from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.token_count import Correction, request_tokens
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import Block, ModelRequest
+
+Build = Callable[[], Awaitable[ModelRequest]]
+Ask = Callable[[ModelRequest], Awaitable[Reply]]
+_RESERVE_SHARE = 4
+# A part that is smaller than this share of the room is not worth a request of its own.
+_LEAST_SHARE = 20
+# After a summary failed, the conversation grows by this share of the limit before another is tried.
+_GROWTH_SHARE = 10
+# Failures that say nothing about the conversation: rather an error than a part of it lost.
+_PASSING = frozenset({"authentication", "rate_limit", "not_found", "timeout", "unavailable"})
+
+
+async def ask_within_window(run: Run, build: Build, ask: Ask) -> tuple[Reply, int]:
+    """The reply, and the local count of what was asked. Raises: ModelError (overflow: a second time), Halt."""
+    request = await fitted(run, build)
+    try:
+        return await ask(request), _counted(run, request)
+    except ModelError as error:
+        if error.code != "overflow" or run.text or not await _drop_half(run, request):
+            raise
+    request = await build()
+    return await ask(request), _counted(run, request)
+
+
+async def fitted(run: Run, build: Build) -> ModelRequest:
+    """The request, within window minus reserve wherever the conversation can be made to fit. Raises: StorageError."""
+    request = await build()
+    if not run.compaction.enabled:
+        return request
+    limits = await _limits(run)
+    room = _room(run, request, limits.limit)
+    if room.tokens <= limits.limit or not await _make_room(run, room, limits):
+        return request
+    return await build()
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """In the provider's tokens: `limit` is kept; up to `hard` a conversation still goes on without a summary."""
+
+    limit: int
+    hard: int
+
+
+async def _limits(run: Run) -> _Limits:
+    window = await asyncio.to_thread(lambda: run.model.context_window)
+    wanted = max(run.compaction.reserve_tokens, run.max_tokens or 0)
+    reserve = min(wanted, window // _RESERVE_SHARE)
+    return _Limits(window - reserve, window - reserve // 4)
+
+
+def _room(run: Run, request: ModelRequest, limit: int) -> Room:
+    correction = Correction(run.transcript.measured(run.model.id))
+    estimate = _counted(run, request)
+    fixed = estimate - blocks_tokens(run.transcript.blocks(run.run_id))
+    return Room(fixed, max(correction.estimate(limit) - fixed, 0), correction.tokens(estimate), correction)
+
+
+def _counted(run: Run, request: ModelRequest) -> int:
+    """A small model's provider picks from the tools and writes them in its own way, so here they do not count."""
+    return request_tokens(replace(request, tools=()) if run.model.light else request)
+
+
+async def _make_room(run: Run, room: Room, limits: _Limits) -> bool:
+    """Whether the transcript now says something else about what the model sees."""
+    wishes = run.compaction
+    blocks = run.transcript.blocks(run.run_id)
+    part = split(blocks, room.messages // 2, wishes.keep_recent_tokens, wishes.keep_turns)
+    # A model of a few hundred million parameters keeps to no form, and each try takes it half a minute.
+    if part is not None and not run.model.light and blocks_tokens(part.older) > room.messages // _LEAST_SHARE > 0:
+        failed_at = run.transcript.failed_compaction(run.model.id)
+        if not failed_at or room.tokens >= failed_at + limits.limit // _GROWTH_SHARE:
+            error = await sum_up(run, part, room)
+            if error is None:
+                return True
+            if error.code in _PASSING and room.tokens > limits.hard:
+                raise error
+        if room.tokens <= limits.hard:
+            return False
+    return await _cut(run, replace(room, messages=room.messages * 3 // 4), drop=False)
+
+
+async def _drop_half(run: Run, request: ModelRequest) -> bool:
+    """Whether something could be dropped after the provider said that it is too much."""
+    tokens = blocks_tokens(run.transcript.blocks(run.run_id))
+    room = _room(run, request, (await _limits(run)).limit)
+    return await _cut(run, replace(room, messages=min(room.messages, tokens // 2)), drop=True)
+
+
+async def _cut(run: Run, room: Room, *, drop: bool) -> bool:
+    blocks = run.transcript.blocks(run.run_id)
+    compaction = cut(blocks, room.messages, lambda tried: run.transcript.blocks(run.run_id, tried), drop=drop)
+    if compaction is None:
+        return False
+    left = run.transcript.blocks(run.run_id, compaction)
+    data = {
+        "model": run.model.id,
+        "tokensBefore": room.tokens,
+        "tokensAfter": room.correction.tokens(room.fixed + blocks_tokens(left)),
+    }
+    await run.transcript.append_compaction(run.run_id, compaction, None, data)
+    await run.note("overflow", _in_words(blocks, left, run.model.id), data)
+    return True
+
+
+def _in_words(before: Sequence[Block], after: Sequence[Block], model_id: str) -> str:
+    dropped = {block.entry_id for block in before if not block.is_summary} - {block.entry_id for block in after}
+    what = (
+        "its oldest part is left out of what the model sees, but for the beginnings of your own messages"
+        if dropped
+        else "the longest texts in it are shortened for the model to their beginning and end"
+    )
+    return (
+        f"This conversation is longer than {model_id} can read: {what}. Here you still see all of it. "
+        "A model with a larger context window, or a new session, helps."
+    )
