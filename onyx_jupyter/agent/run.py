@@ -13,6 +13,7 @@ from onyx_jupyter.config.schema import CompactionConfig
 from onyx_jupyter.events import ChatNote, RunEvent
 from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult, Usage
 from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, Transcript
+from onyx_jupyter.security.secrets_filter import SecretsFilter
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 
@@ -88,7 +89,7 @@ class Run:
     approver: Approver
     build_prompt: Callable[[Note], Awaitable[str]]
     emit: Callable[[RunEvent], None]
-    redact: Callable[[str], str]
+    secrets: SecretsFilter
     clock: Clock
     new_id: Callable[[], str]
     max_turns: int
@@ -100,6 +101,10 @@ class Run:
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     text: str = field(default="", init=False)
     why: str = field(default="", init=False)
+
+    def redact(self, text: str) -> str:
+        """The text without secrets."""
+        return self.secrets.apply(text)
 
     async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
         """Tells the run's person something that is no answer; it stays in the transcript. Raises: StorageError."""

@@ -10,9 +10,10 @@ from typing import Any
 
 from onyx_jupyter.agent.processor import Halt
 from onyx_jupyter.agent.run import Run
-from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.errors import InvalidArguments, OnyxError
 from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import failed
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -24,7 +25,7 @@ async def perform(call: ToolCall, run: Run) -> None:
     """When it returns, the call's result is on disk and announced. Cancelled, it leaves the call to the run's end."""
     started_at = run.clock.monotonic()
     status, result = await _outcome(call, run)
-    result = replace(result, output=run.redact(result.output))
+    result = run.secrets.redact_result(result)
     facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     try:
         result = await run.processors.after_tool(call, result)
@@ -47,6 +48,7 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
         tool, arguments = run.tools.validate(call)
         context = run.context_for(call)
         if tool.risk != "read":
+            _refuse_marks(call)
             refusal = await _ask(tool, arguments, call, context, run)
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False)
@@ -66,20 +68,36 @@ async def _ask(
 ) -> str | None:
     """None where it may run; else what the model is told."""
     preview = await tool.preview(arguments, context)
-    if run.why:
-        preview = replace(preview, details={**preview.details, "why": run.why})
+    why = {"why": run.why} if run.why else {}
+    preview = replace(
+        preview,
+        summary=run.redact(preview.summary),
+        details=run.secrets.redact_data({**preview.details, **why}),
+        grant_text=run.redact(preview.grant_text),
+    )
     with run.work.paused():
         answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
-    if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context):
+    if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):
         return "Not done: what it would do has changed since the user allowed it. Look again, then call it anew."
     return None
 
 
+def _refuse_marks(call: ToolCall) -> None:
+    """Text with a secret taken out is not the real one: neither run nor written. Raises: InvalidArguments."""
+    place = marked(call.arguments)
+    if place is not None:
+        raise InvalidArguments(
+            f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. What it stands for is "
+            "not known here, so nothing was run or written. A secret goes through an environment variable: name the "
+            "variable. To change a text around a mark, choose a part without it, or ask the user to do it."
+        )
+
+
 async def _is_still(
-    shown: Mapping[str, Any], tool: Tool[Arguments], arguments: Arguments, context: ToolContext
+    shown: Mapping[str, Any], tool: Tool[Arguments], arguments: Arguments, context: ToolContext, run: Run
 ) -> bool:
     """A yes is for what the person saw: a cell that was edited while the question waited is another thing to run."""
-    now = await tool.preview(arguments, context)
-    return all(shown.get(name) == value for name, value in now.details.items())
+    now = run.secrets.redact_data((await tool.preview(arguments, context)).details)
+    return all(shown.get(name) == value for name, value in now.items())

@@ -28,6 +28,7 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Surroundings
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
+from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.store import SessionStore
@@ -44,8 +45,8 @@ class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front; `templates` holds a new workspace's files; `waits` is how a busy provider is
-    waited for.
+    open in tabs and which is in front; `templates` holds a new workspace's files; `secrets` gives what else is to be
+    hidden (value → kind); `waits` is how a busy provider is waited for.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Onyx:
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
+        secrets: Callable[[], Mapping[str, str]] = dict,
         clock: Clock | None = None,
         waits: Waits | None = None,
     ) -> None:
@@ -71,6 +73,7 @@ class Onyx:
         self._open_notebooks = open_notebooks
         self._tools = tools
         self._environment = environment
+        self._more_secrets = secrets
         self._clock = clock or SystemClock()
         self._ids = IdSource(self._clock)
         self._started_at = self._clock.monotonic()
@@ -79,8 +82,8 @@ class Onyx:
         self._models: Models | None = None
         self._retired: list[Models] = []
         self._agents: dict[str, AgentParts] = {}
-        self.streams = SessionStreams(encode)
-        self.sessions = SessionStore(home.sessions, self._clock, self._ids)
+        self.streams = SessionStreams(encode, self.redact_data)
+        self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self._secrets)
         self._journal = TranscriptJournal(self.sessions, self.streams)
         self._approvals: ApprovalBroker | None = None
         self._questions: Questions | None = None
@@ -137,7 +140,15 @@ class Onyx:
 
     def redact(self, text: str) -> str:
         """The text without secrets; before the configuration is read none is known."""
-        return self._settings.secrets.apply(text) if self._settings else text
+        return self._secrets.apply(text)
+
+    def redact_data(self, data: Any) -> Any:
+        """JSON-like data without secrets."""
+        return self._secrets.redact_data(data)
+
+    @property
+    def _secrets(self) -> SecretsFilter:
+        return self._settings.secrets if self._settings else no_secrets()
 
     async def list_models(self, *, refresh: bool) -> Sequence[ModelInfo]:
         """What can be chosen; `refresh` reads the configuration anew and asks the providers."""
@@ -256,7 +267,7 @@ class Onyx:
         write_first_file(self.home.config_file)
 
     async def _configure(self) -> None:
-        settings = await asyncio.to_thread(load_settings, self.home, self._environment)
+        settings = await asyncio.to_thread(load_settings, self.home, self._environment, self._more_secrets())
         for agent in settings.config.agents.items:
             workspace = self.home.workspace(agent.id, agent.workspace)
             await asyncio.to_thread(install_templates, self._templates, workspace)

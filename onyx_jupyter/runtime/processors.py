@@ -8,6 +8,7 @@ from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.agent.processors.injection_guard import InjectionGuard
 from onyx_jupyter.agent.processors.internal_tags import InternalTags
 from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.agent.processors.secret_filter import SecretFilter
 from onyx_jupyter.agent.processors.silent_reply import SilentReply
 from onyx_jupyter.agent.processors.token_budget import TokenBudget
 from onyx_jupyter.runtime.settings import Settings
@@ -25,4 +26,5 @@ def run_processors(settings: Settings) -> Sequence[Processor]:
         InjectionGuard(),
         *([TokenBudget(runtime.max_tokens_per_run)] if runtime.max_tokens_per_run else []),
         *([LoopGuard(runtime.loop_detection)] if runtime.loop_detection.enabled else []),
+        SecretFilter(settings.secrets),  # last: it sees what all others make of what goes by
     ]

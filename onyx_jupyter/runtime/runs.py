@@ -163,7 +163,7 @@ class Runs:
             approver=self._approvals,
             build_prompt=lambda note: prompt(model).build(note),
             emit=emit,
-            redact=settings.secrets.apply,
+            secrets=settings.secrets,
             clock=around.clock,
             new_id=around.ids.new,
             max_turns=settings.config.runtime.max_turns,

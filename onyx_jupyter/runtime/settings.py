@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig, Config
 from onyx_jupyter.errors import ConfigError, NotFound
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+from onyx_jupyter.security.known_secrets import environment_secrets
 from onyx_jupyter.security.secrets_filter import SecretsFilter
 
 log = logging.getLogger(__name__)
@@ -36,17 +38,20 @@ class Settings:
         return agent
 
 
-def load_settings(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong."""
+def load_settings(
+    home: Home, environment: Mapping[str, str] = os.environ, secrets: Mapping[str, str] | None = None
+) -> Settings:
+    """`secrets` (value → kind) are more to hide than the configuration and the environment hold.
+
+    Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong.
+    """
     try:
         config, error = load_config(home.config_file, environment), None
     except ConfigError as problem:
         log.error("%s The defaults are in force.", problem)
         config, error = Config(), problem
-    keys = [provider.api_key.get_secret_value() for provider in config.providers.values() if provider.api_key]
-    if not config.security.secrets_filter:
-        return Settings(config, SecretsFilter(keys, shapes=False), error)
-    return Settings(config, SecretsFilter.from_environment(environment, keys), error)
+    values = {**environment_secrets(environment), **_configured_secrets(config), **(secrets or {})}
+    return Settings(config, SecretsFilter(values, shapes=config.security.secrets_filter), error)
 
 
 def models_settings(config: Config) -> ModelsSettings:
@@ -68,3 +73,10 @@ def models_settings(config: Config) -> ModelsSettings:
         default_model=config.model_of(config.default_agent()),
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
     )
+
+
+def _configured_secrets(config: Config) -> dict[str, str]:
+    """Value → kind of every key in the configuration."""
+    keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
+    keys["brave-key"] = config.tools.web.brave_api_key
+    return {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from onyx_jupyter.events import END_OF_RUN, ChatDelta, ChatStarted, RunEvent, event_data
 
@@ -31,8 +32,10 @@ class SessionStream:
 class SessionStreams:
     """Every session's stream. A frame is encoded once, however many watch."""
 
-    def __init__(self, encode: Encode) -> None:
+    def __init__(self, encode: Encode, redact: Callable[[Any], Any] = lambda data: data) -> None:
+        """`redact` takes secrets out of an event's data; the words of an answer come without them."""
         self._encode = encode
+        self._redact = redact
         self._streams: dict[str, SessionStream] = {}
         self._broadcast: set[Subscriber] = set()
 
@@ -44,7 +47,7 @@ class SessionStreams:
         stream.seq += 1
         data = event_data(event)
         if not isinstance(event, ChatDelta):
-            data["sessionKey"] = session_key
+            data = {**self._redact(data), "sessionKey": session_key}
         data["seq"] = stream.seq
         frame = self._encode(event.name, data)
         stream.kept.append((stream.seq, frame))
@@ -57,7 +60,7 @@ class SessionStreams:
 
     def broadcast(self, event: str, data: dict[str, object]) -> None:
         """To every connection, whatever it watches; not numbered."""
-        frame = self._encode(event, data)
+        frame = self._encode(event, self._redact(data))
         for subscriber in tuple(self._broadcast):
             subscriber(frame)
 

@@ -52,6 +52,7 @@ class Service:
             encode=encode_event,
             templates=installed_templates(),
             open_notebooks=self._tabs.open_notebooks,
+            secrets=lambda: _jupyters_own(server_app),
         )
         self._warming: asyncio.Task[None] | None = None
         write_log_through(self.onyx.redact)
@@ -96,3 +97,9 @@ class Service:
             log.error("Onyx could not start: %s", error)
         except Exception:
             log.exception("Onyx could not be warmed up")
+
+
+def _jupyters_own(server_app: Any) -> dict[str, str]:
+    """What opens this server, value → kind."""
+    token = getattr(server_app.identity_provider, "token", "")
+    return {token: "jupyter-token"} if token else {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.transcript import SessionTranscript, read_entries
 from onyx_jupyter.storage.atomic_write import make_private_folder
@@ -31,8 +32,12 @@ class ListedSession:
 class SessionStore:
     """Sessions by key; `sessions/<agent>/<key>.jsonl` holds each."""
 
-    def __init__(self, folder: Path, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self, folder: Path, clock: Clock, ids: IdSource, secrets: Callable[[], SecretsFilter] = no_secrets
+    ) -> None:
+        """`secrets` gives what is taken out of everything that is written."""
         self._folder = folder
+        self._secrets = secrets
         self._clock = clock
         self._ids = ids
         self._open: dict[str, SessionTranscript] = {}
@@ -43,7 +48,7 @@ class SessionStore:
         key = self._ids.new()
         folder = self._folder / agent_id
         await asyncio.to_thread(make_private_folder, folder)
-        transcript = SessionTranscript(folder / f"{key}.jsonl", key, self._clock, self._ids)
+        transcript = self._transcript(folder / f"{key}.jsonl", key)
         facts = {"kind": "session", "agentId": agent_id, "title": title, "model": model}
         await transcript.append("system", "", {name: value for name, value in facts.items() if value is not None})
         self._open[key] = transcript
@@ -55,9 +60,7 @@ class SessionStore:
         if transcript is None:
             path = await asyncio.to_thread(self._find, session_key)
             # Two askers may have come here together: the first one's object is the one.
-            transcript = self._open.setdefault(
-                session_key, SessionTranscript(path, session_key, self._clock, self._ids)
-            )
+            transcript = self._open.setdefault(session_key, self._transcript(path, session_key))
         try:
             await transcript.load()
         except NotFound:
@@ -69,6 +72,9 @@ class SessionStore:
         """Every session that can be read, the last used first. Raises: StorageError."""
         listed = await asyncio.to_thread(self._summarise_all)
         return sorted(listed, key=lambda item: item.summary.updated_at, reverse=True)
+
+    def _transcript(self, path: Path, session_key: str) -> SessionTranscript:
+        return SessionTranscript(path, session_key, self._clock, self._ids, self._secrets)
 
     def _summarise_all(self) -> Sequence[ListedSession]:
         with disk_errors("list", self._folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, SessionBusy
 from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
+from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, to_meta
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
@@ -29,8 +30,16 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class SessionTranscript:
     """Entries in memory as they stand on disk: one instance a session. `load` notices other servers' lines."""
 
-    def __init__(self, path: Path, session_key: str, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self,
+        path: Path,
+        session_key: str,
+        clock: Clock,
+        ids: IdSource,
+        secrets: Callable[[], SecretsFilter] = no_secrets,
+    ) -> None:
         self._path = path
+        self._secrets = secrets
         self._session_key = session_key
         self._clock = clock
         self._ids = ids
@@ -85,8 +94,12 @@ class SessionTranscript:
         usage: Usage | None = None,
     ) -> Entry:
         """On disk when it returns, also when it is cancelled meanwhile. Raises: NotFound, StorageError."""
-        parts = {"tool_calls": tuple(calls), "tool_call_id": call_id, "usage": usage}
-        writing = asyncio.create_task(self._append(role, content, meta, parts))
+        secrets = self._secrets()
+        calls = tuple(map(secrets.redact_call, calls))
+        parts = {"tool_calls": calls, "tool_call_id": call_id, "usage": usage}
+        writing = asyncio.create_task(
+            self._append(role, secrets.apply(_whole(content)), secrets.redact_data(meta), parts)
+        )
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -174,7 +187,7 @@ class SessionTranscript:
             self._read_if_changed()
             parent = self._entries[-1].id if self._entries else None
             now = timestamp(self._clock.now())
-            entry = Entry(self._ids.new(), parent, now, role, _whole(content), meta=meta, **parts)
+            entry = Entry(self._ids.new(), parent, now, role, content, meta=meta, **parts)
             append_line(self._path, to_json(entry))
             self._read_size = self._path.stat().st_size
             return entry

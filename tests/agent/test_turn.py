@@ -472,7 +472,7 @@ async def test_secrets_of_the_configuration_are_taken_out_of_results_and_errors(
     assert name == "chat.error"
     assert secret not in data["message"]
     (line,) = house.results(key).values()
-    assert line["content"] == "saw [secret removed]"
+    assert line["content"] == "saw [redacted:mine-key]"
     assert secret not in house.of("tool.finished")[0]["output"]
     assert secret not in house.model.requests[1].messages[-1].content
     await house.close()

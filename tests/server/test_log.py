@@ -7,7 +7,7 @@ from onyx_jupyter.server.log import write_log_through
 
 
 def test_no_secret_is_in_a_line_nor_in_the_traceback_below_it(capsys):
-    write_log_through(SecretsFilter(["correct-horse-battery"]).apply)
+    write_log_through(SecretsFilter({"correct-horse-battery": "test-key"}).apply)
     log = logging.getLogger("onyx_jupyter.somewhere.below")
     try:
         raise ValueError("refused correct-horse-battery")
@@ -15,7 +15,7 @@ def test_no_secret_is_in_a_line_nor_in_the_traceback_below_it(capsys):
         log.exception("The key %s does not work", "correct-horse-battery")
     written = capsys.readouterr().err
     assert "does not work" in written
-    assert "ValueError: refused [secret removed]" in written
+    assert "ValueError: refused [redacted:test-key]" in written
     assert "correct-horse-battery" not in written
 
 

@@ -265,7 +265,7 @@ async def test_the_key_is_in_no_frame_no_file_and_no_log(
 ):
     caplog.set_level(0)
     token = jp_serverapp.identity_provider.token
-    (jp_root_dir / "leak.txt").write_text(f"key {KEY}\n")
+    (jp_root_dir / "leak.txt").write_text(f"key {KEY}\nopen {token}\n")
     replies.next = [
         [Call("exec", {"command": "cat leak.txt"})],
         [HttpError(401, f"Incorrect API key provided: {KEY}", "invalid_api_key")],
@@ -278,7 +278,7 @@ async def test_the_key_is_in_no_frame_no_file_and_no_log(
     assert (await client.end(run_id))[0] == "chat.error"
     await client.ask("sessions.get", sessionKey=key)
     await client.ask("models.list", refresh=True)
-    assert "[secret removed]" in (await client.event("tool.finished"))["output"]
+    assert "[redacted:scripted-key]" in (await client.event("tool.finished"))["output"]
     for text in client.raw:
         assert KEY not in text
         assert token not in text
@@ -300,8 +300,8 @@ async def test_what_onyx_logs_is_without_secrets_also_in_stacks(connect):
         raise ValueError(f"the key is {KEY}")
     except ValueError:
         logging.getLogger("onyx_jupyter.agent.anything").exception("It failed with %s", KEY)
-    assert "Onyx] It failed with [secret removed]" in written.getvalue()
-    assert "ValueError: the key is [secret removed]" in written.getvalue()
+    assert "Onyx] It failed with [redacted:scripted-key]" in written.getvalue()
+    assert "ValueError: the key is [redacted:scripted-key]" in written.getvalue()
     assert KEY not in written.getvalue()
 
 

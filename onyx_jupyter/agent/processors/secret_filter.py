@@ -1,0 +1,52 @@
+"""Keeps secrets from the model and from whoever reads its answers. It never decides what a secret is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onyx_jupyter.agent.processor import Processor, Reply, TextFilter
+from onyx_jupyter.messages import Message, ToolCall, ToolResult
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
+
+
+class SecretFilter(Processor):
+    """Puts a mark in the place of every secret that goes by.
+
+    The same message always becomes the same one, so a request keeps the beginning of the one before.
+    """
+
+    def __init__(self, secrets: SecretsFilter) -> None:
+        self._secrets = secrets
+        self._known: dict[str, str] = {}  # a conversation is sent again with every step, and most of it is long known
+
+    async def before_model(self, request: ModelRequest) -> ModelRequest:
+        return replace(
+            request,
+            system=self._text(request.system),
+            messages=[self._message(message) for message in request.messages],
+        )
+
+    def text_filter(self) -> TextFilter:
+        return SecretStream(self._secrets)
+
+    async def after_model(self, reply: Reply) -> Reply:
+        calls = tuple(map(self._secrets.redact_call, reply.calls))
+        return replace(reply, text=self._secrets.apply(reply.text), calls=calls)
+
+    async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        return self._secrets.redact_result(result)
+
+    def _message(self, message: Message) -> Message:
+        return replace(
+            message,
+            content=self._text(message.content),
+            context=self._text(message.context),
+            tool_calls=tuple(map(self._secrets.redact_call, message.tool_calls)),
+            attachments=tuple(map(self._secrets.redact_attachment, message.attachments)),
+        )
+
+    def _text(self, text: str) -> str:
+        if text not in self._known:
+            self._known[text] = self._secrets.apply(text)
+        return self._known[text]

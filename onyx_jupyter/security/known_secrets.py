@@ -1,0 +1,80 @@
+"""The exact secrets of this server, and every way in which one may be written. It never shows one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, quote_plus
+
+from onyx_jupyter.security.secret_shapes import assigned_secret
+from onyx_jupyter.security.shape import Span, found_at
+
+MIN_SECRET_CHARS = 8
+HEAD_CHARS = 16
+_SECRET_VARIABLE = re.compile(
+    r"(API_?KEY|ACCESS_KEY(_ID)?|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE
+)
+_MAYBE_SECRET_VARIABLE = re.compile(r"KEY$|_PAT$|_AUTH$", re.IGNORECASE)
+_PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
+# What people write where a local server wants any key at all: words that ordinary text holds.
+_NO_SECRETS = frozenset(
+    {"lm-studio", "lmstudio", "not-needed", "not-required", "no-key-required", "sk-no-key-required", "placeholder"}
+    | {"anything", "dummy-key", "undefined", "required", "disabled"}
+)
+
+
+class KnownSecret:
+    """One exact value in all its spellings; has what a Shape has, so that both are searched for alike."""
+
+    folded = False
+
+    def __init__(self, kind: str, value: str) -> None:
+        self.kind = kind
+        self._spellings = tuple(sorted(_spellings(value), key=len, reverse=True))
+        self.heads = tuple({spelling[:HEAD_CHARS] for spelling in self._spellings})
+
+    def spans(self, text: str, folded: str) -> Iterator[Span]:
+        """Where it stands in any spelling."""
+        for spelling in self._spellings:
+            for start in found_at(text, spelling):
+                yield start, start + len(spelling)
+
+    def may_begin(self, text: str, folded: str, start: int) -> bool:
+        """Whether it may have begun here and go on beyond the end of the text."""
+        rest = text[start:]
+        return any(spelling.startswith(rest) and spelling != rest for spelling in self._spellings)
+
+
+def known_secrets(values: Mapping[str, str]) -> list[KnownSecret]:
+    """One for each value (value → kind) that is long enough to be told from an ordinary word."""
+    return [KnownSecret(kind, value) for value, kind in values.items() if _is_telling(value)]
+
+
+def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Value → kind of every variable whose name says that it is secret; a path to a secret is none."""
+    found = {}
+    for name, value in environment.items():
+        sure = _SECRET_VARIABLE.search(name) is not None
+        maybe = _MAYBE_SECRET_VARIABLE.search(name) is not None and assigned_secret(value)
+        if (sure or maybe) and not _PATH.match(value):
+            found[value] = "environment"
+    return found
+
+
+def _is_telling(value: str) -> bool:
+    return len(value) >= MIN_SECRET_CHARS and value.lower() not in _NO_SECRETS and value not in "[redacted:environment]"
+
+
+def _spellings(value: str) -> set[str]:
+    """As it is, in a URL, in JSON, and in base64 wherever in a longer text it begins."""
+    escaped = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)}
+    spellings = {value, *escaped, quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")}
+    raw = value.encode("utf-8", "replace")
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw)
+        bits = (offset + len(raw)) * 8
+        inner = encoded[(offset * 8 + 5) // 6 : bits // 6].decode()
+        spellings |= {inner, inner.translate(str.maketrans("+/", "-_"))}
+    return {spelling for spelling in spellings if len(spelling) >= MIN_SECRET_CHARS}

@@ -1,0 +1,57 @@
+"""An answer that streams: no piece of a secret is ever seen, and nothing else waits for long."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
+from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS
+
+FILTER = SecretsFilter({"correct horse battery": "lab-key", "Tr0ub4dor&3": "environment"})
+BEGINNINGS = [text[:size] for text, _ in SECRETS.values() for size in (1, 3, len(text) // 2, len(text) - 1)]
+PIECES = st.sampled_from(
+    [
+        *(text for text, _ in SECRETS.values()), *ORDINARY, *BEGINNINGS,
+        "correct horse battery", "correct horse", "Tr0ub4dor&3", " ", "\n", "=", '"', ": ", "İ", "日本語の文章",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(PIECES | st.text(max_size=12), max_size=6).map("".join)
+
+
+def streamed(text: str, cuts: list[int]) -> list[str]:
+    stream = SecretStream(FILTER)
+    places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
+    shown = [stream.feed(text[start:end]) for start, end in pairwise(places)]
+    return [*shown, stream.finish()]
+
+
+@settings(max_examples=600, deadline=None)
+@given(TEXTS, st.lists(st.integers(0, 2000), max_size=40))
+@example(f"x sk-proj-{MIXED}", list(range(60)))
+@example(PEM + PEM, list(range(0, 300, 7)))
+def test_however_an_answer_is_cut_what_is_shown_is_the_filtered_whole(text, cuts):
+    assert "".join(streamed(text, cuts)) == FILTER.apply(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(SECRETS)), st.text(max_size=8), st.text(max_size=8), st.lists(st.integers(0, 400)))
+def test_no_piece_of_a_secret_is_ever_in_a_delta(kind, before, after, cuts):
+    text, hidden = SECRETS[kind]
+    pieces = streamed(f"{before} {text} {after}", cuts)
+    for size in range(6, len(hidden) + 1):
+        assert hidden[:size] not in "".join(pieces)
+
+
+@pytest.mark.parametrize("text", ["Hello there", "The answer is 42. ", "See the plot below (cell 3)", "好的，我来看看"])
+def test_ordinary_words_are_shown_at_once(text):
+    assert SecretStream(FILTER).feed(text) == text
+
+
+def test_only_what_may_be_a_secret_is_held_back_and_given_when_it_is_none():
+    stream = SecretStream(FILTER)
+    assert stream.feed("Install scikit: sk-") == "Install scikit: "
+    assert stream.feed("learn it") == "sk-learn it"
+    assert stream.feed(" correct horse") == " "
+    assert stream.feed(" riding") == "correct horse riding"
