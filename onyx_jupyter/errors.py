@@ -12,6 +12,7 @@ OnyxError                  what failed, with which value, and what to do next
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
     ├── PathNotAllowed     outside the allowed roots
+    ├── AddressNotAllowed  a URL that is malformed, or leads into this machine or its network
     └── NotebookError      a notebook operation (code: not_found, no_cell, stale, no_kernel, not_notebook, …)
 """
 
@@ -130,6 +131,12 @@ class PathNotAllowed(ToolError):
     """The path leads outside the allowed roots."""
 
     code = "path_not_allowed"
+
+
+class AddressNotAllowed(ToolError):
+    """The URL is malformed, or leads to an address that is not on the internet."""
+
+    code = "address_not_allowed"
 
 
 class NotebookError(ToolError):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_network
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from onyx_jupyter.events import to_camel
 
 EMBEDDED_MODEL = "local/smollm2"
+_HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 
 
 class Section(BaseModel):
@@ -154,6 +157,18 @@ class WebConfig(Section):
     searxng_url: str | None = Field(default=None, pattern=r"^https?://")
     brave_api_key: SecretStr | None = None
     allow_private: list[str] = Field(default_factory=list, description="host, host:port or network (10.0.0.0/8)")
+
+    @field_validator("allow_private")
+    @classmethod
+    def _can_be_read(cls, entries: list[str]) -> list[str]:
+        for entry in entries:
+            try:
+                readable = bool(_HOST_AND_PORT.fullmatch(entry)) or bool(ip_network(entry, strict=False))
+            except ValueError:
+                readable = False
+            if not readable:
+                raise ValueError(f"{entry!r} is no host, host:port or network: write 10.0.0.0/8 or wiki.example:8080")
+        return entries
 
 
 class ToolsConfig(Section):

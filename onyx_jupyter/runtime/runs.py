@@ -203,6 +203,7 @@ class Runs:
             clock=self._around.clock,
             timeout_s=settings.config.tools.timeout / 1000,
             max_output_bytes=settings.config.tools.max_output_bytes,
+            web=settings.config.tools.web,
             progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, settings.secrets.apply(line))),
             max_result_chars=settings.config.tools.max_result_chars,
             ask=ask if message.meta.get("interactive", True) else None,

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.paths import Home
@@ -77,6 +78,8 @@ def models_settings(config: Config) -> ModelsSettings:
 
 def _configured_secrets(config: Config) -> dict[str, str]:
     """Value → kind of every key in the configuration."""
+    searxng = urlsplit(config.tools.web.searxng_url or "").password
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
-    return {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
+    known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
+    return known | ({unquote(searxng): "searxng-password"} if searxng else {})

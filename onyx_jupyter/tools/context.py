@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from onyx_jupyter.clock import Clock
+from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.protocols import Memory, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 
@@ -16,8 +17,9 @@ class ToolContext:
     """One call's surroundings.
 
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
-    limits of `tools`; `progress` sends one short line to the person who watches; `ask` waits for a person's words, and
-    is None where nobody can answer. What goes beyond `max_result_chars` is cut from a result before a model sees it.
+    limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
+    `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
+    from a result before a model sees it.
     """
 
     session_key: str
@@ -33,5 +35,6 @@ class ToolContext:
     timeout_s: float
     max_output_bytes: int
     progress: Callable[[str], None]
+    web: WebConfig = field(default_factory=WebConfig)
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 
 # By name, so that the list also guards libraries that a later part brings in.
-HEAVY_LIBRARIES = {"lancedb", "litellm", "numpy", "onnxruntime", "openai", "pandas", "pyarrow", "xllamacpp"}
+HEAVY_LIBRARIES = {"lancedb", "litellm", "numpy", "onnxruntime", "openai", "pandas", "pyarrow", "xllamacpp"} | {
+    "ddgs",
+    "lxml",
+    "trafilatura",
+}
 
 # In an interpreter of its own: the test process has imported half of the world already.
 IMPORT_PACKAGE = """

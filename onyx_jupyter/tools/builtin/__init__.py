@@ -16,6 +16,7 @@ from onyx_jupyter.tools.builtin.notebook import (
     NotebookRunCellTool,
 )
 from onyx_jupyter.tools.builtin.search import SearchTool
+from onyx_jupyter.tools.builtin.web import HttpFetchTool, WebFetchTool, WebSearchTool
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -35,4 +36,7 @@ def all_tools() -> list[Tool[Any]]:
         MemoryGetTool(),
         MemoryWriteTool(),
         AskUserTool(),
+        WebSearchTool(),
+        WebFetchTool(),
+        HttpFetchTool(),
     ]
