@@ -30,8 +30,8 @@ METHOD = (
     f"In one process, without a web server: {ROUNDS} sessions of {TURNS} turns, in each of which a scripted model "
     "calls a tool that does nothing. A turn is the time from the model's last word to the next request that it gets: "
     "check, events, processors, audit, and the call and its result each written to the transcript with an fsync. The "
-    f"long session is {LONG_SESSION:,} questions, each answered with one tool call, in a process of its own; its growth "
-    f"is the resident memory after it less that after the first {WARM_UP} questions."
+    f"long session is {LONG_SESSION:,} questions, each answered with one tool call, in a process of its own; its "
+    f"growth is the resident memory after it less that after the first {WARM_UP} questions."
 )
 
 
