@@ -83,6 +83,7 @@ class ProviderConfig(Section):
     base_url: str | None = Field(default=None, pattern=r"^https?://")
     tool_mode: Literal["auto", "native", "json"] = "auto"
     context_window: int | None = Field(default=None, ge=1000, description="tokens; looked up where unset")
+    vision: bool | None = Field(default=None, description="its models see pictures; looked up where unset")
     models: list[str] = Field(default_factory=list, description="names to offer in the model picker")
 
 

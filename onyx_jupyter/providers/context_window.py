@@ -13,14 +13,14 @@ OWN_SERVER_TOKENS = 32_768
 
 def known_window(table: Mapping[str, Mapping[str, Any]], litellm_name: str, *, own_server: bool) -> int:
     """The window in tokens of a model by LiteLLM's name for it (`anthropic/claude-…`)."""
-    for name in _spellings(litellm_name):
+    for name in spellings(litellm_name):
         tokens = table.get(name, {}).get("max_input_tokens")
         if isinstance(tokens, int) and tokens > 0:
             return tokens
     return OWN_SERVER_TOKENS if own_server else HOSTED_TOKENS
 
 
-def _spellings(litellm_name: str) -> Iterator[str]:
+def spellings(litellm_name: str) -> Iterator[str]:
     """The table names some models with their provider, others without."""
     yield litellm_name
     prefix, _, model = litellm_name.partition("/")

@@ -13,6 +13,7 @@ from typing import Any
 
 from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers.openai_format import in_words
 
 REPLY = "reply"
 _MAX_EXAMPLES = 4
@@ -198,7 +199,7 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Earlier answers in the form that the next one must have; results as the user's words."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     converted: list[dict[str, Any]] = []
-    for message in messages:
+    for message in map(in_words, messages):
         if message.role == "tool":
             name = names.get(message.tool_call_id or "", "the tool")
             converted.append({"role": "user", "content": f"Result of {name}:\n{message.content}"})

@@ -26,6 +26,7 @@ from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm, read_price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
+from onyx_jupyter.providers.vision import can_see
 
 # Far beyond the longest answer that any model gives.
 MAX_TEXT_CHARS = 2_000_000
@@ -35,7 +36,7 @@ MAX_TEXT_CHARS = 2_000_000
 class Endpoint:
     """Where a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
 
-    `context_window` is what the configuration says, in tokens.
+    `context_window` (in tokens) and `vision` are what the configuration says.
     """
 
     model_id: str
@@ -46,6 +47,7 @@ class Endpoint:
     timeout_s: float
     priced: bool = True
     context_window: int | None = None
+    vision: bool | None = None
 
 
 class LiteLLMModel:
@@ -54,6 +56,7 @@ class LiteLLMModel:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._context_window = endpoint.context_window
+        self._vision = endpoint.vision
 
     @property
     def id(self) -> str:
@@ -116,7 +119,7 @@ class LiteLLMModel:
             call = json_action_call(request)
             arguments |= {"messages": call.messages, "response_format": call.response_format}
         else:
-            arguments["messages"] = openai_messages(request)
+            arguments["messages"] = openai_messages(request, pictures=self._sees(request))
             if request.tools:
                 tools = openai_tools(request.tools)
                 if takes_marks(self._endpoint.litellm_name):
@@ -125,6 +128,11 @@ class LiteLLMModel:
                 # LiteLLM otherwise looks for its MCP gateway, whose packages are not installed.
                 arguments |= {"tools": tools, "_skip_mcp_handler": True}
         return {name: value for name, value in arguments.items() if value is not None}
+
+    def _sees(self, request: ModelRequest) -> bool:
+        if self._vision is None and any(message.attachments for message in request.messages):
+            self._vision = can_see(read_price_table(), self._endpoint.litellm_name)
+        return bool(self._vision)
 
     def _usage(self, litellm: Any, reported: Any) -> Usage:
         if reported is None:

@@ -1,24 +1,39 @@
 """Onyx's messages and tools in OpenAI's form, the one place where that form is written. It sends nothing.
 
-Source: OpenAI, "Chat Completions" (messages, tools, tool_calls).
+Source: OpenAI, "Chat Completions" (messages, tools, tool_calls, image_url).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
+from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
 
 _EMPTY_PARAMETERS = {"type": "object", "properties": {}}
 
 
-def openai_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """The system prompt, if there is one, then the conversation."""
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    return system + [_message(message) for message in request.messages]
+def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[dict[str, Any]]:
+    """The system prompt, if there is one, then the conversation, with its pictures for a model that can see them.
+
+    A result cannot hold a picture in this form: those of one reply's results follow them in a message of their own.
+    """
+    made: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    names: dict[str, str] = {}
+    waiting: list[dict[str, Any]] = []
+    for message in request.messages if pictures else map(in_words, request.messages):
+        if message.role != "tool" and waiting:
+            made.append({"role": "user", "content": waiting})
+            waiting = []
+        names.update({call.id: call.name for call in message.tool_calls})
+        made.append(_message(message))
+        if message.role == "tool" and message.attachments:
+            name = names.get(message.tool_call_id or "", "the tool")
+            waiting += _parts(f"[Onyx] From the result of {name}:", message.attachments)
+    return [*made, {"role": "user", "content": waiting}] if waiting else made
 
 
 def openai_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
@@ -36,13 +51,30 @@ def openai_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
     ]
 
 
+def in_words(message: Message) -> Message:
+    """The message for a model that sees nothing: a line stands for its pictures."""
+    if not message.attachments:
+        return message
+    count = len(message.attachments)
+    what = "A picture that you cannot see is" if count == 1 else f"{count} pictures that you cannot see are"
+    return replace(message, content=f"{message.content}\n[{what} shown to the user here.]".lstrip(), attachments=())
+
+
 def _message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": message.content}
     if message.tool_calls:
         calls = [_tool_call(call) for call in message.tool_calls]
         return {"role": message.role, "content": message.content or None, "tool_calls": calls}
+    if message.attachments:
+        return {"role": message.role, "content": _parts(message.text, message.attachments)}
     return {"role": message.role, "content": message.text}
+
+
+def _parts(text: str, pictures: Sequence[Attachment]) -> list[dict[str, Any]]:
+    said = [{"type": "text", "text": text}] if text else []
+    urls = (f"data:{picture.mime_type};base64,{picture.data}" for picture in pictures)
+    return [*said, *({"type": "image_url", "image_url": {"url": url}} for url in urls)]
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:

@@ -97,6 +97,7 @@ class ProviderModels:
             json_actions=settings.tool_mode == "json",
             timeout_s=self._settings.request_timeout_s,
             context_window=settings.context_window,
+            vision=settings.vision,
         )
 
     def _compatible(self, name: str, model_id: str, settings: ProviderSettings) -> Endpoint:
@@ -112,6 +113,7 @@ class ProviderModels:
             json_actions=settings.tool_mode == "json",
             timeout_s=self._settings.request_timeout_s,
             context_window=settings.context_window,
+            vision=bool(settings.vision),
             priced=False,
         )
 

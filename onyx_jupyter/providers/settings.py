@@ -13,7 +13,8 @@ ToolMode = Literal["auto", "native", "json"]
 class ProviderSettings:
     """One provider. `models` are ids without the provider's prefix that the model list should show.
 
-    `context_window` is in tokens; None: as the provider library knows it.
+    `context_window` is in tokens, `vision` says whether the models see pictures.
+    None: as the provider library knows it.
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -21,6 +22,7 @@ class ProviderSettings:
     tool_mode: ToolMode = "auto"
     models: tuple[str, ...] = ()
     context_window: int | None = None
+    vision: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

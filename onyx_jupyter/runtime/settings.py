@@ -64,6 +64,7 @@ def models_settings(config: Config) -> ModelsSettings:
             tool_mode=provider.tool_mode,
             models=tuple(provider.models),
             context_window=provider.context_window,
+            vision=provider.vision,
         )
         for name, provider in config.providers.items()
     }

@@ -10,6 +10,7 @@ from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.pictures import with_newest_pictures
 
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
@@ -40,6 +41,7 @@ def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None 
         whole.extend(_run_blocks(run))
         if key == run_id:
             break
+    whole = with_newest_pictures(whole)
     if compaction is not None:
         return compacted(whole, compaction, "", {block.entry_id for block in whole})
     newest = newest_compaction(entries, shown)
@@ -184,7 +186,9 @@ def _run_blocks(run: Sequence[Entry]) -> list[Block]:
             continue
         calls = tuple(call for call, _ in answered)
         message = Message(entry.role, entry.content, calls, context=_context(entry))
-        told = [Message("tool", result.content, (), call.id) for call, result in answered]
+        told = [
+            Message("tool", result.content, (), call.id, attachments=result.attachments) for call, result in answered
+        ]
         words = (entry.content,) if entry.role == "user" else ()
         made.append(Block(entry.id, entry.run_id or "", (message, *told), words=words))
     return made

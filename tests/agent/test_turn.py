@@ -10,7 +10,7 @@ from onyx_jupyter.agent.loop import run_loop
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, Progress, Say, Tokens
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.runtime.house import House
+from tests.runtime.house import DOT, House
 from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
 
@@ -69,7 +69,7 @@ async def test_tools_run_in_order_and_each_result_is_on_disk_before_it_is_told(t
         "tool.started", "tool.finished", "tool.started", "tool.finished",
         "tool.started", "tool.finished", "chat.delta", "chat.final",
     ]  # fmt: skip
-    assert house.of("tool.finished")[0]["attachments"] == [{"type": "image", "mimeType": "image/png", "data": "AAAA"}]
+    assert house.of("tool.finished")[0]["attachments"] == [{"type": "image", "mimeType": "image/png", "data": DOT}]
     last = house.model.requests[-1]
     assert [message.role for message in last.messages] == ["user", "assistant", "tool", "tool", "assistant", "tool"]
     assert [tool.name for tool in last.tools] == ["peek", "touch", "break", "linger"]

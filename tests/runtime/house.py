@@ -22,6 +22,8 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
 from tests.waiting import LIMIT_S, until
 
+# The smallest picture there is.
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 ENDS = ("chat.final", "chat.error", "chat.aborted")
 Event = tuple[str, dict[str, Any]]
 
@@ -43,7 +45,7 @@ class Peek(Tool[Word]):
 
     async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
-        return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", "AAAA"),))
+        return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", DOT),))
 
 
 class Touch(Tool[Word]):

@@ -1,0 +1,66 @@
+"""Which pictures of a conversation a model gets: the newest ones that any provider takes. It never changes an entry."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from onyx_jupyter.messages import Attachment, Message
+from onyx_jupyter.protocols import Block
+
+# In base64; providers take 5 MB a picture and about 20 MB a request.
+MAX_PICTURE_CHARS = 2_000_000
+MAX_PICTURES = 8
+# Older ones go several at a time, since each time the provider's prompt cache is of no use from there on.
+_STEP = 4
+_SIGNATURES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+
+
+def with_newest_pictures(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks with at most `MAX_PICTURES` pictures; a line stands where another attachment was."""
+    shown = [picture for block in blocks for message in block.messages for picture in _pictures(message)]
+    surplus = max(0, len(shown) - MAX_PICTURES)
+    left_out = -(-surplus // _STEP) * _STEP
+    made = []
+    for block in blocks:
+        messages = []
+        for message in block.messages:
+            pictures = _pictures(message)
+            kept = pictures[left_out:]
+            left_out = max(0, left_out - len(pictures))
+            messages.append(_with(message, kept) if message.attachments else message)
+        made.append(replace(block, messages=tuple(messages)))
+    return made
+
+
+def _pictures(message: Message) -> tuple[Attachment, ...]:
+    return tuple(item for item in message.attachments if item.type == "image" and _can_be_sent(item))
+
+
+def _with(message: Message, kept: tuple[Attachment, ...]) -> Message:
+    missing = len(message.attachments) - len(kept)
+    if not missing:
+        return message
+    what = "An attachment is" if missing == 1 else f"{missing} attachments are"
+    return replace(message, content=f"{message.content}\n[{what} left out here.]".lstrip(), attachments=kept)
+
+
+def _can_be_sent(picture: Attachment) -> bool:
+    """A notebook may hold anything under `image/png`; a provider refuses the whole conversation for it."""
+    signature = _SIGNATURES.get(picture.mime_type)
+    return signature is not None and len(picture.data) <= MAX_PICTURE_CHARS and _is_data(picture.data, signature)
+
+
+@lru_cache(maxsize=16)
+def _is_data(text: str, signature: bytes) -> bool:
+    try:
+        return binascii.a2b_base64(text, strict_mode=True).startswith(signature)
+    except ValueError:
+        return False
