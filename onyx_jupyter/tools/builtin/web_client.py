@@ -17,7 +17,6 @@ from urllib.parse import urljoin
 
 import httpx
 
-from onyx_jupyter import __version__
 from onyx_jupyter.errors import AddressNotAllowed, ToolError
 from onyx_jupyter.security.address_guard import AddressGuard, Target
 
@@ -25,6 +24,7 @@ MAX_REDIRECTS = 5
 CONNECT_S = 10.0
 READ_S = 20.0
 TOTAL_S = 60.0
+USER_AGENT = "onyx-jupyter"
 _REDIRECTS = (301, 302, 303, 307, 308)
 _KEPT_ELSEWHERE = frozenset({"accept", "accept-language", "user-agent"})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
@@ -99,7 +99,7 @@ class WebClient:
         """
         content = None if body is None else body.encode()
         target = self.guard.parse(url)
-        wanted = {"user-agent": f"onyx-jupyter/{__version__}", "accept": "*/*", "accept-encoding": "gzip, deflate"}
+        wanted = {"user-agent": USER_AGENT, "accept": "*/*", "accept-encoding": "gzip, deflate"}
         sent = wanted | {name.lower(): value for name, value in (headers or {}).items()}
         try:
             async with asyncio.timeout(self._total_s):
