@@ -7,10 +7,18 @@ import sys
 from pathlib import Path
 
 # By name, so that the list also guards libraries that a later part brings in.
-HEAVY_LIBRARIES = {"lancedb", "litellm", "numpy", "onnxruntime", "openai", "pandas", "pyarrow", "xllamacpp"} | {
+HEAVY_LIBRARIES = {
     "ddgs",
+    "lancedb",
+    "litellm",
     "lxml",
+    "numpy",
+    "onnxruntime",
+    "openai",
+    "pandas",
+    "pyarrow",
     "trafilatura",
+    "xllamacpp",
 }
 
 # In an interpreter of its own: the test process has imported half of the world already.
