@@ -70,7 +70,7 @@ class FallbackModel:
                 failure = error
             self._failure, self._second = failure, self._open_second()
             yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
-            if self.light != self._first.light:
+            if self.light != self._first.light and request.tools:  # a side request has a prompt of its own
                 request = replace(request, system=await self._prompt_for(self._second))
         async with closing(self._from_second(request, self._failure)) as events:
             async for event in events:

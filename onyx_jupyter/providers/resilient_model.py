@@ -110,6 +110,6 @@ class ResilientModel:
     def _with_wait(self, error: ModelError) -> ModelError:
         if not self._resilience.retry.asks_too_much(error):
             return error
-        wait_s = math.ceil(error.retry_after_s or 0)
-        hint = f"{self._title} asks to wait {wait_s} s. Ask again then, or choose another model."
-        return ModelError(error.code, str(error), hint=hint, retry_after_s=error.retry_after_s)
+        message = f"{error} It asks to wait {math.ceil(error.retry_after_s or 0)} s."
+        hint = "Ask again then, or choose another model."
+        return ModelError(error.code, message, hint=hint, retry_after_s=error.retry_after_s)

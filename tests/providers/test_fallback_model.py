@@ -3,14 +3,14 @@
 import pytest
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.messages import Message
+from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import ModelNote, ModelRequest
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.script import Call, Fail
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 
-QUESTION = ModelRequest("the long prompt", [Message("user", "Hello")])
+QUESTION = ModelRequest("the long prompt", [Message("user", "Hello")], [ToolDefinition("peek", "Looks.")])
 
 
 def pair(first, second, *, light=False):
@@ -110,3 +110,9 @@ async def test_a_conversation_too_long_for_the_second_is_for_the_caller_to_short
     assert model.context_window == 1000
     answer = await collect(model.stream(QUESTION))
     assert (answer.text, len(notes(answer))) == ("Hello.", 1)
+
+
+async def test_a_side_request_keeps_its_own_prompt():
+    _, second, model = pair([[Fail("unavailable")]], ["A title."], light=True)
+    await collect(model.stream(ModelRequest("Give a title.", QUESTION.messages)))
+    assert second.requests[0].system == "Give a title."

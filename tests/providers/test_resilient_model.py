@@ -78,7 +78,7 @@ async def test_a_wish_beyond_the_longest_wait_is_named_and_not_waited_for():
     error = (await bench.ask()).error
     assert error is not None
     assert (error.code, bench.waited, bench.calls) == ("rate_limit", [], 1)
-    assert "95 s" in (error.hint or "")
+    assert str(error) == "The scripted model failed. It asks to wait 95 s."
 
 
 @pytest.mark.parametrize("code", ["authentication", "refused", "not_found", "overflow"])
