@@ -23,7 +23,7 @@ class Lines:
 
 def append_line(path: Path, item: Mapping[str, Any]) -> None:
     """One `write` and an fsync; on failure the file is as before. Raises: StorageError."""
-    line = _encoded(item) + b"\n"
+    line = encode_line(item) + b"\n"
     with disk_errors("write to", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
@@ -55,8 +55,11 @@ def read_lines(path: Path) -> Lines:
     return Lines(tuple(objects), tuple(damaged))
 
 
-def _encoded(item: Mapping[str, Any]) -> bytes:
-    """UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes."""
+def encode_line(item: Mapping[str, Any]) -> bytes:
+    """The object as a line holds it, without the line's end.
+
+    UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes.
+    """
     try:
         return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -1,0 +1,227 @@
+"""The audit file: one hash-chained line for each thing that was done, decided or refused. It never deletes a line.
+
+A small file beside it keeps what the newest line is, so that lines taken from the end are missed too. Who can write
+both can write another history; anything less is found out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.clock import Clock, timestamp
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.security.audit_chain import HEAD_LOST, Broken, Head, chained, last_entry, torn_facts, walk
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
+from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.jsonl import append_line
+
+log = logging.getLogger(__name__)
+LOCK_S = 10.0
+TRUST_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check found: how many entries are as they were written, and the first line that is not."""
+
+    entries: int
+    broken: Broken | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.broken is None
+
+
+class AuditLog:
+    """Entries in the order of their making, on disk before `write` returns; servers on one home take turns."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._path = path
+        self._clock = clock
+        self._head_path = path.with_suffix(".head")
+        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
+        self._thread_lock = threading.RLock()
+        self._head = Head()
+        self._checked: tuple[tuple[int, ...], float, Head, Verified] | None = None
+
+    async def write(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Appends one entry. Cancelled, it is written all the same. Raises: StorageError."""
+        writing = asyncio.ensure_future(asyncio.to_thread(self.append, event, facts))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            raise
+
+    def append(self, event: str, facts: Mapping[str, Any]) -> None:
+        """The same, for a caller on a thread of its own."""
+        with self._locked():
+            for item in [*self._repairs(), {"event": event, **facts}]:
+                self._append(item)
+
+    async def verify(self) -> Verified:
+        """Checks every line. Raises: StorageError where the file cannot be read."""
+        return await asyncio.to_thread(self._verify)
+
+    async def check(self) -> Verified:
+        """The same for whoever asks often: what was checked in the last ten minutes and only grew is not read again."""
+        return await asyncio.to_thread(self._check)
+
+    # ── writing ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _append(self, facts: Mapping[str, Any]) -> None:
+        head = self._head
+        item = chained({"ts": timestamp(self._clock.now()), **facts}, head)
+        append_line(self._path, item)
+        with disk_errors("read", self._path):
+            size = self._path.stat().st_size
+        self._head = Head(head.number + 1, item["hash"], size, head.lines + 1)
+        self._keep_head()
+
+    def _repairs(self) -> list[Mapping[str, Any]]:
+        """Finds the entry to go on from, and what has to be said of the file first."""
+        raw, kept = self._read_after_head()
+        if kept is None:
+            self._head = last_entry(raw)
+            return [{"event": HEAD_LOST}]
+        self._head = kept
+        if kept == Head() and not raw:
+            return [{"event": "begin", "chain": secrets.token_hex(16)}]
+        piece = raw.rpartition(b"\n")[2]
+        for step in walk(raw.removesuffix(piece), kept):
+            if isinstance(step, Broken):
+                return []  # the break stays in the file for every later check to find
+            self._head = step
+        if not piece:
+            return []
+        self._head = Head(self._head.number, self._head.hash, self._head.size_bytes, self._head.lines + 1)
+        return [torn_facts(piece)]
+
+    def _read_after_head(self) -> tuple[bytes, Head | None]:
+        """What stands behind the newest entry that the record names (all, where there is none), and that entry."""
+        kept = self._kept_head()
+        if kept is None:
+            return self._read(0), None
+        return (b"" if self._size() <= kept.size_bytes else self._read(kept.size_bytes)), kept
+
+    def _keep_head(self) -> None:
+        """In place, since it says no more than the fsynced line before it: behind a kill it may lag, never lead."""
+        head = self._head
+        text = f"{head.number:012d} {head.hash} {head.size_bytes:015d} {head.lines:012d}\n".encode()
+        try:
+            is_new = not self._head_path.exists()
+            descriptor = os.open(self._head_path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+            try:
+                os.write(descriptor, text)
+                if is_new:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            log.warning("%s could not be written: %s", self._head_path, error)
+
+    def _kept_head(self) -> Head | None:
+        """None where there is no record, or none that can be read. What this server wrote itself it does not forget."""
+        try:
+            number, entry_hash, size, lines = self._head_path.read_text("ascii").split()
+            kept: Head | None = Head(int(number), entry_hash, int(size), int(lines))
+        except FileNotFoundError:
+            kept = None if self._size() else Head()
+        except ValueError:
+            kept = None
+        except OSError as error:
+            raise StorageError(f"Could not read {self._head_path}: {error.strerror}") from error
+        return self._head if self._head.number > (kept.number if kept else 0) else kept
+
+    # ── checking ────────────────────────────────────────────────────────────────────────────────────
+
+    def _verify(self) -> Verified:
+        with self._locked():
+            raw, kept, version = self._read(0), self._kept_head(), self._version()
+        head, verified = _walked(raw, Head(), kept)
+        self._checked = (version, self._clock.monotonic(), head, verified)
+        return verified
+
+    def _check(self) -> Verified:
+        if self._checked is None:
+            return self._verify()
+        version, at, head, verified = self._checked
+        with self._locked():
+            now, kept = self._version(), self._kept_head()
+            if now == version and kept is not None:
+                return verified
+            is_old = self._clock.monotonic() - at > TRUST_S
+            if is_old or verified.broken is not None or now[0] <= version[0]:
+                return self._verify()
+            raw = self._read(head.size_bytes)
+        head, verified = _walked(raw, head, kept)
+        if verified.broken is not None:
+            return self._verify()  # only the whole file says which line is the first
+        self._checked = (now, at, head, verified)
+        return verified
+
+    def _version(self) -> tuple[int, ...]:
+        with disk_errors("read", self._path):
+            try:
+                status = self._path.stat()
+            except FileNotFoundError:
+                return (0,)
+            return status.st_size, status.st_mtime_ns, status.st_ino
+
+    def _size(self) -> int:
+        return self._version()[0]
+
+    def _read(self, start: int) -> bytes:
+        with disk_errors("read", self._path):
+            if not self._path.exists():
+                return b""
+            with self._path.open("rb") as file:
+                file.seek(start)
+                return file.read()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keeps other threads and other servers waiting."""
+        with self._thread_lock:
+            make_private_folder(self._path.parent)
+            with disk_errors("lock", self._path):
+                try:
+                    self._file_lock.acquire()
+                except Timeout as error:
+                    raise StorageError(
+                        f"{self._path.name} could not be used: another server has kept it locked for {LOCK_S:g} s.",
+                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
+                    ) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
+
+
+def _walked(raw: bytes, head: Head, kept: Head | None) -> tuple[Head, Verified]:
+    """Every entry after `head`, and whether the last is the one that the record of the newest names."""
+    hash_of_kept = head.hash if kept is not None and kept.number == head.number else None
+    for step in walk(raw, head):
+        if isinstance(step, Broken):
+            return head, Verified(head.number, step)
+        head = step
+        if kept is not None and kept.number == head.number:
+            hash_of_kept = head.hash
+    if kept is None:
+        return head, Verified(head.number, Broken(head.lines + 1, "lines from here on may have been removed"))
+    if kept.number > head.number:
+        return head, Verified(head.number, Broken(head.lines + 1, "lines from here on were removed"))
+    if hash_of_kept not in (None, kept.hash):
+        return head, Verified(head.number, Broken(head.lines, "the lines up to it are not those that were written"))
+    return head, Verified(head.number)

@@ -1,0 +1,198 @@
+"""The audit file: every line on disk in its order, by many writers, and what was done to it afterwards is found."""
+
+import asyncio
+import json
+import os
+
+import pytest
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.security.audit import TRUST_S, AuditLog, Verified
+from onyx_jupyter.security.audit_chain import Broken
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.storage.full_disk import file_size_limit
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "home" / "audit.jsonl"
+
+
+def log(path, clock=None):
+    return AuditLog(path, clock or FakeClock())
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+async def filled(path, count=5):
+    audit = log(path)
+    for number in range(count):
+        await audit.write("tool", {"number": number, "text": "naïve\u2028 \ud83d"})
+    return audit
+
+
+async def test_entries_are_numbered_chained_and_for_the_owner_alone(path):
+    audit = await filled(path, 2)
+    begin, first, second = lines(path)
+    assert (begin["event"], begin["prev"]) == ("begin", "0" * 64)
+    assert [item["n"] for item in (begin, first, second)] == [1, 2, 3]
+    assert (first["prev"], second["prev"]) == (begin["hash"], first["hash"])
+    assert (first["v"], first["event"], first["number"]) == (1, "tool", 0)
+    assert first["ts"] == "2026-01-01T00:00:00.000Z"
+    for file in path.parent.iterdir():
+        assert file.stat().st_mode & 0o077 == 0, file
+    assert await audit.verify() == Verified(3)
+    assert await log(path).verify() == Verified(3)
+
+
+async def test_writers_on_one_home_take_turns(path):
+    one, two = log(path), log(path)
+    await asyncio.gather(*((one, two)[number % 2].write("tool", {"number": number}) for number in range(30)))
+    assert sorted(item.get("number", -1) for item in lines(path)) == list(range(-1, 30))
+    assert await one.verify() == await two.verify() == Verified(31)
+
+
+async def test_an_empty_home_has_nothing_to_object_to(path):
+    assert await log(path).verify() == Verified(0)
+
+
+@pytest.mark.parametrize(
+    ("damage", "line", "reason"),
+    [
+        (lambda a: [*a[:2], a[2].replace(b'"number":1', b'"number":7'), *a[3:]], 3, "changed"),
+        (lambda a: [*a[:2], a[2].replace(b",", b", ", 1), *a[3:]], 3, "changed"),
+        (lambda a: [*a[:2], *a[3:]], 3, "removed"),
+        (lambda a: [*a[:2], a[3], a[2], *a[4:]], 3, "moved"),
+        (lambda a: [*a[:3], a[2], *a[3:]], 4, "added"),
+        (lambda a: a[1:], 1, "removed"),
+        (lambda a: [*a[:3], b"\n", *a[3:]], 4, "changed"),
+        (lambda a: a[:-1], 6, "from here on were removed"),
+        (lambda a: [], 1, "from here on were removed"),
+        (lambda a: [*a[:-1], a[-1][:-9]], 6, "cut off"),
+        (lambda a: [*a[:-1], a[-1].replace(b"4", b"5", 1)], 6, "changed"),
+    ],
+)
+async def test_the_first_line_that_is_not_as_it_was_written_is_named_now_and_after_more_was_written(
+    path, damage, line, reason
+):
+    await filled(path)
+    path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
+    found = (await log(path).verify()).broken
+    assert found is not None
+    assert found.line == line
+    assert reason in found.reason
+    for _ in range(2):
+        await log(path).write("tool", {"number": "later"})
+    later = (await log(path).verify()).broken
+    assert later is not None
+    assert later.line == line
+    assert lines_that_read(path)[-1]["number"] == "later"
+
+
+def lines_that_read(path):
+    readable = []
+    for line in path.read_bytes().splitlines():
+        try:
+            readable.append(json.loads(line))
+        except ValueError:
+            continue
+    return readable
+
+
+async def test_a_file_that_went_away_is_missed_and_so_is_the_record_of_its_newest_line(path):
+    await filled(path)
+    head = path.with_suffix(".head")
+    kept = head.read_bytes()
+    head.unlink()
+    assert (await log(path).verify()).broken == Broken(7, "lines from here on may have been removed")
+    await log(path).write("tool", {})
+    broken = (await log(path).verify()).broken
+    assert broken is not None
+    assert "record of the newest line was gone" in broken.reason
+    path.unlink()
+    head.write_bytes(kept)
+    assert (await log(path).verify()).broken == Broken(1, "lines from here on were removed")
+
+
+async def test_a_running_server_also_misses_both_files_together(path):
+    audit = await filled(path)
+    path.unlink()
+    path.with_suffix(".head").unlink()
+    assert not (await audit.verify()).ok
+    await audit.write("tool", {})
+    assert (await log(path).verify()).broken == Broken(1, "lines before it were removed, added or moved")
+
+
+async def test_a_line_that_a_power_cut_tore_is_accounted_for_by_the_next(path):
+    await filled(path)
+    with path.open("ab") as file:
+        file.write(b'{"v":1,"n":7,"ts":"20')
+    assert (await log(path).verify()).broken == Broken(7, "it was cut off")
+    audit = log(path)
+    await audit.write("tool", {"number": "later"})
+    assert await audit.verify() == Verified(8)
+    torn = path.read_bytes().replace(b'"n":7,"ts":"20\n', b'"n":7,"ts":"21\n')
+    path.write_bytes(torn)
+    assert (await log(path).verify()).broken == Broken(7, "it was changed")
+
+
+async def test_a_kill_between_the_line_and_the_record_of_it_loses_nothing(path):
+    audit = await filled(path)
+    head = path.with_suffix(".head").read_bytes()
+    await audit.write("tool", {"number": "last"})
+    path.with_suffix(".head").write_bytes(head)
+    assert await log(path).verify() == Verified(7)
+    await log(path).write("tool", {})
+    assert await log(path).verify() == Verified(8)
+
+
+async def test_a_full_disk_refuses_and_the_chain_goes_on_afterwards(path):
+    audit = await filled(path)
+    before = path.read_bytes()
+    with file_size_limit(len(before) + 20), pytest.raises(StorageError):
+        await audit.write("tool", {"text": "x" * 100})
+    assert path.read_bytes() == before
+    await audit.write("tool", {})
+    assert await audit.verify() == Verified(7)
+
+
+async def test_a_cancelled_write_is_written_all_the_same(path):
+    audit = await filled(path, 1)
+    writing = asyncio.create_task(audit.write("tool", {"number": "cancelled"}))
+    await asyncio.sleep(0)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert lines(path)[-1]["number"] == "cancelled"
+
+
+async def test_whoever_asks_often_reads_only_what_is_new_until_the_last_whole_check_is_old(path):
+    clock = FakeClock()
+    audit = log(path, clock)
+    for _ in range(3):
+        await audit.write("tool", {})
+    assert await audit.check() == Verified(4)
+    await audit.write("tool", {})
+    status = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"n":2', b'"n":9'))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert await audit.check() == Verified(5)
+    assert not (await audit.verify()).ok
+    other = log(path, clock)
+    assert not (await other.check()).ok
+
+
+async def test_an_old_check_is_made_anew_and_a_smaller_or_broken_file_at_once(path):
+    clock = FakeClock()
+    audit = log(path, clock)
+    for _ in range(3):
+        await audit.write("tool", {})
+    await audit.check()
+    path.write_bytes(path.read_bytes().replace(b'"n":2', b'"n":9'))
+    await audit.write("tool", {})
+    clock.advance(TRUST_S + 1)
+    assert (await audit.check()).broken == Broken(2, "it was changed")
+    path.write_bytes(b"")
+    assert not (await audit.check()).ok
