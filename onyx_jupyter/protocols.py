@@ -203,17 +203,33 @@ class Memory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Exactly:
+    """What "always exactly this" binds beside the tool and its arguments.
+
+    `facts` are what the arguments only point at: a path's real one, the folder of a command, the source of a cell to
+    run. `without` names arguments that are not bound, since a fact stands for them or they change nothing. `shell` is a
+    shell command: each of its simple commands is then allowed by itself, instead of the call.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    shell: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPreview:
     """What a person is shown before a call runs.
 
     `details` is exactly what will run (command and cwd, cell diff …); `grant` is the key under which "allow for this
-    session" is remembered, and `grant_text` says in words what it covers.
+    session" is remembered, and `grant_text` says in words what it covers. Neither counts for a shell command: there a
+    session allows the same as always, until the server ends.
     """
 
     summary: str
     details: Mapping[str, Any]
     grant: str
     grant_text: str
+    exactly: Exactly = field(default_factory=Exactly)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +252,14 @@ class UserAnswer:
 class Approver(Protocol):
     """Whoever decides whether a call that changes something may run."""
 
-    async def ask(self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview) -> ApprovalAnswer:
-        """Waits for a person; silence until the timeout is a no. Cancelling closes the question."""
+    async def ask(
+        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str
+    ) -> ApprovalAnswer:
+        """Waits for a person where no grant answers; silence until the timeout is a no. Cancelling closes the question.
+
+        `call` has its arguments in canonical form: checked, and without those that equal their default.
+        Raises: StorageError where the decision could not be written, and then it does not count.
+        """
         ...
 
 
@@ -245,7 +267,7 @@ class Approver(Protocol):
 class ApprovalAnswer:
     """The decision on one call; `reason` is the person's own words, for the model.
 
-    `shown` is what the person saw when saying yes; None where a grant for the session answered.
+    `shown` is what the person saw when saying yes; None where a grant answered.
     """
 
     approved: bool

@@ -66,6 +66,10 @@ class PartialText(Protocol):
     async def discard(self) -> None: ...
 
 
+async def _unaudited(call: ToolCall, status: str, facts: Mapping[str, Any]) -> None:
+    """For a run that nobody keeps account of."""
+
+
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
 
@@ -74,7 +78,8 @@ class Run:
     """One answer being made, from the user's message to final, error or aborted.
 
     `earlier` tells watchers what the run did before a restart. `text` is what the model has said since its last
-    finished reply: what is kept when the run is stopped in the middle. `why` is the sentence with which it made its
+    finished reply: what is kept when the run is stopped in the middle. `audit` hears of each call that has its result,
+    with its status. `why` is the sentence with which it made its
     latest calls, for the person who is asked.
     """
 
@@ -94,6 +99,7 @@ class Run:
     new_id: Callable[[], str]
     max_turns: int
     work: WorkClock
+    audit: Callable[[ToolCall, str, Mapping[str, Any]], Awaitable[None]] = _unaudited
     processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()
     temperature: float | None = None

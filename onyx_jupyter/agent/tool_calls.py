@@ -36,10 +36,11 @@ async def perform(call: ToolCall, run: Run) -> None:
 
 
 async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: Mapping[str, Any]) -> None:
-    """Writes the paired result, then tells the watchers."""
+    """Writes the paired result, then tells the watchers and the audit."""
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None
     run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, result.output, attachments))
+    await run.audit(call, status, meta)
 
 
 async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
@@ -75,8 +76,9 @@ async def _ask(
         details=run.secrets.redact_data({**preview.details, **why}),
         grant_text=run.redact(preview.grant_text),
     )
+    exact = replace(call, arguments=arguments.model_dump(mode="json", by_alias=True, exclude_defaults=True))
     with run.work.paused():
-        answer = await run.approver.ask(run.session_key, run.run_id, call, preview)
+        answer = await run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
     if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):

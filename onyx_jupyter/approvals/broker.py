@@ -4,73 +4,112 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from onyx_jupyter.approvals.exact import Scope, blocked, scope_of
+from onyx_jupyter.approvals.grants import Grant, GrantStore
+from onyx_jupyter.approvals.policy import Policy, Verdict
 from onyx_jupyter.clock import Clock, IdSource, timestamp
-from onyx_jupyter.errors import AlreadyResolved, NotFound, OnyxError
+from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 
 log = logging.getLogger(__name__)
-Scope = Literal["once", "session"]
+Reach = Literal["once", "session", "always"]
 ANSWER_WRITE_S = 10.0
 
 
 class ApprovalJournal(Protocol):
-    """Where questions and answers are written before anybody hears of them."""
+    """Where questions and decisions are written before anybody hears of them."""
 
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
         """Raises: StorageError, and then nobody is asked."""
         ...
 
-    async def resolved(self, session_key: str, run_id: str, resolution: ApprovalResolved, scope: Scope | None) -> None:
+    async def resolved(self, session_key: str, request: ApprovalRequested, answer: Resolution) -> None:
         """Raises: StorageError, and then the answer does not count."""
         ...
+
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+        """A decision that nobody was asked for. Raises: StorageError, and then it does not count."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How a question was answered: what people hear of it, how far a yes reaches, and the grants that it makes."""
+
+    event: ApprovalResolved
+    reach: Reach | None = None
+    grants: Sequence[Grant] = ()
 
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """A question that waits; `request` is what people see."""
+    """A question that waits; `request` is what people see, `scope` what a yes can cover beyond this once."""
 
     session_key: str
     request: ApprovalRequested
-    grant: str
     answer: asyncio.Future[ApprovalAnswer]
+    agent_id: str
+    scope: Scope
 
 
 class ApprovalBroker:
     """Every open question of this server, and what was allowed for a session.
 
-    A grant for a session lives as long as the server: after a restart one is asked again.
+    What is allowed for a session lives as long as the server: after a restart one is asked again. What is allowed
+    always is the grants' business.
     """
 
-    def __init__(self, journal: ApprovalJournal, clock: Clock, ids: IdSource, timeout_s: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        journal: ApprovalJournal,
+        grants: GrantStore,
+        clock: Clock,
+        ids: IdSource,
+        timeout_s: Callable[[], float],
+        *,
+        policy: Policy | None = None,
+        redact: Callable[[str], str] = str,
+    ) -> None:
         self._journal = journal
+        self._grants = grants
+        self._policy = policy or Policy(grants)
+        self._redact = redact
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
         self._pending: dict[str, PendingApproval] = {}
         self._resolved: set[str] = set()
-        self._grants: dict[str, set[str]] = {}
+        self._allowed: dict[str, set[str]] = {}
         self._restored: dict[tuple[str, str], tuple[ApprovalRequested, asyncio.Event]] = {}
         self._closing = False
 
-    async def ask(self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview) -> ApprovalAnswer:
-        """Waits until somebody answers or the time is over; cancelling closes the question as aborted."""
-        if preview.grant in self._grants.get(session_key, ()):
-            return ApprovalAnswer(approved=True, reason=None)
-        restored, asked = self._restored.pop((run_id, call.id), (None, None))
-        request = restored or self._request(run_id, call, preview)
+    async def ask(
+        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str
+    ) -> ApprovalAnswer:
+        """Waits until somebody answers or the time is over; cancelling closes the question as aborted.
+
+        What is allowed already, and what nobody may allow, is written down and not asked.
+        """
+        scope = await asyncio.to_thread(scope_of, call, preview)
+        verdict = await self._policy.decide(agent_id, call, preview, scope, self._allowed.get(session_key, set()))
+        restored, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
+        if verdict.decision == "deny" or (verdict.decision == "allow" and restored is None):
+            asked.set()
+            await self._journal.decided(session_key, run_id, call, verdict)
+            return ApprovalAnswer(approved=verdict.decision == "allow", reason=verdict.reason)
+        request = restored or self._request(run_id, call, preview, scope)
         answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
-        pending = PendingApproval(session_key, request, preview.grant, answer)
+        pending = PendingApproval(session_key, request, answer, agent_id, _as_shown(request, preview, scope))
         await self._journal.requested(session_key, request, restored=restored is not None)
         self._pending[request.approval_id] = pending
-        if asked is not None:
-            asked.set()
+        asked.set()
         try:
             async with asyncio.timeout(self._remaining_s(request)):
                 return await asyncio.shield(answer)  # a Stop or the timeout must not cancel the answer itself
@@ -83,18 +122,32 @@ class ApprovalBroker:
         finally:
             self._pending.pop(request.approval_id, None)
 
-    async def approve(self, approval_id: str, by: str, scope: Scope) -> None:
-        """Raises: NotFound, AlreadyResolved, StorageError."""
+    async def approve(self, approval_id: str, by: str, reach: Reach) -> None:
+        """A yes. `session` reaches no further than `once` where the question says so.
+
+        Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest where it cannot be allowed always.
+        """
+        waiting = self._pending.get(approval_id)
+        if waiting is not None and reach == "always" and waiting.scope.blocked is not None:
+            reason = f"This cannot be allowed always, because {waiting.scope.blocked}."
+            raise InvalidRequest(f"`scope`: {reason} Nothing was run.", field="scope")
         pending = self._take(approval_id)
-        await self._settle(pending, "approved", by, None, scope)
-        if scope == "session":
-            self._grants.setdefault(pending.session_key, set()).add(pending.grant)
-        _answer(pending, ApprovalAnswer(approved=True, shown=pending.request.details))
+        if reach == "session" and not pending.scope.session_keys:
+            reach = "once"
+        grants = self._grants_for(pending, by) if reach == "always" else ()
+        await self._settle(pending, Resolution(_resolved(pending, "approved", by), reach, grants))
+        if reach == "session":
+            self._allowed.setdefault(pending.session_key, set()).update(pending.scope.session_keys)
+        try:
+            if grants:
+                await self._keep(grants)
+        finally:  # the yes is on disk and holds this once, whether or not it could be kept for always
+            _answer(pending, ApprovalAnswer(approved=True, shown=pending.request.details))
 
     async def deny(self, approval_id: str, by: str, reason: str | None) -> None:
         """Raises: NotFound, AlreadyResolved, StorageError."""
         pending = self._take(approval_id)
-        await self._settle(pending, "denied", by, reason, None)
+        await self._settle(pending, Resolution(_resolved(pending, "denied", by, reason)))
         _answer(pending, ApprovalAnswer(approved=False, reason=reason or "The user said no and gave no reason."))
 
     def pending(self, session_key: str | None = None) -> list[PendingApproval]:
@@ -114,18 +167,29 @@ class ApprovalBroker:
         """The server goes down: open questions stay open on disk, for the next start."""
         self._closing = True
 
-    def _request(self, run_id: str, call: ToolCall, preview: ToolPreview) -> ApprovalRequested:
+    def _request(self, run_id: str, call: ToolCall, preview: ToolPreview, scope: Scope) -> ApprovalRequested:
         expires = self._clock.now() + timedelta(seconds=self._timeout_s())
-        details: Mapping[str, Any] = {**preview.details, "sessionScope": preview.grant_text}
+        always = {"alwaysScope": scope.always_text and self._redact(scope.always_text)}
+        blocked_text = {"alwaysBlocked": scope.blocked} if scope.blocked else {}
         return ApprovalRequested(
             approval_id=self._ids.new(),
             run_id=run_id,
             call_id=call.id,
             tool_name=call.name,
             summary=preview.summary,
-            details=dict(details),
+            details={**preview.details, "sessionScope": self._redact(scope.session_text), **always, **blocked_text},
             expires_at=timestamp(expires),
         )
+
+    def _grants_for(self, pending: PendingApproval, by: str) -> Sequence[Grant]:
+        tool = pending.request.tool_name
+        return [self._grants.new(pending.agent_id, tool, item.what, item.digest, by) for item in pending.scope.items]
+
+    async def _keep(self, grants: Sequence[Grant]) -> None:
+        try:
+            await self._grants.add(grants)
+        except StorageError as error:
+            raise StorageError(f"It was allowed this once, but not for always. {error}", hint=error.hint) from error
 
     def _remaining_s(self, request: ApprovalRequested) -> float:
         expires = datetime.fromisoformat(request.expires_at)
@@ -147,7 +211,7 @@ class ApprovalBroker:
             done, _ = await asyncio.wait([pending.answer], timeout=ANSWER_WRITE_S)
             return pending.answer.result() if done else ApprovalAnswer(approved=False, reason=reason)
         self._resolved.add(pending.request.approval_id)
-        await self._settle(pending, decision, by, reason, None)
+        await self._settle(pending, Resolution(_resolved(pending, decision, by, reason)))
         return ApprovalAnswer(approved=False, reason=reason)
 
     async def _abort(self, pending: PendingApproval) -> None:
@@ -157,18 +221,26 @@ class ApprovalBroker:
         except OnyxError as error:
             log.error("The end of approval %s could not be written: %s", pending.request.approval_id, error)
 
-    async def _settle(
-        self, pending: PendingApproval, decision: Decision, by: str, reason: str | None, scope: Scope | None
-    ) -> None:
+    async def _settle(self, pending: PendingApproval, answer: Resolution) -> None:
         request = pending.request
-        resolution = ApprovalResolved(request.approval_id, decision, by, reason)
         try:
-            await self._journal.resolved(pending.session_key, request.run_id, resolution, scope)
+            await self._journal.resolved(pending.session_key, request, answer)
         except BaseException:
-            if decision in ("approved", "denied"):
+            if answer.event.decision in ("approved", "denied"):
                 self._pending[request.approval_id] = pending  # nothing was decided: it can be answered again
                 self._resolved.discard(request.approval_id)
             raise
+
+
+def _as_shown(request: ApprovalRequested, preview: ToolPreview, scope: Scope) -> Scope:
+    """A yes reaches no further than what people see, and a question from before a restart shows what was there then."""
+    if all(request.details.get(name) == value for name, value in preview.details.items()):
+        return scope
+    return blocked("what it would do has changed since it was asked")
+
+
+def _resolved(pending: PendingApproval, decision: Decision, by: str, reason: str | None = None) -> ApprovalResolved:
+    return ApprovalResolved(pending.request.approval_id, decision, by, reason)
 
 
 def _answer(pending: PendingApproval, answer: ApprovalAnswer) -> None:

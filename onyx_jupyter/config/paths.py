@@ -26,6 +26,14 @@ class Home:
         return self.root / "onyx.json"
 
     @property
+    def grants_file(self) -> Path:
+        return self.root / "grants.json"
+
+    @property
+    def audit_file(self) -> Path:
+        return self.root / "audit.jsonl"
+
+    @property
     def sessions(self) -> Path:
         return self.root / "sessions"
 

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from onyx_jupyter.config.schema import EMBEDDED_MODEL
-from onyx_jupyter.errors import ModelError
+from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.runtime.onyx import Onyx
 
 
@@ -18,6 +18,8 @@ async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
         "model": _model(onyx, _default_model(onyx)),
         "embeddedModel": _model(onyx, EMBEDDED_MODEL),
         "storage": await asyncio.to_thread(_storage, onyx),
+        "grants": await _grants(onyx),
+        "audit": await _audit(onyx),
     }
 
 
@@ -55,3 +57,26 @@ def _storage(onyx: Onyx) -> dict[str, Any]:
         return {"ok": True, "message": str(onyx.home.root)}
     hint = "Set ONYX_HOME to a folder that you own."
     return {"ok": False, "message": f"{onyx.home.root} cannot be written to.", "hint": hint}
+
+
+async def _grants(onyx: Onyx) -> dict[str, Any]:
+    problem = await onyx.grants.problem()
+    if problem is None:
+        count = len(await onyx.grants.list())
+        things = "1 thing is" if count == 1 else f"{count} things are"
+        return {"ok": True, "message": f"{things} allowed always."}
+    hint = f"Allow again what you want allowed, then delete the damaged file in {onyx.home.root}."
+    return {"ok": False, "message": problem, "hint": hint}
+
+
+async def _audit(onyx: Onyx) -> dict[str, Any]:
+    path = onyx.home.audit_file
+    try:
+        verified = await onyx.audit_log.check()
+    except StorageError as error:
+        return {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
+    if verified.broken is None:
+        return {"ok": True, "message": f"{path.name}: {verified.entries} entries, as they were written."}
+    where = f"{path.name}, line {verified.broken.line}: {verified.broken.reason}."
+    hint = f"Keep a copy of it. To begin a new one, stop the server and move {path.stem}.* out of {path.parent}."
+    return {"ok": False, "message": where, "hint": hint}

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.approvals.broker import Scope
-from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved, camel_data
+from typing import Any
+
+from onyx_jupyter.approvals.broker import Resolution
+from onyx_jupyter.approvals.policy import Verdict
+from onyx_jupyter.events import ApprovalRequested, QuestionAsked, QuestionResolved, camel_data
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.runtime.audit_trail import APPROVED, AuditTrail, listed
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.sessions.store import SessionStore
 
 
 class TranscriptJournal:
-    """What is asked is on disk before anybody is asked, an answer before anything runs."""
+    """What is asked is on disk before anybody is asked, an answer before anything runs.
 
-    def __init__(self, sessions: SessionStore, streams: SessionStreams) -> None:
+    A decision stands in the audit file first: a person's yes that got no further is known, and ran nothing.
+    """
+
+    def __init__(self, sessions: SessionStore, streams: SessionStreams, audit: AuditTrail) -> None:
         self._sessions = sessions
         self._streams = streams
+        self._audit = audit
 
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
         if not restored:
@@ -21,11 +30,24 @@ class TranscriptJournal:
             await transcript.append("system", "", {"kind": "approval_request", **camel_data(request)})
         self._streams.publish(session_key, request)
 
-    async def resolved(self, session_key: str, run_id: str, resolution: ApprovalResolved, scope: Scope | None) -> None:
+    async def resolved(self, session_key: str, request: ApprovalRequested, answer: Resolution) -> None:
+        event, reach = answer.event, {"scope": answer.reach} if answer.reach else {}
+        by = event.by if event.decision in ("expired", "aborted") else f"user:{event.by}"
+        known = {"approvalId": request.approval_id, "tool": request.tool_name, "details": request.details, **reach}
+        grants = {"grants": listed(answer.grants)} if answer.grants else {}
+        reason = {"reason": event.reason} if event.reason else {}
+        await self._audit.decision(
+            session_key, request.run_id, request.call_id, event.decision, by, {**known, **grants, **reason}
+        )
         transcript = await self._sessions.get(session_key)
-        facts = {"kind": "approval_resolved", "runId": run_id, **camel_data(resolution)}
-        await transcript.append("system", "", facts | ({"scope": scope} if scope else {}))
-        self._streams.publish(session_key, resolution)
+        facts = {"kind": "approval_resolved", "runId": request.run_id, **camel_data(event), **reach}
+        await transcript.append("system", "", facts)
+        self._streams.publish(session_key, event)
+
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+        decision = APPROVED if verdict.decision == "allow" else "denied"
+        facts: dict[str, Any] = {"tool": call.name, "arguments": dict(call.arguments), "reason": verdict.reason}
+        await self._audit.decision(session_key, run_id, call.id, decision, verdict.by, facts)
 
     async def asked(self, session_key: str, asked: QuestionAsked, *, restored: bool) -> None:
         if not restored:

@@ -11,6 +11,7 @@ from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
@@ -21,6 +22,7 @@ from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.processors import run_processors
@@ -28,6 +30,7 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Surroundings
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
+from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
@@ -84,7 +87,16 @@ class Onyx:
         self._agents: dict[str, AgentParts] = {}
         self.streams = SessionStreams(encode, self.redact_data)
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self._secrets)
-        self._journal = TranscriptJournal(self.sessions, self.streams)
+        self.audit_log = AuditLog(home.audit_file, self._clock)
+        self._audit = AuditTrail(self.audit_log, self.redact_data)
+        self.grants = GrantStore(
+            home.grants_file,
+            self._clock,
+            self._ids,
+            redact=self.redact,
+            on_change=lambda: self.streams.broadcast("grants.updated", {}),
+        )
+        self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
         self._approvals: ApprovalBroker | None = None
         self._questions: Questions | None = None
         self._runs: Runs | None = None
@@ -242,6 +254,10 @@ class Onyx:
         assert self._questions is not None, "ready() comes first"
         return self._questions
 
+    async def revoke_grant(self, grant_id: str, by: str) -> None:
+        """The grant counts no more, from the next call on. Raises: NotFound, StorageError."""
+        await self._audit.revoked(await self.grants.revoke(grant_id), by)
+
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -252,10 +268,14 @@ class Onyx:
     async def _prepare(self) -> None:
         await asyncio.to_thread(self._make_home)
         await self._configure()
-        self._approvals = ApprovalBroker(self._journal, self._clock, self._ids, self._patience_s)
+        self._approvals = ApprovalBroker(
+            self._journal, self.grants, self._clock, self._ids, self._patience_s, redact=self.redact
+        )
         self._questions = Questions(self._journal, self._clock, self._ids, self._patience_s)
-        self._runs = Runs(self._surroundings, self.streams, self._approvals, self._questions, self._announce)
-        await recover(self.sessions, self._runs, self._approvals, self._questions, self._clock)
+        self._runs = Runs(
+            self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._announce
+        )
+        await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock)
 
     def _patience_s(self) -> float:
         """How long a person has for an answer."""

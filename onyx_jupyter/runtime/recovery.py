@@ -15,6 +15,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import OnyxError, SessionBusy
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
 from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.runs import Runs
 from onyx_jupyter.sessions.conversation import open_approvals, open_questions, unfinished_runs
 from onyx_jupyter.sessions.entry import Entry
@@ -35,7 +36,12 @@ Waiting = ApprovalRequested | QuestionAsked
 
 
 async def recover(
-    sessions: SessionStore, runs: Runs, approvals: ApprovalBroker, questions: Questions, clock: Clock
+    sessions: SessionStore,
+    runs: Runs,
+    approvals: ApprovalBroker,
+    questions: Questions,
+    audit: AuditTrail,
+    clock: Clock,
 ) -> None:
     """Goes through every session that has an unfinished run. One that fails is logged and leaves the others alone."""
     for session in await sessions.list():
@@ -43,7 +49,7 @@ async def recover(
             continue
         try:
             transcript = await sessions.get(session.session_key)
-            await _recover_session(transcript, runs, approvals, questions, clock)
+            await _recover_session(transcript, runs, approvals, questions, audit, clock)
         except SessionBusy:
             continue  # another server is at work in it
         except OnyxError as error:
@@ -53,7 +59,12 @@ async def recover(
 
 
 async def _recover_session(
-    transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, questions: Questions, clock: Clock
+    transcript: SessionTranscript,
+    runs: Runs,
+    approvals: ApprovalBroker,
+    questions: Questions,
+    audit: AuditTrail,
+    clock: Clock,
 ) -> None:
     if runs.activity(transcript.session_key) != "idle":
         return
@@ -63,7 +74,7 @@ async def _recover_session(
         await transcript.load()
         rescued = await asyncio.to_thread(rescued_text, transcript.partial_path)
         for run_id in unfinished_runs(transcript.entries):
-            request = await _recover_run(transcript, run_id, rescued, clock)
+            request = await _recover_run(transcript, run_id, rescued, audit, clock)
             if request is not None:
                 waiting.append(request)
         await asyncio.to_thread(transcript.partial_path.unlink, missing_ok=True)
@@ -80,6 +91,7 @@ async def _recover_run(
     transcript: SessionTranscript,
     run_id: str,
     rescued: Mapping[str, str],
+    audit: AuditTrail,
     clock: Clock,
 ) -> Waiting | None:
     """The question where the run waits for a person and can go on; else the run is ended."""
@@ -93,14 +105,18 @@ async def _recover_run(
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
     if isinstance(request, ApprovalRequested):
         expired = {"approvalId": request.approval_id, "decision": "expired", "by": "timeout"}
+        about = {"approvalId": request.approval_id, "tool": request.tool_name}
+        await audit.decision(transcript.session_key, run_id, request.call_id, "expired", "timeout", about)
         await transcript.append("system", "", {"kind": "approval_resolved", "runId": run_id, **expired})
-        await transcript.append_result(run_id, calls.pop(0), TOO_LATE, {"status": "denied"})
+        await transcript.append_result(run_id, call := calls.pop(0), TOO_LATE, {"status": "denied"})
+        await audit.tool_run(transcript.session_key, run_id, call, "denied", {})
     elif isinstance(request, QuestionAsked):
         expired = {"questionId": request.question_id, "callId": request.call_id, "outcome": "expired", "by": "timeout"}
         await transcript.append("system", "", {"kind": "question_resolved", "runId": run_id, **expired})
         await transcript.append_result(run_id, calls.pop(0), NO_ANSWER, {"status": "failed"})
     for call in calls:
         await transcript.append_result(run_id, call, CUT_OFF, {"status": "interrupted"})
+        await audit.tool_run(transcript.session_key, run_id, call, "interrupted", {})
     await transcript.append_end(run_id, "interrupted", {})
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.run import Run
@@ -19,6 +20,7 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.run_prompt import RunPrompt
@@ -55,12 +57,14 @@ class Runs:
         streams: SessionStreams,
         approvals: ApprovalBroker,
         questions: Questions,
+        audit: AuditTrail,
         on_change: Callable[[SessionTranscript], None],
     ) -> None:
         self._around = surroundings
         self._streams = streams
         self._approvals = approvals
         self._questions = questions
+        self._audit = audit
         self._on_change = on_change
         self._models = ModelChoice(surroundings.clock, surroundings.waits)
         self._queues: dict[str, SessionQueue] = {}
@@ -144,6 +148,9 @@ class Runs:
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
 
+        async def audit(call: ToolCall, status: str, facts: Mapping[str, Any]) -> None:
+            await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
+
         def prompt(model: Model) -> RunPrompt:
             return RunPrompt(parts, offered, transcript, light=model.light)
 
@@ -162,6 +169,7 @@ class Runs:
             context_for=lambda call: self._context(call, message, transcript, parts, settings, emit),
             approver=self._approvals,
             build_prompt=lambda note: prompt(model).build(note),
+            audit=audit,
             emit=emit,
             secrets=settings.secrets,
             clock=around.clock,

@@ -1,21 +1,31 @@
 """Asking people: the first answer counts, silence is a no, nothing runs that was not written down."""
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.broker import ApprovalBroker, Reach, Resolution
+from onyx_jupyter.approvals.grants import GrantStore
+from onyx_jupyter.approvals.policy import Ceiling, Policy, Verdict, no_ceiling
 from onyx_jupyter.clock import IdSource
-from onyx_jupyter.errors import AlreadyResolved, NotFound, StorageError
-from onyx_jupyter.events import ApprovalRequested, ApprovalResolved
+from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, StorageError
+from onyx_jupyter.events import ApprovalRequested
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
+from onyx_jupyter.protocols import ApprovalAnswer, Exactly, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import until
 
-LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command")
-REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command")
+LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command", Exactly({"command": "ls"}))
+REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command", Exactly({"command": "rm"}))
+
+
+def shell(command: str, cwd: str = "/work", **more: Any) -> ToolPreview:
+    """A preview as exec gives it."""
+    facts = Exactly({"cwd": cwd, **more}, without=("command", "cwd", "timeoutMs"), shell=command)
+    return ToolPreview(f"Run `{command}`", {"command": command, "cwd": cwd}, "", "", facts)
 
 
 class Journal:
@@ -24,6 +34,7 @@ class Journal:
     def __init__(self) -> None:
         self.asked: list[tuple[ApprovalRequested, bool]] = []
         self.answers: list[tuple[str, str, str, str | None]] = []
+        self.decisions: list[tuple[str, Verdict]] = []
         self.refuses: set[str] = set()
         self.held: asyncio.Event | None = None
 
@@ -32,40 +43,67 @@ class Journal:
             raise StorageError("The disk is full.")
         self.asked.append((request, restored))
 
-    async def resolved(self, session_key: str, run_id: str, resolution: ApprovalResolved, scope: Any) -> None:
+    async def resolved(self, session_key: str, request: ApprovalRequested, answer: Resolution) -> None:
         if self.held is not None:
             await self.held.wait()
         if "resolved" in self.refuses:
             raise StorageError("The disk is full.")
-        self.answers.append((resolution.decision, resolution.by, run_id, scope))
+        self.answers.append((answer.event.decision, answer.event.by, request.run_id, answer.reach))
+
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+        if "decided" in self.refuses:
+            raise StorageError("The disk is full.")
+        self.decisions.append((call.id, verdict))
 
 
 class Desk:
     """A broker with its journal, and questions under way."""
 
-    def __init__(self, timeout_s: float = 600.0) -> None:
+    def __init__(self, folder: Path, timeout_s: float = 600.0, ceiling: Ceiling = no_ceiling) -> None:
         self.clock = FakeClock()
+        ids = IdSource(self.clock)
         self.journal = Journal()
-        self.broker = ApprovalBroker(self.journal, self.clock, IdSource(self.clock), lambda: timeout_s)
+        self.changes = 0
+        self.grants = GrantStore(folder / "grants.json", self.clock, ids, redact=str, on_change=self._changed)
+        policy = Policy(self.grants, ceiling)
+        self.broker = ApprovalBroker(self.journal, self.grants, self.clock, ids, lambda: timeout_s, policy=policy)
 
     def ask(
-        self, preview: ToolPreview = LIST, session: str = "s1", call_id: str = "c1", run_id: str = "r1"
+        self,
+        preview: ToolPreview = LIST,
+        session: str = "s1",
+        call_id: str = "c1",
+        run_id: str = "r1",
+        agent: str = "main",
     ) -> asyncio.Task[ApprovalAnswer]:
         call = ToolCall(call_id, "exec", {})
-        return asyncio.create_task(self.broker.ask(session, run_id, call, preview))
+        return asyncio.create_task(self.broker.ask(session, run_id, call, preview, agent_id=agent))
 
     async def asked(self, count: int = 1) -> ApprovalRequested:
         await until(lambda: len(self.broker.pending()) == count)
         return self.broker.pending()[-1].request
 
+    async def say(self, reach: Reach, **asked: Any) -> None:
+        """Asks, and says yes."""
+        asking = self.ask(**asked)
+        await self.broker.approve((await self.asked()).approval_id, "ada", reach)
+        assert (await asking).approved
 
-async def test_a_question_waits_and_shows_exactly_what_would_run():
-    desk = Desk(timeout_s=60)
+    def _changed(self) -> None:
+        self.changes += 1
+
+
+async def test_a_question_waits_and_shows_exactly_what_would_run(tmp_path):
+    desk = Desk(tmp_path, timeout_s=60)
     asking = desk.ask()
     request = await desk.asked()
     assert not asking.done()
     assert (request.tool_name, request.call_id, request.run_id) == ("exec", "c1", "r1")
-    assert request.details == {"command": "ls", "sessionScope": "this exact command"}
+    assert request.details == {
+        "command": "ls",
+        "sessionScope": "this exact command",
+        "alwaysScope": "exactly this call of exec, with the same arguments, in every session, until you revoke it",
+    }
     assert request.expires_at == "2026-01-01T00:01:00.000Z"
     assert desk.journal.asked == [(request, False)]
     await desk.broker.approve(request.approval_id, "ada", "once")
@@ -74,8 +112,8 @@ async def test_a_question_waits_and_shows_exactly_what_would_run():
     assert desk.broker.pending() == []
 
 
-async def test_allowed_once_is_asked_again_the_next_time():
-    desk = Desk()
+async def test_allowed_once_is_asked_again_the_next_time(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.approve((await desk.asked()).approval_id, "ada", "once")
     await asking
@@ -85,8 +123,8 @@ async def test_allowed_once_is_asked_again_the_next_time():
     again.cancel()
 
 
-async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_another_session_are():
-    desk = Desk()
+async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_another_session_are(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.approve((await desk.asked()).approval_id, "ada", "session")
     await asking
@@ -100,16 +138,16 @@ async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_a
         task.cancel()
 
 
-async def test_a_denial_carries_the_persons_own_words():
-    desk = Desk()
+async def test_a_denial_carries_the_persons_own_words(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.deny((await desk.asked()).approval_id, "ada", "Not on Fridays")
     assert await asking == ApprovalAnswer(approved=False, reason="Not on Fridays")
     assert desk.journal.answers == [("denied", "ada", "r1", None)]
 
 
-async def test_silence_denies_and_a_late_yes_changes_nothing():
-    desk = Desk(timeout_s=0)
+async def test_silence_denies_and_a_late_yes_changes_nothing(tmp_path):
+    desk = Desk(tmp_path, timeout_s=0)
     asking = desk.ask()
     answer = await asking
     assert not answer.approved
@@ -123,8 +161,8 @@ async def test_silence_denies_and_a_late_yes_changes_nothing():
     assert not (await desk.ask(call_id="c2")).approved
 
 
-async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so():
-    desk = Desk()
+async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so(tmp_path):
+    desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
     request = await desk.asked()
@@ -140,16 +178,16 @@ async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so()
     assert [answer[:2] for answer in desk.journal.answers] == [("denied", "ada")]
 
 
-async def test_an_answer_to_nothing_is_not_found():
-    desk = Desk()
+async def test_an_answer_to_nothing_is_not_found(tmp_path):
+    desk = Desk(tmp_path)
     with pytest.raises(NotFound, match="nothing"):
         await desk.broker.approve("nothing", "ada", "once")
     with pytest.raises(NotFound):
         await desk.broker.deny("nothing", "ada", None)
 
 
-async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing():
-    desk = Desk()
+async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
     asking.cancel()
@@ -161,8 +199,8 @@ async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing():
         await desk.broker.approve(request.approval_id, "ada", "once")
 
 
-async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it():
-    desk = Desk()
+async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.asked()
     desk.journal.refuses.add("resolved")
@@ -171,8 +209,8 @@ async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it():
         await asking
 
 
-async def test_a_stop_while_the_yes_is_being_written_still_stops():
-    desk = Desk()
+async def test_a_stop_while_the_yes_is_being_written_still_stops(tmp_path):
+    desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
     request = await desk.asked()
@@ -186,8 +224,8 @@ async def test_a_stop_while_the_yes_is_being_written_still_stops():
         await asking
 
 
-async def test_a_yes_that_is_being_written_when_the_time_is_over_counts():
-    desk = Desk(timeout_s=0.05)
+async def test_a_yes_that_is_being_written_when_the_time_is_over_counts(tmp_path):
+    desk = Desk(tmp_path, timeout_s=0.05)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
     request = await desk.asked()
@@ -200,16 +238,16 @@ async def test_a_yes_that_is_being_written_when_the_time_is_over_counts():
     assert [answer[0] for answer in desk.journal.answers] == ["approved"]
 
 
-async def test_a_question_that_cannot_be_written_is_asked_of_nobody():
-    desk = Desk()
+async def test_a_question_that_cannot_be_written_is_asked_of_nobody(tmp_path):
+    desk = Desk(tmp_path)
     desk.journal.refuses.add("requested")
     with pytest.raises(StorageError):
         await desk.ask()
     assert desk.broker.pending() == []
 
 
-async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again():
-    desk = Desk()
+async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
     desk.journal.refuses.add("resolved")
@@ -226,8 +264,8 @@ async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again
     again.cancel()
 
 
-async def test_when_the_server_closes_the_question_stays_open_in_the_journal():
-    desk = Desk()
+async def test_when_the_server_closes_the_question_stays_open_in_the_journal(tmp_path):
+    desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.asked()
     desk.broker.close()
@@ -237,11 +275,11 @@ async def test_when_the_server_closes_the_question_stays_open_in_the_journal():
     assert desk.journal.answers == []
 
 
-async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline():
-    before = Desk(timeout_s=60)
+async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline(tmp_path):
+    before = Desk(tmp_path, timeout_s=60)
     asking = before.ask()
     request = await before.asked()
-    after = Desk(timeout_s=9999)
+    after = Desk(tmp_path, timeout_s=9999)
     asked = after.broker.restore(request)
     assert not asked.is_set()
     again = after.ask()
@@ -253,12 +291,12 @@ async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline():
     asking.cancel()
 
 
-async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixed_up():
-    before = Desk()
+async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixed_up(tmp_path):
+    before = Desk(tmp_path)
     tasks = [before.ask(LIST, "s1", "call_1", "r1"), before.ask(REMOVE, "s2", "call_1", "r2")]
     await before.asked(2)
     first, second = (item.request for item in before.broker.pending())
-    after = Desk()
+    after = Desk(tmp_path)
     after.broker.restore(first)
     after.broker.restore(second)
     again = [after.ask(LIST, "s1", "call_1", "r1"), after.ask(REMOVE, "s2", "call_1", "r2")]
@@ -269,11 +307,11 @@ async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixe
         task.cancel()
 
 
-async def test_a_restored_question_whose_deadline_is_over_denies():
-    before = Desk(timeout_s=60)
+async def test_a_restored_question_whose_deadline_is_over_denies(tmp_path):
+    before = Desk(tmp_path, timeout_s=60)
     asking = before.ask()
     request = await before.asked()
-    after = Desk()
+    after = Desk(tmp_path)
     after.clock.advance(61)
     after.broker.restore(request)
     assert not (await after.ask()).approved
@@ -281,8 +319,8 @@ async def test_a_restored_question_whose_deadline_is_over_denies():
     asking.cancel()
 
 
-async def test_open_questions_are_listed_by_session():
-    desk = Desk()
+async def test_open_questions_are_listed_by_session(tmp_path):
+    desk = Desk(tmp_path)
     tasks = [desk.ask(session="s1"), desk.ask(session="s2")]
     await desk.asked(2)
     assert [item.session_key for item in desk.broker.pending()] == ["s1", "s2"]
@@ -290,3 +328,129 @@ async def test_open_questions_are_listed_by_session():
     assert desk.broker.pending("s3") == []
     for task in tasks:
         task.cancel()
+
+
+async def test_allowed_always_holds_in_every_session_of_that_agent_and_after_a_restart(tmp_path):
+    desk = Desk(tmp_path)
+    await desk.say("always")
+    assert desk.journal.answers == [("approved", "ada", "r1", "always")]
+    assert desk.changes == 1
+    (grant,) = await desk.grants.list()
+    assert (grant.agent_id, grant.tool, grant.by) == ("main", "exec", "ada")
+    later = Desk(tmp_path)
+    assert (await later.ask(session="s2", call_id="c2")).approved
+    assert later.journal.decisions == [("c2", Verdict("allow", f"grant:{grant.id}", "allowed always"))]
+    assert later.journal.asked == []
+    others = [later.ask(REMOVE), later.ask(agent="other", session="s3")]
+    await later.asked(2)
+    assert not any(task.done() for task in others)
+    for task in others:
+        task.cancel()
+
+
+async def test_a_revoked_grant_counts_no_more_on_any_server(tmp_path):
+    desk, neighbour = Desk(tmp_path), Desk(tmp_path)
+    await desk.say("always")
+    assert (await neighbour.ask(call_id="c2")).approved
+    (grant,) = await desk.grants.list()
+    await desk.grants.revoke(grant.id)
+    again = neighbour.ask(call_id="c3")
+    await neighbour.asked()
+    assert not again.done()
+    again.cancel()
+
+
+async def test_a_shell_command_runs_unasked_when_each_of_its_commands_is_allowed_in_that_folder(tmp_path):
+    desk = Desk(tmp_path)
+    await desk.say("always", preview=shell("git status"))
+    await desk.say("session", preview=shell("ls -l | wc"))
+    assert (await desk.ask(shell("wc && git  'status' ; ls -l"))).approved
+    asked = [
+        desk.ask(shell("git status", cwd="/elsewhere"), call_id="c2"),
+        desk.ask(shell("git status && git push"), call_id="c3"),
+        desk.ask(shell("git status > file"), call_id="c4"),
+        desk.ask(shell("git status", background=True), call_id="c5"),
+        desk.ask(shell("ls -l"), call_id="c6", session="s2"),
+    ]
+    await desk.asked(len(asked))
+    assert not any(task.done() for task in asked)
+    for task in asked:
+        task.cancel()
+
+
+async def test_what_always_would_mean_is_said_before_it_is_chosen(tmp_path):
+    desk = Desk(tmp_path)
+    asking = desk.ask(shell("git status && ls"))
+    details = (await desk.asked()).details
+    where = "`git status` and `ls`, each exactly so, in /work"
+    assert details["sessionScope"] == where
+    assert details["alwaysScope"] == f"{where}, in every session, until you revoke it"
+    asking.cancel()
+
+
+async def test_always_is_refused_where_it_is_not_offered_and_the_question_stays_open(tmp_path):
+    desk = Desk(tmp_path)
+    asking = desk.ask(shell("ls *.txt"))
+    request = await desk.asked()
+    assert request.details["alwaysScope"] is None
+    assert request.details["alwaysBlocked"] == "it holds a pattern that the shell expands"
+    assert request.details["sessionScope"] == "only this once, because it holds a pattern that the shell expands"
+    with pytest.raises(InvalidRequest, match=r"cannot be allowed always.*Nothing was run"):
+        await desk.broker.approve(request.approval_id, "ada", "always")
+    assert not asking.done()
+    await desk.broker.approve(request.approval_id, "ada", "session")
+    assert (await asking).approved
+    assert desk.journal.answers == [("approved", "ada", "r1", "once")]
+    again = desk.ask(shell("ls *.txt"), call_id="c2")
+    await desk.asked()
+    assert not again.done()
+    assert list(await desk.grants.list()) == []
+    again.cancel()
+
+
+async def test_a_grant_that_cannot_be_kept_lets_the_call_run_this_once_and_says_so(tmp_path):
+    desk = Desk(tmp_path)
+    asking = desk.ask()
+    request = await desk.asked()
+    tmp_path.joinpath("grants.json").mkdir()
+    with pytest.raises(StorageError, match="this once, but not for always"):
+        await desk.broker.approve(request.approval_id, "ada", "always")
+    assert (await asking).approved
+    again = desk.ask(call_id="c2")
+    await desk.asked()
+    assert not again.done()
+    again.cancel()
+
+
+async def test_a_decision_by_grant_that_cannot_be_written_does_not_count(tmp_path):
+    desk = Desk(tmp_path)
+    await desk.say("always")
+    desk.journal.refuses.add("decided")
+    with pytest.raises(StorageError):
+        await desk.ask(call_id="c2")
+    assert desk.broker.pending() == []
+
+
+async def test_a_restored_question_can_only_be_allowed_once_where_what_it_would_do_has_changed(tmp_path):
+    before = Desk(tmp_path)
+    asking = before.ask()
+    request = await before.asked()
+    after = Desk(tmp_path)
+    after.broker.restore(request)
+    again = after.ask(replace(LIST, details={"command": "another"}))
+    await after.asked()
+    with pytest.raises(InvalidRequest, match="has changed since it was asked"):
+        await after.broker.approve(request.approval_id, "ada", "always")
+    await after.broker.approve(request.approval_id, "ada", "session")
+    await again
+    assert after.journal.answers == [("approved", "ada", "r1", "once")]
+    asking.cancel()
+
+
+async def test_what_the_ceiling_forbids_is_refused_in_words_whatever_was_granted(tmp_path):
+    desk = Desk(tmp_path)
+    await desk.say("always")
+    strict = Desk(tmp_path, ceiling=lambda call, preview: "Commands are switched off here.")
+    assert await strict.ask() == ApprovalAnswer(approved=False, reason="Commands are switched off here.")
+    assert [verdict.by for _, verdict in strict.journal.decisions] == ["ceiling"]
+    assert strict.journal.asked == []

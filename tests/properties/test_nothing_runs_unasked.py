@@ -1,6 +1,7 @@
-"""Nothing that changes state runs without a yes on disk before it, over any interleaving of two sessions."""
+"""Nothing that changes state runs without a yes or a grant on disk before it, over any interleaving of two sessions."""
 
 import asyncio
+import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,8 @@ from onyx_jupyter.testing.script import Call
 from tests.runtime.house import House
 from tests.waiting import until
 
-ANSWERS = ("once", "session", "deny", "stop", "stop and send again")
+YES = ("once", "session", "always")
+ANSWERS = (*YES, "deny", "stop", "stop and send again", "revoke all, then once", "restart, then once")
 WORDS = ("a", "b")
 
 
@@ -19,59 +21,86 @@ WORDS = ("a", "b")
         st.tuples(st.integers(0, 1), st.sampled_from(WORDS), st.sampled_from(ANSWERS)), min_size=1, max_size=7
     )
 )
-def test_every_change_has_its_yes_on_disk_before_it(tmp_path_factory, turns):
-    """Five rules, approvals: silence, a stop and another session's yes never let a call run."""
-    house = House(tmp_path_factory.mktemp("house"), lambda request: _call_or_end(request))
+def test_every_change_has_its_yes_or_its_grant_on_disk_before_it(tmp_path_factory, turns):
+    """Five rules, approvals: silence, a stop, another session's yes and a revoked grant never let a call run."""
+    folder = tmp_path_factory.mktemp("house")
+    play = Play(folder)
+    asyncio.run(play.all(turns))
+    assert play.ran == play.expected
+    approved = {item["run"]: item for item in play.audit("decision") if item["decision"] == "approved"}
+    done = [item for item in play.audit("tool") if item["status"] == "ok"]
+    assert [item["run"] for item in done] == list(approved)
+    for item in done:
+        decision = approved[item["run"]]
+        assert decision["n"] < item["n"]
+        assert (decision["call"], decision["by"]) == (item["call"], item["by"])
 
-    async def play() -> None:
-        keys = [await house.session(), await house.session()]
+
+class Play:
+    """Two sessions with one server after the other; `expected` is what people's answers allow, by the rules alone."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.house = self.open()
+        self.ran: list[str] = []
+        self.expected: list[str] = []
+        self.always: set[str] = set()
+        self.session: set[tuple[str, str]] = set()
+
+    def open(self) -> House:
+        return House(self.folder, lambda request: _call_or_end(request))
+
+    async def all(self, turns) -> None:
+        keys = [await self.house.session(), await self.house.session()]
         for place, word, answer in turns:
-            await _turn(house, keys[place], word, answer)
-        await until(lambda: not house.onyx.runs.busy)
-        allowed = sum(_changes_with_a_yes(house, key) for key in keys)
-        assert len(house.touch.done) == allowed
-        await house.close()
+            await self.turn(keys[place], word, answer)
+        await until(lambda: not self.house.onyx.runs.busy)
+        await self.leave()
 
-    asyncio.run(play())
+    async def turn(self, key: str, word: str, answer: str) -> None:
+        if answer.startswith("revoke"):
+            for grant in await self.house.onyx.grants.list():
+                await self.house.onyx.revoke_grant(grant.id, "ada")
+            self.always.clear()
+        if answer.startswith("restart"):
+            await self.leave()
+            self.house, self.session = self.open(), set()
+            await self.house.onyx.ready()
+        house = self.house
+        run_id = await house.send(key, word)
+        await until(lambda: house.onyx.approvals.pending(key) or house.ends(run_id))
+        asked = bool(house.onyx.approvals.pending(key))
+        assert asked == (word not in self.always and (key, word) not in self.session)
+        if asked:
+            await self.answer(key, word, answer.rpartition(" ")[2], run_id)
+        else:
+            self.expected.append(word)
+        await until(lambda: house.ends(run_id))
+        if asked and answer == "stop and send again":
+            await self.turn(key, word, "deny")
+
+    async def answer(self, key: str, word: str, answer: str, run_id: str) -> None:
+        if answer in YES:
+            self.expected.append(word)
+            if answer == "always":
+                self.always.add(word)
+            elif answer == "session":
+                self.session.add((key, word))
+            await self.house.approve(answer, key)
+        elif answer == "deny":
+            await self.house.onyx.approvals.deny(await self.house.asked(key), "ada", None)
+        else:
+            await self.house.onyx.abort(run_id)
+
+    async def leave(self) -> None:
+        await self.house.close()
+        self.ran += self.house.touch.done
+
+    def audit(self, event: str) -> list[dict]:
+        lines = self.house.home.audit_file.read_text("utf-8").splitlines()
+        return [item for item in map(json.loads, lines) if item["event"] == event]
 
 
 def _call_or_end(request):
     last = request.messages[-1]
     return [Call("touch", {"word": last.content})] if last.role == "user" else ["Done"]
-
-
-async def _turn(house: House, key: str, word: str, answer: str) -> None:
-    run_id = await house.send(key, word)
-    await until(lambda: house.onyx.approvals.pending(key) or house.ends(run_id))
-    if house.onyx.approvals.pending(key):
-        if answer in ("once", "session"):
-            await house.approve(answer, key)
-        elif answer == "deny":
-            await house.onyx.approvals.deny(await house.asked(key), "ada", None)
-        else:
-            await house.onyx.abort(run_id)
-            if answer == "stop and send again":
-                await _turn(house, key, word, "deny")
-    await until(lambda: house.ends(run_id))
-
-
-def _changes_with_a_yes(house: House, key: str) -> int:
-    """How many calls of this session were done; each must follow a yes for it, or one for all that are like it."""
-    asked: dict[str, dict] = {}
-    allowed: set[str] = set()
-    allowed_words: set[str] = set()
-    done = 0
-    for line in house.lines(key):
-        meta = line.get("meta", {})
-        if meta.get("kind") == "approval_request":
-            asked[meta["approvalId"]] = meta
-        elif meta.get("kind") == "approval_resolved" and meta["decision"] == "approved":
-            request = asked[meta["approvalId"]]
-            allowed.add(request["callId"])
-            if meta["scope"] == "session":
-                allowed_words.add(request["details"]["word"])
-        elif line["role"] == "tool" and meta["status"] == "ok":
-            word = line["content"].removeprefix("touched ")
-            assert line["tool_call_id"] in allowed or word in allowed_words
-            done += 1
-    return done

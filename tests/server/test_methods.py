@@ -111,22 +111,6 @@ async def test_an_approved_call_runs_and_a_denied_one_does_not(connect, replies,
     assert (await client.ask("approvals.list"))["approvals"] == []
 
 
-async def test_always_is_refused_in_words_and_the_question_stays_open(connect, replies, jp_root_dir):
-    replies.next = [[Call("exec", {"command": "touch never.txt"})]]
-    client = await connect()
-    key = (await client.ask("sessions.create"))["sessionKey"]
-    run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
-    request = await client.event("exec.approval_request")
-    with pytest.raises(MethodFailed, match="'always' is not offered") as refused:
-        await client.ask("exec.approve", approvalId=request["approvalId"], scope="always")
-    assert (refused.value.code, refused.value.data) == (-32602, {"field": "scope"})
-    assert len((await client.ask("approvals.list"))["approvals"]) == 1
-    assert await client.ask("chat.abort", runId=run_id) == {"ok": True}
-    assert (await client.end(run_id))[0] == "chat.aborted"
-    assert not (jp_root_dir / "never.txt").exists()
-    assert await client.ask("chat.abort", runId=run_id) == {"ok": False}
-
-
 async def test_stop_ends_a_streaming_answer_and_the_providers_work(connect, replies):
     hang = Hang()
     replies.next = [["Half", hang]]

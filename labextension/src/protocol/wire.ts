@@ -197,6 +197,28 @@ export interface ExecDenyParams {
   reason?: string | null;
 }
 
+/** Something exact that an agent may do unasked until it is revoked; `what` says it in words. */
+export interface GrantInfo {
+  id: string;
+  tool: string;
+  what: string;
+  agentId: string;
+  createdAt: string;
+  by: string;
+}
+
+export interface GrantList {
+  grants: Array<GrantInfo>;
+}
+
+export interface GrantsRevokeParams {
+  grantId: string;
+}
+
+/** Something was allowed for good, or revoked: ask for the list again. */
+export interface GrantsUpdatedData {
+}
+
 export interface Health {
   status: "ok" | "degraded";
   /** seconds since the extension was loaded */
@@ -402,6 +424,8 @@ export interface Methods {
   "exec.approve": { params: ExecApproveParams; result: Ok };
   "exec.deny": { params: ExecDenyParams; result: Ok };
   "approvals.list": { params: ApprovalsListParams; result: ApprovalList };
+  "grants.list": { params: NoParams; result: GrantList };
+  "grants.revoke": { params: GrantsRevokeParams; result: Ok };
   "questions.answer": { params: QuestionsAnswerParams; result: Ok };
   "questions.list": { params: QuestionsListParams; result: QuestionList };
   "client.update": { params: ClientUpdateParams; result: Ok };
@@ -417,6 +441,7 @@ export interface Events {
   "tool.finished": ToolFinishedData;
   "exec.approval_request": ApprovalInfo;
   "exec.approval_resolved": ApprovalResolvedData;
+  "grants.updated": GrantsUpdatedData;
   "chat.question": QuestionInfo;
   "chat.question_resolved": QuestionResolvedData;
   "chat.note": ChatNoteData;

@@ -21,6 +21,8 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "exec.approve": approvals.approve,
     "exec.deny": approvals.deny,
     "approvals.list": approvals.list_approvals,
+    "grants.list": approvals.list_grants,
+    "grants.revoke": approvals.revoke_grant,
     "questions.answer": questions.answer,
     "questions.list": questions.list_questions,
     "client.update": clients.update,

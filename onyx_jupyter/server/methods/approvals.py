@@ -1,20 +1,22 @@
-"""`exec.*` and `approvals.list`: what waits for a person, and the person's answer."""
+"""`exec.*`, `approvals.list`, `grants.*`: what waits for a person, the person's answer, what that allows for good."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.events import camel_data
+from onyx_jupyter.events import camel_data, to_camel
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.approvals import ApprovalsListParams, ExecApproveParams, ExecDenyParams
+from onyx_jupyter.server.wire.approvals import (
+    ApprovalsListParams,
+    ExecApproveParams,
+    ExecDenyParams,
+    GrantInfo,
+    GrantsRevokeParams,
+)
+from onyx_jupyter.server.wire.base import NoParams
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:
-    if params.scope == "always":
-        raise InvalidRequest(
-            "`scope`: 'always' is not offered yet, only 'once' and 'session'. Nothing was run.", field="scope"
-        )
     await caller.onyx.approvals.approve(params.approval_id, caller.user, params.scope)
     return {"ok": True}
 
@@ -27,3 +29,14 @@ async def deny(params: ExecDenyParams, caller: Caller) -> dict[str, Any]:
 async def list_approvals(params: ApprovalsListParams, caller: Caller) -> dict[str, Any]:
     pending = caller.onyx.approvals.pending(params.session_key)
     return {"approvals": [{**camel_data(item.request), "sessionKey": item.session_key} for item in pending]}
+
+
+async def list_grants(params: NoParams, caller: Caller) -> dict[str, Any]:
+    shown = {to_camel(name) for name in GrantInfo.model_fields}
+    grants = [grant.model_dump(by_alias=True) for grant in await caller.onyx.grants.list()]
+    return {"grants": [{name: value for name, value in grant.items() if name in shown} for grant in grants]}
+
+
+async def revoke_grant(params: GrantsRevokeParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.revoke_grant(params.grant_id, caller.user)
+    return {"ok": True}

@@ -39,3 +39,26 @@ class ApprovalInfo(Wire):
 
 class ApprovalList(Wire):
     approvals: list[ApprovalInfo]
+
+
+class GrantInfo(Wire):
+    """Something exact that an agent may do unasked until it is revoked; `what` says it in words."""
+
+    id: str
+    tool: str
+    what: str
+    agent_id: str
+    created_at: str
+    by: str
+
+
+class GrantList(Wire):
+    grants: list[GrantInfo]
+
+
+class GrantsRevokeParams(Wire):
+    grant_id: str
+
+
+class GrantsUpdatedData(Wire):
+    """Something was allowed for good, or revoked: ask for the list again."""

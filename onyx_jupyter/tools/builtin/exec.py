@@ -16,7 +16,7 @@ from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.tools.builtin.output_buffer import OutputBuffer, share
 from onyx_jupyter.tools.builtin.process_tree import MARKER_VARIABLE, end_process_tree
 from onyx_jupyter.tools.context import ToolContext
@@ -72,6 +72,7 @@ class ExecTool(Tool[ExecArguments]):
             },
             grant=f"exec {json.dumps([arguments.command, str(cwd)], ensure_ascii=False)}",
             grant_text=f"this exact command in {cwd}",
+            exactly=Exactly({"cwd": str(cwd)}, without=("command", "cwd", "timeoutMs"), shell=arguments.command),
         )
 
     async def run(self, arguments: ExecArguments, context: ToolContext) -> ToolResult:

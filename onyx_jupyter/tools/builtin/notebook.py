@@ -12,7 +12,7 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_label, cell_number, find_cell, stale
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import CellType, ToolPreview
+from onyx_jupyter.protocols import CellType, Exactly, ToolPreview
 from onyx_jupyter.tools.builtin.notebook_text import notebook_text
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -89,6 +89,7 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
             details=details,
             grant=_grant(self.name, path),
             grant_text=f"every cell inserted into {posixpath.basename(path)}",
+            exactly=Exactly({"path": path}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
@@ -127,6 +128,7 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
             details={"path": path, "cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
             grant=_grant(self.name, path),
             grant_text=f"every edit of a cell in {name}",
+            exactly=Exactly({"path": path}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
@@ -162,6 +164,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
             details={"path": path, "cellId": cell.id, "source": cell.source},
             grant=_grant(self.name, path),
             grant_text=f"every cell run in {name}",
+            exactly=Exactly({"path": path, "source": cell.source}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:

@@ -1,0 +1,194 @@
+"""What people have allowed for good: `grants.json`, shared by all servers on one home. It decides nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from onyx_jupyter.clock import Clock, IdSource, timestamp
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, write_text_atomically
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+log = logging.getLogger(__name__)
+LOCK_S = 10.0
+
+
+class Grant(BaseModel):
+    """One exact thing that an agent may do unasked; `digest` binds it, `what` says it in words."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+    id: str
+    agent_id: str
+    tool: str
+    what: str
+    digest: str
+    created_at: str
+    by: str
+
+
+class _GrantsFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_version: Literal[1] = 1
+    grants: list[Grant]
+
+
+class GrantStore:
+    """The grants as they stand on disk now: another server's count at once, a revoked one from its next call on.
+
+    A damaged file grants nothing. It is put aside as `grants.json.damaged`, and `problem` says so until it is gone.
+    """
+
+    def __init__(
+        self, path: Path, clock: Clock, ids: IdSource, *, redact: Callable[[str], str], on_change: Callable[[], None]
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._ids = ids
+        self._redact = redact
+        self._on_change = on_change
+        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
+        self._thread_lock = threading.RLock()
+        self._seen: tuple[int, ...] = ()
+        self._grants: tuple[Grant, ...] = ()
+
+    def new(self, agent_id: str, tool: str, what: str, digest: str, by: str) -> Grant:
+        """A grant that counts once `add` has written it."""
+        now = timestamp(self._clock.now())
+        return Grant(
+            id=self._ids.new(),
+            agent_id=agent_id,
+            tool=tool,
+            what=self._redact(what),
+            digest=digest,
+            created_at=now,
+            by=by,
+        )
+
+    async def covering(self, agent_id: str, digests: Iterable[str]) -> Sequence[Grant] | None:
+        """The agent's grants for these, one each; None where one of them has none, or where the file is of no use."""
+        try:
+            granted = {grant.digest: grant for grant in await self.list() if grant.agent_id == agent_id}
+        except StorageError as error:
+            log.error("No grant counts: %s", error)
+            return None
+        found = [granted.get(digest) for digest in digests]
+        grants = [grant for grant in found if grant is not None]
+        return grants if grants and len(grants) == len(found) else None
+
+    async def list(self) -> Sequence[Grant]:
+        """All, the oldest first. Raises: StorageError."""
+        return await asyncio.to_thread(self._read)
+
+    async def add(self, grants: Sequence[Grant]) -> None:
+        """On disk when it returns; what the agent has already is left as it is. Raises: StorageError."""
+        await asyncio.to_thread(self._change, lambda old: [*old, *_new_ones(old, grants)])
+        self._on_change()
+
+    async def revoke(self, grant_id: str) -> Grant:
+        """The grant that counts no more. Raises: NotFound, StorageError."""
+        revoked: list[Grant] = []
+
+        def without(old: Sequence[Grant]) -> Sequence[Grant]:
+            revoked.extend(grant for grant in old if grant.id == grant_id)
+            return [grant for grant in old if grant.id != grant_id]
+
+        await asyncio.to_thread(self._change, without)
+        if not revoked:
+            raise NotFound(f"There is no grant {grant_id!r}. It may have been revoked before; grants.list shows all.")
+        self._on_change()
+        return revoked[0]
+
+    async def problem(self) -> str | None:
+        """Why grants do not count that somebody gave, or None."""
+        try:
+            await self.list()
+        except StorageError as error:
+            return str(error)
+        damaged = sorted(path.name for path in self._path.parent.glob(f"{self._path.name}.damaged*"))
+        if not damaged:
+            return None
+        return f"{self._path.name} was damaged and is put aside as {damaged[-1]}: what it allowed is asked again."
+
+    def _change(self, change: Callable[[Sequence[Grant]], Sequence[Grant]]) -> None:
+        with self._locked():
+            old = self._read()
+            new = change(old)
+            if list(new) != list(old):
+                text = _GrantsFile(grants=list(new)).model_dump_json(by_alias=True, indent=2)
+                write_text_atomically(self._path, f"{text}\n")
+
+    def _read(self) -> Sequence[Grant]:
+        """Anew where the file has changed. Raises: StorageError."""
+        with self._thread_lock:
+            seen = self._version()
+            if seen != self._seen:
+                self._grants = self._parse(self._text()) if seen else ()
+                self._seen = seen
+            return self._grants
+
+    def _version(self) -> tuple[int, ...]:
+        try:
+            with disk_errors("read", self._path):
+                status = self._path.stat()
+        except StorageError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return ()
+            raise
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _text(self) -> bytes:
+        with disk_errors("read", self._path):
+            return self._path.read_bytes()
+
+    def _parse(self, text: bytes) -> tuple[Grant, ...]:
+        try:
+            return tuple(_GrantsFile.model_validate_json(text).grants)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
+        self._put_aside(problem)
+        return ()
+
+    def _put_aside(self, problem: str) -> None:
+        """Beside the old place under the first free name, so that somebody can look at what it held."""
+        with self._locked(), disk_errors("put aside", self._path):
+            try:
+                _GrantsFile.model_validate_json(self._text())
+            except ValidationError:
+                names = (f"{self._path.name}.damaged{number or ''}" for number in range(10_000))
+                aside = next(path for path in map(self._path.with_name, names) if not path.exists())
+                self._path.rename(aside)
+                log.error("%s is damaged (%s): nothing is allowed always. Put aside as %s", self._path, problem, aside)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keeps other threads and other servers waiting."""
+        with self._thread_lock:
+            with disk_errors("lock", self._path):
+                try:
+                    self._file_lock.acquire()
+                except Timeout as error:
+                    raise StorageError(
+                        f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
+                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
+                    ) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
+
+
+def _new_ones(old: Sequence[Grant], grants: Sequence[Grant]) -> list[Grant]:
+    had = {(grant.agent_id, grant.digest) for grant in old}
+    return [grant for grant in grants if (grant.agent_id, grant.digest) not in had]

@@ -1,0 +1,56 @@
+"""Decides about one call: it runs, a person is asked, or it is refused, with the reason. It asks nobody itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from onyx_jupyter.approvals.exact import Scope
+from onyx_jupyter.approvals.grants import GrantStore
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import ToolPreview
+
+SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`by` names who decided: `session`, `grant:<id>` (several with commas), `ceiling`, or nobody yet for `ask`."""
+
+    decision: Literal["allow", "ask", "deny"]
+    by: str
+    reason: str
+
+
+Ceiling = Callable[[ToolCall, ToolPreview], str | None]
+"""What nobody may allow on this server: the reason why a call is refused, or None."""
+
+
+def no_ceiling(call: ToolCall, preview: ToolPreview) -> str | None:
+    """Nothing is forbidden."""
+    return None
+
+
+class Policy:
+    """The ceiling comes first and no grant gets past it; then what is allowed; all else is asked."""
+
+    def __init__(self, grants: GrantStore, ceiling: Ceiling = no_ceiling) -> None:
+        self._grants = grants
+        self._ceiling = ceiling
+
+    async def decide(
+        self, agent_id: str, call: ToolCall, preview: ToolPreview, scope: Scope, session_keys: Collection[str]
+    ) -> Verdict:
+        """`session_keys` is what was allowed for the session in which the call is made."""
+        forbidden = self._ceiling(call, preview)
+        if forbidden is not None:
+            return Verdict("deny", "ceiling", forbidden)
+        if scope.session_keys and scope.session_keys <= frozenset(session_keys):
+            return Verdict("allow", SESSION, "allowed for this session")
+        missing = [item.digest for item in scope.items if item.digest not in session_keys]
+        grants = await self._grants.covering(agent_id, missing)
+        if grants:
+            ids = ",".join(dict.fromkeys(grant.id for grant in grants))
+            return Verdict("allow", f"grant:{ids}", "allowed always")
+        return Verdict("ask", "", f"asked each time, because {scope.blocked}" if scope.blocked else "not allowed yet")

@@ -1,0 +1,227 @@
+"""Splits a shell command into its simple commands, each with the exact argv that will run. It never runs or grants one.
+
+What it cannot say exactly it refuses, with the reason: then a person is asked each time.
+"""
+
+from __future__ import annotations
+
+import shlex
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from onyx_jupyter.approvals.shell_programs import why_always_asked
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+MAX_COMMAND_CHARS = 10_000
+MAX_SEGMENTS = 30
+# Unquoted, these stand for themselves in every shell; all else may be a pattern, an expansion or an operator.
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
+_OPERATORS = frozenset({"&&", "||", ";", "|"})
+_BETWEEN = frozenset(b" \t")
+_REASONS = {
+    "command_substitution": "it inserts the output of another command",
+    "process_substitution": "it inserts the output of another command",
+    "file_redirect": "it redirects input or output",
+    "herestring_redirect": "it redirects input or output",
+    "heredoc_redirect": "it redirects input or output",
+    "redirected_statement": "it redirects input or output",
+    "|&": "it redirects input or output",
+    "&": "it leaves something running in the background",
+    "simple_expansion": "it uses a variable",
+    "expansion": "it uses a variable",
+    "arithmetic_expansion": "it uses a variable",
+    "$": "it uses a variable",
+    "ansi_c_string": "it holds text in a form that the shell rewrites",
+    "translated_string": "it holds text in a form that the shell rewrites",
+    "variable_assignment": "it sets a variable",
+    "variable_assignments": "it sets a variable",
+    "declaration_command": "it sets a variable",
+    "unset_command": "it sets a variable",
+    "comment": "it holds a comment",
+    "function_definition": "it defines a function",
+    "negated_command": "it is a control structure",
+    "test_command": "it is a control structure",
+    "subshell": "it is a control structure",
+    "compound_statement": "it is a control structure",
+    "if_statement": "it is a control structure",
+    "for_statement": "it is a control structure",
+    "c_style_for_statement": "it is a control structure",
+    "while_statement": "it is a control structure",
+    "case_statement": "it is a control structure",
+    "brace_expression": "it holds a pattern that the shell expands",
+    "extglob_pattern": "it holds a pattern that the shell expands",
+}
+_UNREADABLE = "it cannot be read with certainty"
+
+
+class NotExact(Exception):
+    """What the command would run cannot be bound exactly; `str` says why, as the rest of “…, because it …”."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One simple command; `is_piped` says that it reads what another one writes."""
+
+    argv: tuple[str, ...]
+    is_piped: bool = False
+
+    @property
+    def text(self) -> str:
+        """The canonical form: quoted only where a shell needs it."""
+        return shlex.join(self.argv)
+
+
+def split(command: str) -> tuple[Segment, ...]:
+    """Every simple command of the line, in order. Raises: NotExact."""
+    line = _one_line(command)
+    source = line.encode()
+    root = _parse(source)
+    if root.has_error:
+        raise NotExact(_UNREADABLE)
+    tokens = list(_tokens(root, source))
+    if [text for text, _ in tokens] != _second_opinion(line):
+        raise NotExact(_UNREADABLE)
+    segments = _segments(tokens)
+    for segment in segments:
+        if reason := why_always_asked(segment.argv, is_piped=segment.is_piped):
+            raise NotExact(reason)
+    return segments
+
+
+def _one_line(command: str) -> str:
+    """Without blanks at the end. Raises: NotExact where a character could deceive whoever reads it, or the parser."""
+    line = command.rstrip(" \t\n")
+    if len(line) > MAX_COMMAND_CHARS:
+        raise NotExact(f"it is longer than {MAX_COMMAND_CHARS} characters")
+    if line.endswith("\\"):
+        raise NotExact(_UNREADABLE)
+    for character in line:
+        # Controls, invisible and direction marks, halves of surrogate pairs, unassigned: Unicode's general category C;
+        # separators of lines and paragraphs.
+        category = unicodedata.category(character)
+        if (category.startswith("C") and character not in "\t\n") or category in ("Zl", "Zp"):
+            raise NotExact("it holds characters that cannot be seen")
+    return line
+
+
+def _parse(source: bytes) -> Node:
+    """The syntax tree's root. A parser of its own, since one must not serve two threads."""
+    from tree_sitter import Parser
+
+    return Parser(_bash()).parse(source).root_node
+
+
+@cache
+def _bash() -> Language:
+    """Loaded on first use; the caller is on a thread."""
+    import tree_sitter_bash
+    from tree_sitter import Language
+
+    return Language(tree_sitter_bash.language())
+
+
+Token = tuple[str, bool]
+"""A word or an operator, and whether it is an operator."""
+
+
+def _tokens(root: Node, source: bytes) -> Iterator[Token]:
+    """The line as words and operators, every byte of it accounted for. Raises: NotExact at anything else."""
+    stack, end = [root], 0
+    while stack:
+        node = stack.pop()
+        if node.type in ("program", "list", "pipeline", "command", "command_name"):
+            stack.extend(reversed(node.children))
+            continue
+        if any(byte not in _BETWEEN for byte in source[end : node.start_byte]):
+            raise NotExact("it has several lines" if b"\n" in source[end : node.start_byte] else _UNREADABLE)
+        end = node.end_byte
+        if node.type in _OPERATORS:
+            yield node.type, True
+        else:
+            yield _word(node, source), False
+    if source[end:].strip(b" \t"):
+        raise NotExact(_UNREADABLE)
+
+
+def _word(node: Node, source: bytes) -> str:
+    if node.type == "concatenation":
+        edges = [node.start_byte, *(child.end_byte for child in node.children)]
+        if edges != [*(child.start_byte for child in node.children), node.end_byte]:
+            raise NotExact(_UNREADABLE)
+        return "".join(_word(child, source) for child in node.children)
+    text = source[node.start_byte : node.end_byte].decode()
+    match node.type:
+        case "word" | "number":
+            return _unquoted(text)
+        case "raw_string":
+            return text[1:-1]
+        case "string":
+            return _double_quoted(node, text[1:-1])
+    raise NotExact(_REASONS.get(node.type, _UNREADABLE))
+
+
+def _unquoted(text: str) -> str:
+    characters, plain = iter(text), ""
+    for character in characters:
+        if character == "\\":
+            character = next(characters, "\n")
+            if not " " <= character <= "~":
+                raise NotExact(_UNREADABLE)
+        elif character not in _PLAIN:
+            raise NotExact("it holds a pattern that the shell expands" if character in "*?[]{}~!^" else _UNREADABLE)
+        plain += character
+    return plain
+
+
+def _double_quoted(node: Node, text: str) -> str:
+    for child in node.children:
+        if child.type not in ('"', "string_content"):
+            raise NotExact(_REASONS.get(child.type, _UNREADABLE))
+    if "$" in text or "`" in text:
+        raise NotExact("it uses a variable")
+    characters, plain = iter(text), ""
+    for character in characters:
+        if character == '"':
+            raise NotExact(_UNREADABLE)
+        if character == "\\":
+            following = next(characters, "\n")
+            if following == "\n":
+                raise NotExact("it has several lines")
+            character = following if following in '"\\' else f"\\{following}"
+        plain += character
+    return plain
+
+
+def _second_opinion(line: str) -> list[str]:
+    """Words and operators as another reader of shell syntax sees them: where two disagree, neither is believed."""
+    reader = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
+    reader.whitespace = " \t"
+    reader.whitespace_split = True
+    reader.commenters = ""
+    try:
+        return list(reader)
+    except ValueError:
+        raise NotExact(_UNREADABLE) from None
+
+
+def _segments(tokens: list[Token]) -> tuple[Segment, ...]:
+    segments: list[Segment] = []
+    argv: list[str] = []
+    is_piped = False
+    for text, is_operator in [*tokens, (";", True)]:
+        if not is_operator:
+            argv.append(text)
+            continue
+        if argv:
+            segments.append(Segment(tuple(argv), is_piped))
+        argv, is_piped = [], text == "|"
+    if not segments:
+        raise NotExact(_UNREADABLE)
+    if len(segments) > MAX_SEGMENTS:
+        raise NotExact(f"it holds more than {MAX_SEGMENTS} commands")
+    return tuple(segments)

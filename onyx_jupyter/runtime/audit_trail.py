@@ -1,0 +1,88 @@
+"""Says in the audit file what was asked, decided and done, without secrets. It never decides."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.approvals.grants import Grant
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.security.audit import AuditLog
+
+log = logging.getLogger(__name__)
+KEPT_CHARS = 2000
+UNASKED = "unasked"
+APPROVED = "approved"
+
+
+class AuditTrail:
+    """Decisions are on disk before they count. What was done already is written as well as the disk allows.
+
+    Of a text over 2,000 characters the beginning is kept, with its length and its SHA-256.
+    """
+
+    def __init__(self, audit: AuditLog, redact: Callable[[Any], Any]) -> None:
+        self._audit = audit
+        self._redact = redact
+        self._deciders: dict[tuple[str, str], str] = {}
+
+    async def decision(
+        self, session_key: str, run_id: str, call_id: str, decision: str, by: str, facts: Mapping[str, Any]
+    ) -> None:
+        """Raises: StorageError for a yes, which then must not count; a no holds whatever the disk says."""
+        about = {"decision": decision, "by": by, "session": session_key, "run": run_id, "call": call_id}
+        try:
+            await self._audit.write("decision", self._clean({**about, **facts}))
+        except OnyxError as error:
+            if decision == APPROVED:
+                raise
+            log.error("That call %s was %s could not be written into the audit file: %s", call_id, decision, error)
+        self._deciders[run_id, call_id] = by
+
+    async def tool_run(
+        self, session_key: str, run_id: str, call: ToolCall, status: str, facts: Mapping[str, Any]
+    ) -> None:
+        """A call that has its result. A disk that refuses is logged: the call is done, and its decision is on disk."""
+        about = {
+            "tool": call.name,
+            "arguments": dict(sorted(call.arguments.items())) if call.malformed is None else call.malformed,
+            "status": status,
+            "by": self._deciders.pop((run_id, call.id), UNASKED),
+            "session": session_key,
+            "run": run_id,
+            "call": call.id,
+        }
+        try:
+            await self._audit.write("tool", self._clean({**about, **facts}))
+        except OnyxError as error:
+            log.error("The call %s of run %s could not be written into the audit file: %s", call.id, run_id, error)
+
+    async def revoked(self, grant: Grant, by: str) -> None:
+        """A grant that counts no more; what tightens is done first and written then."""
+        try:
+            await self._audit.write("revoked", self._clean({"by": by, **listed([grant])[0]}))
+        except OnyxError as error:
+            log.error("That grant %s was revoked could not be written into the audit file: %s", grant.id, error)
+
+    def _clean(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        cleaned: dict[str, Any] = _shortened(self._redact(dict(facts)))
+        return cleaned
+
+
+def listed(grants: Sequence[Grant]) -> list[dict[str, str]]:
+    """Grants as the audit file names them."""
+    return [{"grant": grant.id, "agent": grant.agent_id, "tool": grant.tool, "what": grant.what} for grant in grants]
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _shortened(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shortened(item) for item in value]
+    if not isinstance(value, str) or len(value) <= KEPT_CHARS:
+        return value
+    whole = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{value[:KEPT_CHARS]}… [{len(value)} characters, sha256 {whole}]"
