@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
+from onyx_jupyter.agent.reflection import look_again
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import ModelError, StorageError
@@ -42,8 +43,8 @@ async def _turns(run: Run) -> str:
     for turn in range(min(run.transcript.model_calls(run.run_id), run.max_turns), run.max_turns + 1):
         is_last = turn >= run.max_turns
         reply = await _ask_model(run, is_last)
-        if not reply.calls:
-            return reply.text
+        if not reply.calls and (is_last or not await look_again(run, reply.text)):
+            return reply.text or run.transcript.reflected_answer(run.run_id) or ""
         await _finish_open_calls(run)
     return ""
 
@@ -135,7 +136,8 @@ def _show(text: str, run: Run) -> None:
     if text:
         run.text += text
         run.partial.add(text)
-        run.emit(ChatDelta(run.run_id, text))
+        run.emit(ChatDelta(run.run_id, run.lead + text))
+        run.lead = ""
 
 
 async def _close(stream: object) -> None:

@@ -25,6 +25,10 @@ class RunTranscript(Transcript, Protocol):
 
     def model_calls(self, run_id: str) -> int: ...
 
+    def reflected_answer(self, run_id: str) -> str | None: ...
+
+    async def append_reflection(self, run_id: str, question: str, answer: str) -> None: ...
+
     def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]: ...
 
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None: ...
@@ -78,9 +82,9 @@ class Run:
     """One answer being made, from the user's message to final, error or aborted.
 
     `earlier` tells watchers what the run did before a restart. `text` is what the model has said since its last
-    finished reply: what is kept when the run is stopped in the middle. `audit` hears of each call that has its result,
-    with its status. `why` is the sentence with which it made its
-    latest calls, for the person who is asked.
+    finished reply: what is kept when the run is stopped in the middle. `lead` goes in front of the next words that
+    watchers get, where they would stick to those before. `audit` hears of each call that has its result, with its
+    status. `why` is the sentence with which it made its latest calls, for the person who is asked.
     """
 
     run_id: str
@@ -105,7 +109,9 @@ class Run:
     temperature: float | None = None
     max_tokens: int | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
+    reflection_prompt: str | None = None
     text: str = field(default="", init=False)
+    lead: str = field(default="", init=False)
     why: str = field(default="", init=False)
 
     def redact(self, text: str) -> str:

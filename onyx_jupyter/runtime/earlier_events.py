@@ -12,13 +12,15 @@ from onyx_jupyter.sessions.entry import Entry
 def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
     """What the run has said and done so far, as the events that told of it then."""
     calls: dict[str, ToolCall] = {}
+    lead = ""
     for entry in entries:
         if entry.run_id != run_id:
             continue
         if entry.role == "assistant":
             calls.update({call.id: call for call in entry.tool_calls})
             if entry.content:
-                yield ChatDelta(run_id, entry.content)
+                yield ChatDelta(run_id, lead + entry.content)
+            lead = "" if entry.tool_calls else "\n\n"
         elif entry.role == "tool" and entry.tool_call_id in calls:
             call = calls[entry.tool_call_id]
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))

@@ -181,6 +181,7 @@ class Runs:
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
             compaction=settings.config.runtime.compaction,
+            reflection_prompt=parts.config.reflection_prompt or None,
         )
         return run
 

@@ -9,7 +9,7 @@ from typing import Any
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
-from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.entry import REFLECTION, Entry
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 
 TITLE_CHARS = 60
@@ -32,7 +32,7 @@ def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None 
     """The same in parts that belong together; with `compaction`, as it would be if that were the newest one."""
     runs: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.role != "system" and entry.run_id:
+        if entry.run_id and (entry.role != "system" or entry.kind == REFLECTION):
             runs.setdefault(entry.run_id, []).append(entry)
     whole: list[Block] = []
     shown: list[str] = []
@@ -183,6 +183,9 @@ def _run_blocks(run: Sequence[Entry]) -> list[Block]:
         wished = entry.tool_calls if entry.role == "assistant" else ()
         answered = [(call, results.pop(call.id)) for call in wished if call.id in results]
         if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
+            continue
+        if entry.kind == REFLECTION:
+            made.append(Block(entry.id, entry.run_id or "", (Message("user", entry.content),)))
             continue
         calls = tuple(call for call, _ in answered)
         message = Message(entry.role, entry.content, calls, context=_context(entry))

@@ -9,6 +9,7 @@ from typing import Any, cast
 from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
 
 SCHEMA_VERSION = 1
+REFLECTION = "reflection"
 _KNOWN = frozenset({"v", "id", "parent", "ts", "role", "content", "tool_calls", "tool_call_id", "usage", "meta"})
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
 

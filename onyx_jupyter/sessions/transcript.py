@@ -18,7 +18,7 @@ from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, to_meta
-from onyx_jupyter.sessions.entry import Entry, from_json, to_json
+from onyx_jupyter.sessions.entry import REFLECTION, Entry, from_json, to_json
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line, read_lines
@@ -131,6 +131,10 @@ class SessionTranscript:
         """Something to know about the run; a person reads it, a model does not."""
         await self.append("system", message, {"kind": "note", "runId": run_id, "note": kind, "data": dict(data or {})})
 
+    async def append_reflection(self, run_id: str, question: str, answer: str) -> None:
+        """What the model is asked about its answer; a model reads it, a person does not."""
+        await self.append("system", question, {"kind": REFLECTION, "runId": run_id, "answer": answer})
+
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
         """The run's last line: final, error, aborted or interrupted."""
         await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})
@@ -170,6 +174,11 @@ class SessionTranscript:
         return any(
             e.kind == "note" and e.meta.get("note") == kind and e.meta.get("data") == data for e in self._entries
         )
+
+    def reflected_answer(self, run_id: str) -> str | None:
+        """The answer that the model was asked to look at again; None where it was not."""
+        found = (e for e in self._entries if e.kind == REFLECTION and e.run_id == run_id)
+        return next((str(entry.meta.get("answer", "")) for entry in found), None)
 
     def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]:
         """The run's calls that have a result, in the order in which they got it."""

@@ -294,3 +294,20 @@ async def test_two_restored_questions_with_the_same_call_id_each_run_their_own_c
     await until(lambda: again.of("chat.final"))
     assert again.touch.done == ["mine"]
     await again.close()
+
+
+async def test_a_run_that_goes_on_after_a_restart_has_only_the_turns_that_are_left(tmp_path):
+    config = "{ runtime: { maxTurns: 3 } }"
+    house = House(tmp_path, [[Call("peek", {"word": "a"})], [TOUCH]], config=config)
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked()
+    await house.close()
+    again = House(tmp_path, [[Call("peek", {"word": "b"})], "That is all."], config=config)
+    await again.onyx.ready()
+    again.onyx.streams.watch(key, again.receive)
+    await again.approve()
+    assert (await again.end(run_id))[1]["text"] == "That is all."
+    assert [bool(request.tools) for request in again.model.requests] == [True, False]
+    assert (again.touch.done, again.peek.done) == (["x"], ["b"])
+    await again.close()

@@ -1,0 +1,27 @@
+"""Has a model look at its answer once more before the answer counts. It never takes back what was said."""
+
+from __future__ import annotations
+
+from onyx_jupyter.agent.reply_marks import NO_REPLY
+from onyx_jupyter.agent.run import Run
+
+IF_IT_STANDS = (
+    f"If your answer stands as it is, answer with exactly {NO_REPLY}. Otherwise give, in full, the answer that shall "
+    "count instead."
+)
+NOTE = "Onyx looks at its answer once more."
+
+
+async def look_again(run: Run, answer: str) -> bool:
+    """Whether the model is asked about this answer: once a run, where the agent has a `reflectionPrompt`.
+
+    Raises: StorageError.
+    """
+    wanted = run.reflection_prompt and answer.strip()
+    if not wanted or run.transcript.reflected_answer(run.run_id) is not None:
+        return False
+    question = f"[Onyx] {run.reflection_prompt}\n\n{IF_IT_STANDS}"
+    await run.transcript.append_reflection(run.run_id, question, answer)
+    await run.note("reflection", NOTE)
+    run.lead = "\n\n"
+    return True
