@@ -14,7 +14,7 @@ from onyx_jupyter.tools.registry import ToolRegistry
 class Halt(Exception):
     """Raised by a processor to end the turn: `text` is the answer that the user reads instead.
 
-    `result` is a tool's result as the processors before had made it; Processors fills it in.
+    `result` is a tool's result as all processors have made it; Processors fills it in.
     """
 
     def __init__(self, text: str) -> None:
@@ -98,13 +98,17 @@ class Processors:
         return reply
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """Where one raises Halt, the others see the result all the same, since it is written down."""
+        halted: Halt | None = None
         for processor in self._processors:
             try:
                 result = await processor.after_tool(call, result)
             except Halt as halt:
-                halt.result = result
-                raise
-        return result
+                halted = halted or halt
+        if halted is None:
+            return result
+        halted.result = result
+        raise halted
 
     def text_filter(self) -> TextFilter:
         """All filters as one."""

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.testing.script import Call
 from tests.runtime.house import House
@@ -77,8 +79,10 @@ async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(
     await house.close()
 
 
-async def test_halt_after_a_tool_keeps_what_the_processors_before_made_of_its_result(tmp_path):
-    house = House(tmp_path, [[Call("peek", {"word": "a"})]], processors=[Changer(), HaltAfterTool()])
+@pytest.mark.parametrize("processors", [[Changer, HaltAfterTool], [HaltAfterTool, Changer]])
+async def test_halt_after_a_tool_keeps_what_the_other_processors_make_of_its_result(tmp_path, processors):
+    replies = [[Call("peek", {"word": "a"})]]
+    house = House(tmp_path, replies, processors=[processor() for processor in processors])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "That was enough."
     assert [line["content"] for line in house.results(key).values()] == ["<saw a>"]
