@@ -127,6 +127,9 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
             else:
                 _show(filtered.finish(), run)
                 return Reply(run.text, event.tool_calls, event.usage, said)
+    except ModelError:
+        _show(filtered.finish(), run)  # what came is kept to its last letter
+        raise
     finally:
         await asyncio.shield(_close(stream))
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")

@@ -351,6 +351,15 @@ async def test_a_provider_error_after_words_keeps_them(tmp_path):
     await house.close()
 
 
+async def test_letters_held_back_for_a_filter_are_kept_when_the_answer_breaks_off(tmp_path):
+    house = House(tmp_path, [["a <in", Fail("unavailable")]])
+    key = await house.session()
+    assert (await house.run(key))[0] == "chat.error"
+    assert house.lines(key)[-2]["content"] == "a <in"
+    assert "".join(data["text"] for data in house.of("chat.delta")) == "a <in"
+    await house.close()
+
+
 async def test_an_error_in_a_later_turn_keeps_the_paired_calls_before_it(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], *[[Fail("rate_limit", hint="Wait.")]] * 3])
     key = await house.session()

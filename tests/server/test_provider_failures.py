@@ -169,10 +169,8 @@ async def test_of_five_thousand_calls_in_one_answer_none_is_run(start, replies):
 
 async def test_as_many_calls_as_are_allowed_are_all_run(start, replies):
     client, key = await start()
-    replies.next = [
-        [Call("memory_get", {"path": "MEMORY.md"}, id=f"c{number}") for number in range(MAX_CALLS)],
-        "Done.",
-    ]
+    different = [Call("memory_get", {"path": f"{number}.md"}, id=f"c{number}") for number in range(MAX_CALLS)]
+    replies.next = [different, "Done."]
     assert (await say(client, key))[1]["text"] == "Done."
     assert len(client.events("tool.finished")) == MAX_CALLS
     await goes_on(client, key)
