@@ -12,6 +12,7 @@ from onyx_jupyter.agent.processor import Halt
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.errors import InvalidArguments, OnyxError
 from onyx_jupyter.events import ToolFinished, ToolStarted
+from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.tools.context import ToolContext
@@ -24,7 +25,8 @@ log = logging.getLogger(__name__)
 async def perform(call: ToolCall, run: Run) -> None:
     """When it returns, the call's result is on disk and announced. Cancelled, it leaves the call to the run's end."""
     started_at = run.clock.monotonic()
-    status, result = await _outcome(call, run)
+    with log_context(operation=f"tool {call.name}"):
+        status, result = await _outcome(call, run)
     result = run.secrets.redact_result(result)
     facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     try:

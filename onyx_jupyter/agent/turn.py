@@ -57,6 +57,7 @@ async def _end_with_error(
 
 async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:
     """Writes what is left to write, then announces the end; a disk that refuses does not silence the announcement."""
+    log.info("The run ends: %s", outcome)
     try:
         if run.text:
             meta = {"model": run.model.id, "partial": True}

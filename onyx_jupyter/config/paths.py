@@ -37,6 +37,10 @@ class Home:
     def sessions(self) -> Path:
         return self.root / "sessions"
 
+    @property
+    def log_file(self) -> Path:
+        return self.root / "logs" / "onyx.jsonl"
+
     def workspace(self, agent_id: str, configured: str | None) -> Path:
         """The agent's own folder: as configured (relative to ONYX_HOME), else workspace/ or workspace-<id>/."""
         if configured:

@@ -49,7 +49,8 @@ class Onyx:
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
     open in tabs and which is in front; `templates` holds a new workspace's files; `secrets` gives what else is to be
-    hidden (value → kind); `waits` is how a busy provider is waited for.
+    hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is how a busy provider is
+    waited for.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Onyx:
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
         secrets: Callable[[], Mapping[str, str]] = dict,
+        on_settings: Callable[[Settings], None] = lambda settings: None,
         clock: Clock | None = None,
         waits: Waits | None = None,
     ) -> None:
@@ -77,6 +79,7 @@ class Onyx:
         self._tools = tools
         self._environment = environment
         self._more_secrets = secrets
+        self._on_settings = on_settings
         self._clock = clock or SystemClock()
         self._ids = IdSource(self._clock)
         self._started_at = self._clock.monotonic()
@@ -295,6 +298,7 @@ class Onyx:
         self._settings = settings
         if unchanged:
             return
+        self._on_settings(settings)
         self._agents.clear()
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it

@@ -14,6 +14,7 @@ from onyx_jupyter.approvals.questions import SILENCE, Questions
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import OnyxError, SessionBusy
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
+from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.runs import Runs
@@ -47,15 +48,16 @@ async def recover(
     for session in await sessions.list():
         if not session.summary.unfinished_runs:
             continue
-        try:
-            transcript = await sessions.get(session.session_key)
-            await _recover_session(transcript, runs, approvals, questions, audit, clock)
-        except SessionBusy:
-            continue  # another server is at work in it
-        except OnyxError as error:
-            log.error("Session %s could not be recovered: %s", session.session_key, error)
-        except Exception:  # a file that a person or another version wrote may hold anything
-            log.exception("Session %s could not be recovered", session.session_key)
+        with log_context(session=session.session_key, operation="recover"):
+            try:
+                transcript = await sessions.get(session.session_key)
+                await _recover_session(transcript, runs, approvals, questions, audit, clock)
+            except SessionBusy:
+                continue  # another server is at work in it
+            except OnyxError as error:
+                log.error("Session %s could not be recovered: %s", session.session_key, error)
+            except Exception:  # a file that a person or another version wrote may hold anything
+                log.exception("Session %s could not be recovered", session.session_key)
 
 
 async def _recover_session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
+from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
@@ -32,6 +34,8 @@ from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,11 @@ class Runs:
         return self._queues[key]
 
     async def _run(self, transcript: SessionTranscript, message: Entry) -> None:
+        with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
+            await self._run_in_context(transcript, message)
+
+    async def _run_in_context(self, transcript: SessionTranscript, message: Entry) -> None:
+        log.info("The run begins")
         self._on_change(transcript)
         try:
             run = self._make(transcript, message)

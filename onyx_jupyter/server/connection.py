@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from onyx_jupyter.errors import InvalidRequest, OnyxError
+from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.caller import Caller
@@ -72,6 +73,11 @@ class Connection:
             task.cancel()
 
     async def _answer(self, request_id: str, method: str, params: Mapping[str, Any]) -> None:
+        session = params.get("sessionKey")
+        with log_context(operation=method, session=session if isinstance(session, str) else None):
+            await self._answer_in_context(request_id, method, params)
+
+    async def _answer_in_context(self, request_id: str, method: str, params: Mapping[str, Any]) -> None:
         try:
             result = await self._call(method, params)
         except ValidationError as error:

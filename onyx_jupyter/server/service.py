@@ -21,7 +21,7 @@ from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.frames import encode_event
-from onyx_jupyter.server.log import write_log_through
+from onyx_jupyter.server.log import Log
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +53,10 @@ class Service:
             templates=installed_templates(),
             open_notebooks=self._tabs.open_notebooks,
             secrets=lambda: _jupyters_own(server_app),
+            on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
         self._warming: asyncio.Task[None] | None = None
-        write_log_through(self.onyx.redact)
+        self._log = Log(self.onyx.home.log_file, self.onyx.redact_data)
 
     def connect(self, send: Callable[[str], None], user: str) -> Connection:
         """A new client. The first one starts the loading of what the first answer will need."""
@@ -88,6 +89,7 @@ class Service:
             await self.onyx.close()
         except Exception:
             log.exception("Onyx did not close properly")
+        await asyncio.to_thread(self._log.close)
 
     async def _warm(self) -> None:
         try:

@@ -4,10 +4,10 @@ import asyncio
 import io
 import json
 import logging
+import sys
 
 import pytest
 
-from onyx_jupyter.server.log import write_log_through
 from onyx_jupyter.server.methods import HANDLERS
 from onyx_jupyter.server.wire import EVENTS, METHODS
 from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
@@ -274,19 +274,27 @@ async def test_the_key_is_in_no_frame_no_file_and_no_log(
     assert KEY not in json.dumps(replies.requests[-1].body)
 
 
-async def test_what_onyx_logs_is_without_secrets_also_in_stacks(connect):
+async def test_what_onyx_logs_is_without_secrets_also_in_stacks_and_names_the_session(connect, onyx_home, replies):
     client = await connect()
-    await client.ask("health.check")
-    (handler,) = logging.getLogger("onyx_jupyter").handlers
-    written = io.StringIO()
-    handler.setStream(written)
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    console = io.StringIO()
+    logging.getLogger("onyx_jupyter").handlers[0].setStream(console)
     try:
         raise ValueError(f"the key is {KEY}")
     except ValueError:
         logging.getLogger("onyx_jupyter.agent.anything").exception("It failed with %s", KEY)
-    assert "Onyx] It failed with [redacted:scripted-key]" in written.getvalue()
-    assert "ValueError: the key is [redacted:scripted-key]" in written.getvalue()
-    assert KEY not in written.getvalue()
+    assert "Onyx] It failed with [redacted:scripted-key]" in console.getvalue()
+    assert "ValueError: the key is [redacted:scripted-key]" in console.getvalue()
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Hi"))["runId"]
+    assert (await client.end(run_id))[0] == "chat.final"
+    file = onyx_home / "logs" / "onyx.jsonl"
+    await until(lambda: file.exists() and "The run ends" in file.read_text())
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    ends = {"session": key, "run": run_id, "operation": "run"}
+    assert [line["context"] for line in lines if line["message"] == "The run ends: final"] == [ends]
+    assert "ValueError: the key is [redacted:scripted-key]" in next(line for line in lines if "stack" in line)["stack"]
+    assert KEY not in console.getvalue() + file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 async def test_an_error_while_closing_is_logged_and_lets_jupyter_end(connect, jp_serverapp, capsys):
@@ -298,7 +306,7 @@ async def test_an_error_while_closing_is_logged_and_lets_jupyter_end(connect, jp
         raise RuntimeError("a process that would not end")
 
     service.onyx.models.close = fails
-    write_log_through(service.onyx.redact)  # onto the stream that this test reads
+    logging.getLogger("onyx_jupyter").handlers[0].setStream(sys.stderr)  # the stream that this test reads
     await service.close()
     assert "a process that would not end" in capsys.readouterr().err
 
