@@ -6,12 +6,15 @@ OpenAI-compatible server.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Model, ModelInfo
+from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider, missing_key
 from onyx_jupyter.providers.known_providers import (
     KNOWN_PROVIDERS,
@@ -21,13 +24,18 @@ from onyx_jupyter.providers.known_providers import (
     known_provider,
 )
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm
-from onyx_jupyter.providers.litellm_model import Endpoint, LiteLLMModel
+from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.network_guard import check_allowed
+from onyx_jupyter.providers.openai_model import OpenAIModel
+from onyx_jupyter.providers.openai_stream import new_client
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+
+if TYPE_CHECKING:
+    import httpx
 
 # What is sent to a server that asks for no key: the client library insists on one.
 _NO_KEY = "none"
@@ -38,6 +46,7 @@ class ProviderModels:
 
     def __init__(self, settings: ModelsSettings, *, clock: Clock | None = None) -> None:
         self._settings = settings
+        self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._local_servers = LocalServers(
             idle_timeout_s=settings.local_idle_timeout_s, threads=settings.local_threads, clock=clock or SystemClock()
         )
@@ -59,7 +68,7 @@ class ProviderModels:
         known = known_provider(name)
         endpoint = self._known(known, model_id, settings) if known else self._compatible(name, model_id, settings)
         check_allowed(endpoint.provider.base_url, endpoint.provider.title)
-        return LiteLLMModel(endpoint)
+        return OpenAIModel(endpoint, self._connections) if _speaks_openai(known, endpoint) else LiteLLMModel(endpoint)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
         """The embedded model, then those of every provider that is configured or has a key."""
@@ -73,7 +82,15 @@ class ProviderModels:
     async def close(self) -> None:
         """Ends the embedded models' processes and closes the kept connections."""
         await self._local_servers.close()
+        if self._client is not None:
+            await (await self._client).aclose()
         await close_litellm()
+
+    async def _connections(self) -> httpx.AsyncClient:
+        """One client for all servers of one's own, made when the first answer needs it."""
+        if self._client is None:
+            self._client = asyncio.create_task(new_client(), name="onyx connections")
+        return await asyncio.shield(self._client)
 
     def _known(self, known: KnownProvider, model_id: str, settings: ProviderSettings) -> Endpoint:
         model = model_id.partition("/")[2]
@@ -116,6 +133,11 @@ class ProviderModels:
             vision=bool(settings.vision),
             priced=False,
         )
+
+
+def _speaks_openai(known: KnownProvider | None, endpoint: Endpoint) -> bool:
+    """A server of one's own; OpenAI's own models need what LiteLLM knows of each of them."""
+    return known is None or (known.name == "openai" and endpoint.provider.base_url is not None)
 
 
 def _id_hint(name: str | None = None) -> str:

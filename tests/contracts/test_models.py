@@ -15,8 +15,11 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelRequest, TextDelta
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
+from onyx_jupyter.providers.endpoint import Endpoint
+from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.litellm_library import close_litellm
+from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer, client_for
 from onyx_jupyter.providers.local_servers import LocalServers
@@ -80,10 +83,14 @@ class Maker:
         return self.make(replies)
 
 
-@pytest.fixture(params=["scripted", "litellm", "litellm json", "local", "anthropic", "resilient", "fallback"])
+KINDS = ["scripted", "openai", "openai json", "litellm", "litellm json", "local", "anthropic", "resilient", "fallback"]
+
+
+@pytest.fixture(params=KINDS)
 def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
     servers = ExitStack()
     local: list[LocalServer] = []
+    opened: list[ProviderModels] = []
 
     def scripted(replies: Sequence[Reply]) -> Subject:
         model = ScriptedModel(replies)
@@ -101,10 +108,18 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
         return Subject(open_model(server.base_url), interrupted)
 
-    def litellm(tool_mode: ToolMode) -> Callable[[str], Model]:
+    def openai(tool_mode: ToolMode) -> Callable[[str], Model]:
         def open_model(url: str) -> Model:
             settings = ProviderSettings(base_url=url, tool_mode=tool_mode)
-            return ProviderModels(ModelsSettings({"scripted": settings})).open("scripted/model")
+            opened.append(ProviderModels(ModelsSettings({"scripted": settings})))
+            return opened[-1].open("scripted/model")
+
+        return open_model
+
+    def litellm(json_actions: bool) -> Callable[[str], Model]:
+        def open_model(url: str) -> Model:
+            provider = Provider("Scripted", "scripted", "model", base_url=url)
+            return LiteLLMModel(Endpoint("scripted/model", "openai/model", provider, "none", json_actions, 60.0))
 
         return open_model
 
@@ -119,7 +134,7 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
     def resilient(url: str) -> Model:
         resilience = Resilience(RetryPolicy(), BreakerPolicy(), Waits())
-        return ResilientModel(litellm("auto")(url), "Scripted", CircuitBreaker(SystemClock()), resilience)
+        return ResilientModel(openai("auto")(url), "Scripted", CircuitBreaker(SystemClock()), resilience)
 
     def falling_back(url: str) -> Model:
         broken = ScriptedModel(lambda request: [Fail("unavailable")], model_id="scripted/broken")
@@ -131,8 +146,10 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
     kinds: dict[str, Callable[[Sequence[Reply]], Subject]] = {
         "scripted": scripted,
-        "litellm": lambda replies: served(litellm("auto"), replies),
-        "litellm json": lambda replies: served(litellm("json"), replies),
+        "openai": lambda replies: served(openai("auto"), replies),
+        "openai json": lambda replies: served(openai("json"), replies),
+        "litellm": lambda replies: served(litellm(json_actions=False), replies),
+        "litellm json": lambda replies: served(litellm(json_actions=True), replies),
         "local": lambda replies: served(local_model, replies),
         "anthropic": lambda replies: served(anthropic, replies),
         "resilient": lambda replies: served(resilient, replies),
@@ -142,6 +159,8 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         yield Maker(request.param, kinds[request.param])
         for server in local:
             jp_asyncio_loop.run_until_complete(server.stop())
+        for models in opened:
+            jp_asyncio_loop.run_until_complete(models.close())
         jp_asyncio_loop.run_until_complete(close_litellm())
 
 

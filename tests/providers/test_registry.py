@@ -11,6 +11,7 @@ from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVID
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import MODELS_PER_PROVIDER, newest_chat_models
+from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.no_real_providers import no_real_providers
@@ -55,7 +56,7 @@ def test_a_key_stands_in_no_repr() -> None:
     assert "secret-key" not in repr(settings)
     model = models(openai=settings).open("openai/gpt-5")
     assert isinstance(model, LiteLLMModel)
-    assert "secret-key" not in repr(model._endpoint)
+    assert "secret-key" not in repr(model.endpoint)
 
 
 @pytest.mark.parametrize("model_id", ["", "gpt-5", "openai/", "opanai/gpt-5", "local/none"])
@@ -68,8 +69,14 @@ def test_an_unknown_id_names_the_value_and_what_is_allowed(model_id: str) -> Non
 
 def test_an_unknown_name_with_a_base_url_is_an_openai_compatible_server() -> None:
     model = models(mine=ProviderSettings(base_url="http://127.0.0.1:1/v1")).open("mine/org/model")
-    assert isinstance(model, LiteLLMModel)
-    assert model._endpoint.litellm_name == "openai/org/model"
+    assert isinstance(model, OpenAIModel)
+    assert model.endpoint.provider.model == "org/model"
+
+
+def test_openai_at_an_address_of_ones_own_is_spoken_to_directly_and_openai_itself_through_the_library() -> None:
+    own = ProviderSettings(base_url="http://127.0.0.1:1/v1", api_key="secret-key")
+    assert isinstance(models(openai=own).open("openai/x"), OpenAIModel)
+    assert isinstance(models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-x"), LiteLLMModel)
 
 
 def test_names_are_translated_to_those_of_the_library() -> None:
@@ -77,7 +84,7 @@ def test_names_are_translated_to_those_of_the_library() -> None:
     for model_id in ("vertex/gemini-x", "ollama/llama3.1", "bedrock/a.b", "azure/my-deployment", "cohere/command"):
         model = models(azure=ProviderSettings(api_key="secret-key")).open(model_id)
         assert isinstance(model, LiteLLMModel)
-        names[model_id] = model._endpoint.litellm_name
+        names[model_id] = model.endpoint.litellm_name
     assert names == {
         "vertex/gemini-x": "vertex_ai/gemini-x",
         "ollama/llama3.1": "ollama_chat/llama3.1",

@@ -1,0 +1,59 @@
+"""Where a model is reached, and what is known of it without asking: how much it reads, whether it sees pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers.context_window import known_window
+from onyx_jupyter.providers.error_map import Provider
+from onyx_jupyter.providers.litellm_library import read_price_table
+from onyx_jupyter.providers.vision import can_see
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
+
+    `context_window` (in tokens) and `vision` are what the configuration says.
+    """
+
+    model_id: str
+    litellm_name: str
+    provider: Provider
+    api_key: str | None = field(repr=False)
+    json_actions: bool
+    timeout_s: float
+    priced: bool = True
+    context_window: int | None = None
+    vision: bool | None = None
+
+
+class EndpointModel:
+    """What every model behind an endpoint knows of itself; the table of models is read when it is first asked."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._context_window = endpoint.context_window
+        self._vision = endpoint.vision
+
+    @property
+    def id(self) -> str:
+        return self.endpoint.model_id
+
+    @property
+    def light(self) -> bool:
+        return False
+
+    @property
+    def context_window(self) -> int:
+        if self._context_window is None:
+            own_server = self.endpoint.provider.base_url is not None
+            self._context_window = known_window(read_price_table(), self.endpoint.litellm_name, own_server=own_server)
+        return self._context_window
+
+    def sees(self, request: ModelRequest) -> bool:
+        """Whether the pictures of this request may go along."""
+        if self._vision is None and any(message.attachments for message in request.messages):
+            self._vision = can_see(read_price_table(), self.endpoint.litellm_name)
+        return bool(self._vision)
