@@ -148,7 +148,9 @@ async def test_the_longest_message_allowed_is_answered_and_kept_whole(connect, r
     name, data = await client.end(run_id)
     assert name == "chat.final", data
     assert (await client.ask("chat.history", sessionKey=key))["messages"][1]["content"] == message
-    assert replies.requests[0].last_user_text == message
+    asked = replies.requests[0].last_user_text  # longer than the model can read: it gets head and tail
+    assert len(asked) < len(message)
+    assert (asked[:1000], asked[-1000:]) == (message[:1000], message[-1000:])
 
 
 async def test_a_frame_that_is_too_large_closes_with_1009_and_the_server_stays_up(connect):
