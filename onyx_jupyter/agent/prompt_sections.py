@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from onyx_jupyter.agent.reply_marks import INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
 
 MEMORY_FILE = "MEMORY.md"
@@ -64,15 +65,15 @@ def messaging_rules(facts: PromptFacts) -> str:
 def silent_reply(facts: PromptFacts) -> str:
     return (
         "# Staying silent\n"
-        "Where nothing needs to be said, answer with exactly NO_REPLY. What you put between <internal> and "
-        "</internal> is shown to nobody."
+        f"Where nothing needs to be said, answer with exactly {NO_REPLY}. What you put between <{INTERNAL}> and "
+        f"</{INTERNAL}> is shown to nobody."
     )
 
 
 def heartbeat_protocol(facts: PromptFacts) -> str:
     return (
         "# Scheduled work\n"
-        "A message that begins with [SCHEDULED TASK] comes from a job, not from the person: nobody may be there to "
+        f"A message that begins with {SCHEDULED_TASK} comes from a job, not from the person: nobody may be there to "
         "answer questions. Where a heartbeat finds nothing to do, answer with exactly HEARTBEAT_OK."
     )
 

@@ -80,6 +80,22 @@ async def test_a_message_is_answered_with_events_of_which_the_first_follows_the_
     assert [message["id"] for message in older["messages"]] == [history[1]["id"]]
 
 
+async def test_a_run_in_circles_ends_with_its_reason_and_hides_internal_words(connect, replies):
+    replies.next = [["On it.<internal>plan</internal>", *[Call("list", {"path": "."}, id=f"c{n}") for n in range(8)]]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    name, data = await client.end((await client.ask("chat.send", sessionKey=key, message="Go"))["runId"])
+    assert name == "chat.final"
+    assert data["text"].startswith("Stopped: `list` with")
+    assert "6 times in a row" in data["text"]
+    history = (await client.ask("chat.history", sessionKey=key))["messages"]
+    results = [message["content"] for message in history if message["role"] == "tool"]
+    assert ["[Onyx]" in content for content in results] == [False] * 2 + [True] * 3 + [False] * 3
+    assert [content.startswith("Not done") for content in results] == [False] * 6 + [True] * 2
+    assert len(replies.requests) == 1
+    assert "plan" not in json.dumps([history, client.events("chat.delta")])
+
+
 async def test_an_approved_call_runs_and_a_denied_one_does_not(connect, replies, jp_root_dir):
     command = {"command": "echo done > made.txt && cat made.txt"}
     replies.next = [["I will.", Call("exec", command)], [Call("exec", {"command": "touch never.txt"})], "Understood"]
