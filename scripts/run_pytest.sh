@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python tests, the browser tests among them. Installs Chromium from Debian's packages where it is missing and
-# that is allowed; where there is no browser to be had, says so before and after, and runs the rest.
+# Runs the Python tests, those in a browser and with a real SearX among them. Installs Chromium and SearX from Debian's
+# packages where they are missing and that is allowed; what cannot be had is said before and after, and the rest runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,31 +8,45 @@ find_browser() {
     command -v chromium || command -v chromium-browser || command -v google-chrome
 }
 
-install_chromium() {
+find_searx() {
+    command -v searx-run && [ -d /usr/share/python3-searx ]
+}
+
+install_debian() {
     command -v apt-get >/dev/null || return 1
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null && sudo -n true 2>/dev/null || return 1
         as_root=(sudo -n)
     fi
-    echo "No Chromium found: installing Debian's (chromium, fonts-dejavu-core) ..."
+    echo "Not found, installing Debian's: $* ..."
     "${as_root[@]}" apt-get update -qq &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-explain_skip() {
-    echo "***" >&2
-    echo "*** BROWSER TESTS SKIPPED: there is no Chromium, and it cannot be installed from here." >&2
-    echo "*** Install it (Debian: sudo apt-get install chromium) and run 'make test' again." >&2
-    echo "***" >&2
+selection="not packaging"
+skipped=()
+
+skip() { # marker, what it is, its package
+    selection="$selection and not $1"
+    skipped+=("$2 TESTS SKIPPED: it is not here, and cannot be installed from here (Debian: sudo apt-get install $3).")
 }
 
-selection=(-m "not packaging")
-if ! find_browser >/dev/null && ! { install_chromium && find_browser >/dev/null; }; then
-    selection=(-m "not packaging and not browser")
-    explain_skip
-    trap explain_skip EXIT
+explain_skips() {
+    for line in "${skipped[@]}"; do
+        printf '***\n*** %s\n***\n' "$line" >&2
+    done
+}
+
+if ! find_browser >/dev/null && ! { install_debian chromium fonts-dejavu-core && find_browser >/dev/null; }; then
+    skip browser "BROWSER (Chromium)" chromium
+fi
+if ! find_searx >/dev/null && ! { install_debian searx && find_searx >/dev/null; }; then
+    skip searx "SEARX" searx
+fi
+if [ ${#skipped[@]} -gt 0 ]; then
+    explain_skips
+    trap explain_skips EXIT
 fi
 
-.venv/bin/python -m pytest "${selection[@]}" "$@"
+.venv/bin/python -m pytest -m "$selection" "$@"

@@ -72,6 +72,28 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
+def plain_url(url: str) -> Target:
+    """The URL in its plain form, wherever it leads. Raises: AddressNotAllowed, with no word of the URL but its host."""
+    if len(url) > MAX_URL_CHARS:
+        raise AddressNotAllowed(f"The URL is longer than {MAX_URL_CHARS} characters.")
+    if _FORBIDDEN.search(url):
+        raise AddressNotAllowed("The URL holds a space, a backslash or a control character. Encode it (%20).")
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+        query = f"?{quote(parts.query, safe=_URL_SAFE)}" if parts.query else ""
+        path = quote(parts.path or "/", safe=_URL_SAFE) + query
+    except ValueError as error:  # half of a surrogate pair, too
+        raise AddressNotAllowed("The URL cannot be read: it is malformed.") from error
+    if scheme not in PORTS:
+        raise AddressNotAllowed("Only http:// and https:// URLs can be reached. Write the whole URL.")
+    if "@" in parts.netloc:
+        raise AddressNotAllowed("A URL with a user name or password in it is not used. Leave out what is before @.")
+    if port == 0:
+        raise AddressNotAllowed("Port 0 cannot be reached.")
+    return Target(scheme, _plain_host(host), port or PORTS[scheme], path)
+
+
 class AddressGuard:
     """Lets through what is on the internet, and of the rest what `allow_private` names.
 
@@ -84,38 +106,24 @@ class AddressGuard:
         self._resolve = resolve
 
     def parse(self, url: str) -> Target:
-        """The URL in its plain form. Raises: AddressNotAllowed, with no word of the URL but its host."""
-        if len(url) > MAX_URL_CHARS:
-            raise AddressNotAllowed(f"The URL is longer than {MAX_URL_CHARS} characters.")
-        if _FORBIDDEN.search(url):
-            raise AddressNotAllowed("The URL holds a space, a backslash or a control character. Encode it (%20).")
-        try:
-            parts = urlsplit(url)
-            scheme, host, port = parts.scheme, parts.hostname or "", parts.port
-            query = f"?{quote(parts.query, safe=_URL_SAFE)}" if parts.query else ""
-            path = quote(parts.path or "/", safe=_URL_SAFE) + query
-        except ValueError as error:  # half of a surrogate pair, too
-            raise AddressNotAllowed("The URL cannot be read: it is malformed.") from error
-        if scheme not in PORTS:
-            raise AddressNotAllowed("Only http:// and https:// URLs can be reached. Write the whole URL.")
-        if "@" in parts.netloc:
-            raise AddressNotAllowed("A URL with a user name or password in it is not used. Leave out what is before @.")
-        if port == 0:
-            raise AddressNotAllowed("Port 0 cannot be reached.")
-        return Target(scheme, _plain_host(host), port or PORTS[scheme], path)
+        """The URL in its plain form; refused where no look-up is needed to tell. Raises: AddressNotAllowed."""
+        target = plain_url(url)
+        if not self._names(target):
+            if target.address is not None and not self._permits(target.address, target.port):
+                raise _refusal(target)
+            if target.host in _METADATA_NAMES:
+                raise _refusal(target)
+        return target
 
     async def addresses(self, target: Target) -> Sequence[str]:
-        """Where to connect: each of them checked, asked for once.
+        """Where to connect for what `parse` gave: each of them checked, asked for once.
 
         Raises: AddressNotAllowed where any of the name's addresses is not on the internet and not allowed; ToolError
         where there is none.
         """
-        by_name = any(entry.names(target) for entry in self._entries)
-        if target.host in _METADATA_NAMES and not by_name:
-            raise _refusal(target)
-        found = [str(target.address)] if target.address else await self._look_up(target)
+        found = [target.host] if target.address is not None else await self._look_up(target)
         for text in found:
-            if not by_name and not self._permits(_address(text, target), target.port):
+            if not self._names(target) and not self._permits(_address(text, target), target.port):
                 raise _refusal(target)
         return found
 
@@ -127,6 +135,9 @@ class AddressGuard:
         if not found:
             raise ToolError(f"The name {target.host} has no address.")
         return found
+
+    def _names(self, target: Target) -> bool:
+        return any(entry.names(target) for entry in self._entries)
 
     def _permits(self, address: Address, port: int) -> bool:
         return is_public(address) or any(entry.covers(address, port) for entry in self._entries)

@@ -226,6 +226,8 @@ async def test_a_forbidden_address_is_refused_before_anybody_is_asked(make_conte
             await run(tool_context, name, url=f"{place.url}/")
         with pytest.raises(AddressNotAllowed):
             await preview(tool_context, name, url="http://2130706433/")
+        with pytest.raises(AddressNotAllowed):
+            await preview(tool_context, name, url=f"{place.url}/")
     assert place.connections == 0
 
 

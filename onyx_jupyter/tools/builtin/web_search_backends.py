@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import AddressNotAllowed, ToolError
-from onyx_jupyter.security.address_guard import AddressGuard, Target
+from onyx_jupyter.security.address_guard import AddressGuard, Target, plain_url
 from onyx_jupyter.tools.builtin.web_client import WebAnswer, WebClient
 
 BRAVE_URL = "https://api.search.brave.com/res/v1/web/search"
@@ -116,7 +116,7 @@ class BraveSearch:
 
     @property
     def where(self) -> str:
-        return f"Brave Search at {self._client.guard.parse(self._url).origin}"
+        return f"Brave Search at {plain_url(self._url).origin}"
 
     async def search(self, query: str, limit: int) -> Sequence[Found]:
         url = f"{self._url}?{urlencode({'q': query, 'count': min(limit, BRAVE_MAX_RESULTS)})}"
@@ -205,7 +205,7 @@ def _json(answer: WebAnswer, who: str) -> Mapping[str, Any]:
 
 def _configured(url: str, key: str) -> Target:
     try:
-        return AddressGuard().parse(url)
+        return plain_url(url)
     except AddressNotAllowed as error:
         raise ToolError(f"{key} in onyx.json cannot be used. {error}") from error
 
