@@ -11,11 +11,12 @@ KEY = "sk-test-0123456789abcdef-secret"
 
 
 class Replies:
-    """What the model says, set by each test; `requests` is what it was asked."""
+    """What the model says, set by each test in order or by `each` request; `requests` is what it was asked."""
 
     def __init__(self) -> None:
         self.next = []
-        self.server = ScriptedServer(lambda request: self.next.pop(0) if self.next else "ok", api_key=KEY)
+        self.each = lambda request: self.next.pop(0) if self.next else "ok"
+        self.server = ScriptedServer(lambda request: self.each(request), api_key=KEY)
 
     @property
     def requests(self):
