@@ -27,6 +27,7 @@ from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import Compaction, ModelDone, ModelNote, ModelRequest, TextDelta
 
 _TRIES = 2
+_MARK_CHARS = 12
 _MOST_SUMMARY_TOKENS = 8192
 UNDER_WAY = "Summing up the older part of this conversation…"
 
@@ -77,7 +78,8 @@ class _Writer:
         self._run = run
         self._most = min(_MOST_SUMMARY_TOKENS, room.messages // 4, blocks_tokens(part.older))
         self._must_hold = [name for name in identifiers(part.older) if run.redact(name) == name]
-        self._material = material(part.older, (room.fixed + room.messages) * 3 // 4)
+        self._mark = run.new_id()[-_MARK_CHARS:]
+        self._material = material(part.older, (room.fixed + room.messages) * 3 // 4, self._mark)
 
     async def write(self) -> tuple[str, tuple[Proposal, ...]]:
         """Raises: ModelError, also where no answer is of use."""
@@ -91,7 +93,8 @@ class _Writer:
 
     async def _ask(self, complaint: str | None) -> str:
         run = self._run
-        question = Message("user", request_text(self._material, self._must_hold, self._most, complaint))
+        text = request_text(self._material, self._mark, self._must_hold, self._most, complaint)
+        question = Message("user", text)
         request = ModelRequest(SYSTEM, [question], temperature=run.temperature, max_tokens=run.max_tokens)
         stream = run.model.stream(await run.processors.before_model(request))
         text, usage = "", Usage()

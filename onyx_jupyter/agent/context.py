@@ -30,26 +30,29 @@ _PASSING = frozenset({"authentication", "rate_limit", "not_found", "timeout", "u
 
 async def ask_within_window(run: Run, build: Build, ask: Ask) -> tuple[Reply, int]:
     """The reply, and the local count of what was asked. Raises: ModelError (overflow: a second time), Halt."""
-    request = await fitted(run, build)
+    request, estimate = await _fitted(run, build)
     try:
-        return await ask(request), _counted(run, request)
+        return await ask(request), estimate
     except ModelError as error:
-        if error.code != "overflow" or run.text or not await _drop_half(run, request):
+        if error.code != "overflow" or run.text or not await _drop_half(run, estimate):
             raise
     request = await build()
     return await ask(request), _counted(run, request)
 
 
-async def fitted(run: Run, build: Build) -> ModelRequest:
-    """The request, within window minus reserve wherever the conversation can be made to fit. Raises: StorageError."""
+async def _fitted(run: Run, build: Build) -> tuple[ModelRequest, int]:
+    """Within window minus reserve wherever the conversation can be made to fit; and its local count."""
     request = await build()
+    estimate = _counted(run, request)
     if not run.compaction.enabled:
-        return request
+        return request, estimate
     limits = await _limits(run)
-    room = _room(run, request, limits.limit)
-    if room.tokens <= limits.limit or not await _make_room(run, room, limits):
-        return request
-    return await build()
+    if Correction(run.transcript.measured(run.model.id)).tokens(estimate) <= limits.limit:
+        return request, estimate
+    if not await _make_room(run, _room(run, estimate, limits.limit), limits):
+        return request, estimate
+    request = await build()
+    return request, _counted(run, request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,8 @@ async def _limits(run: Run) -> _Limits:
     return _Limits(window - reserve, window - reserve // 4)
 
 
-def _room(run: Run, request: ModelRequest, limit: int) -> Room:
+def _room(run: Run, estimate: int, limit: int) -> Room:
     correction = Correction(run.transcript.measured(run.model.id))
-    estimate = _counted(run, request)
     fixed = estimate - blocks_tokens(run.transcript.blocks(run.run_id))
     return Room(fixed, max(correction.estimate(limit) - fixed, 0), correction.tokens(estimate), correction)
 
@@ -98,10 +100,10 @@ async def _make_room(run: Run, room: Room, limits: _Limits) -> bool:
     return await _cut(run, replace(room, messages=room.messages * 3 // 4), drop=False)
 
 
-async def _drop_half(run: Run, request: ModelRequest) -> bool:
+async def _drop_half(run: Run, estimate: int) -> bool:
     """Whether something could be dropped after the provider said that it is too much."""
     tokens = blocks_tokens(run.transcript.blocks(run.run_id))
-    room = _room(run, request, (await _limits(run)).limit)
+    room = _room(run, estimate, (await _limits(run)).limit)
     return await _cut(run, replace(room, messages=min(room.messages, tokens // 2)), drop=True)
 
 
@@ -117,7 +119,9 @@ async def _cut(run: Run, room: Room, *, drop: bool) -> bool:
         "tokensAfter": room.correction.tokens(room.fixed + blocks_tokens(left)),
     }
     await run.transcript.append_compaction(run.run_id, compaction, None, data)
-    await run.note("overflow", _in_words(blocks, left, run.model.id), data)
+    # A small model's window is full every few questions: there it is said once.
+    if not run.model.light or not any(block.is_summary for block in blocks):
+        await run.note("overflow", _in_words(blocks, left, run.model.id), data)
     return True
 
 
