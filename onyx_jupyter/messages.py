@@ -35,7 +35,7 @@ class ToolResult:
     """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure.
 
     `external` names where text came from that nobody here wrote (an address, a file): it is fenced before a model
-    reads it.
+    reads it. `kept_in` is the file that holds the whole output, where this is only a part of it.
     """
 
     output: str
@@ -44,6 +44,7 @@ class ToolResult:
     exit_code: int | None = None
     truncated: bool = False
     external: str | None = None
+    kept_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

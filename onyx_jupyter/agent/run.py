@@ -15,7 +15,9 @@ from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult, Usage
 from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, Transcript
 from onyx_jupyter.security.secrets_filter import SecretsFilter
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.tools.result_files import ResultFiles
 
 
 class RunTranscript(Transcript, Protocol):
@@ -94,6 +96,8 @@ class Run:
     partial: PartialText
     tools: ToolRegistry
     offered: Sequence[ToolDefinition]
+    results: ResultFiles
+    processes: RunProcesses
     context_for: Callable[[ToolCall], ToolContext]
     approver: Approver
     build_prompt: Callable[[Note], Awaitable[str]]

@@ -28,6 +28,7 @@ async def perform(call: ToolCall, run: Run) -> None:
     with log_context(operation=f"tool {call.name}"):
         status, result = await _outcome(call, run)
     result = run.secrets.redact_result(result)
+    result = await run.results.fit(call.id, result)
     facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     try:
         result = await run.processors.after_tool(call, result)
@@ -50,7 +51,7 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
     try:
         tool, arguments = run.tools.validate(call)
         context = run.context_for(call)
-        if tool.risk != "read":
+        if tool.risk_of(arguments) != "read":
             _refuse_marks(call)
             refusal = await _ask(tool, arguments, call, context, run)
             if refusal is not None:

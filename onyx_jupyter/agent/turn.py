@@ -30,7 +30,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         run.emit(event)
     try:
         async with run.work.limit():
-            text = await run_loop(run)
+            text = await _work(run)
     except asyncio.CancelledError:
         if is_closing():
             await run.partial.flush()
@@ -46,6 +46,19 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         await _end_with_error(run, "internal", message, "Try again; if it happens again, please report it.")
     else:
         await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text, run.transcript.usage(run.run_id)))
+
+
+async def _work(run: Run) -> str:
+    """However the loop ends, what runs in the background ends before anybody hears that it is over."""
+    try:
+        return await run_loop(run)
+    finally:
+        closing = asyncio.ensure_future(run.processes.close())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await asyncio.wait([closing])
+            raise
 
 
 async def _end_with_error(

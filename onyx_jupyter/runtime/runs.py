@@ -34,6 +34,9 @@ from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.processes.guardian import Guardian
+from onyx_jupyter.tools.processes.run_processes import RunProcesses
+from onyx_jupyter.tools.result_files import ResultFiles
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +74,7 @@ class Runs:
         self._audit = audit
         self._on_change = on_change
         self._models = ModelChoice(surroundings.clock, surroundings.waits)
+        self._guardian = Guardian()
         self._queues: dict[str, SessionQueue] = {}
         self._closing = False
 
@@ -110,6 +114,7 @@ class Runs:
         """Ends all work without ending the runs: a later start goes on with what waits for a person."""
         self._closing = True
         await asyncio.gather(*(queue.close() for queue in list(self._queues.values())))
+        await self._guardian.close()
 
     def _claim(self, transcript: SessionTranscript) -> SessionQueue:
         key = transcript.session_key
@@ -167,6 +172,9 @@ class Runs:
             return settings.secrets.apply(await prompt(other).build(run.note))
 
         model = self._models.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
+        max_chars = settings.config.tools.max_result_chars
+        results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)
+        processes = RunProcesses(results=results, guardian=self._guardian, redact=settings.secrets.apply)
         run = Run(
             run_id=run_id,
             session_key=transcript.session_key,
@@ -175,7 +183,9 @@ class Runs:
             partial=PartialFile(transcript.partial_path),
             tools=tools,
             offered=offered,
-            context_for=lambda call: self._context(call, message, transcript, parts, settings, emit),
+            results=results,
+            processes=processes,
+            context_for=lambda call: self._context(call, message, transcript, parts, settings, processes, emit),
             approver=self._approvals,
             build_prompt=lambda note: prompt(model).build(note),
             audit=audit,
@@ -201,6 +211,7 @@ class Runs:
         transcript: SessionTranscript,
         parts: AgentParts,
         settings: Settings,
+        processes: RunProcesses,
         emit: Callable[[RunEvent], None],
     ) -> ToolContext:
         run_id = message.run_id or ""
@@ -223,6 +234,7 @@ class Runs:
             max_output_bytes=settings.config.tools.max_output_bytes,
             web=settings.config.tools.web,
             progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, settings.secrets.apply(line))),
+            processes=processes,
             max_result_chars=settings.config.tools.max_result_chars,
             ask=ask if message.meta.get("interactive", True) else None,
         )

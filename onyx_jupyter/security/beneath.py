@@ -77,10 +77,20 @@ class Folder:
             )
         except BaseException:
             with suppress(OSError):
-                os.unlink(self._place(temporary), dir_fd=self.descriptor)
+                self.remove(temporary)
             raise
         if self.descriptor is not None:
             os.fsync(self.descriptor)
+
+    def create(self, name: str, mode: int) -> int:
+        """A descriptor to write a new, empty file; one that exists is replaced. Raises: OSError."""
+        self.remove(name)
+        return os.open(self._place(name), _CREATE, mode, dir_fd=self.descriptor)
+
+    def remove(self, name: str) -> None:
+        """Without that file; a link goes, not what it leads to. Raises: OSError."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._place(name), dir_fd=self.descriptor)
 
     def _mode_of(self, name: str) -> int | None:
         """The permissions of a regular file that is there."""

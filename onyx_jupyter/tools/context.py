@@ -10,6 +10,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.protocols import Memory, Notebooks, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class ToolContext:
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
     limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
-    from a result before a model sees it.
+    from a result before a model sees it. `processes` are the commands of this run.
     """
 
     session_key: str
@@ -36,5 +37,6 @@ class ToolContext:
     max_output_bytes: int
     progress: Callable[[str], None]
     web: WebConfig = field(default_factory=WebConfig)
+    processes: RunProcesses = field(default_factory=RunProcesses)
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000

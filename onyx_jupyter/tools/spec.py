@@ -47,6 +47,10 @@ class Tool(ABC, Generic[A]):
     async def run(self, arguments: A, context: ToolContext) -> ToolResult:
         """Does it. Cancelling stops the work and everything it started. Raises: ToolError."""
 
+    def risk_of(self, arguments: A) -> Risk:
+        """The risk of this very call, where not every call has that of the tool; never a greater one."""
+        return self.risk
+
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
         """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""
         details = arguments.model_dump(by_alias=True, exclude_none=True)

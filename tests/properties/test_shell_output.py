@@ -12,8 +12,8 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.builtin.exec import ExecTool
-from onyx_jupyter.tools.builtin.output_buffer import OutputBuffer
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.registry import ToolRegistry
 
 TEXTS = st.text(

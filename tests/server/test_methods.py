@@ -348,3 +348,33 @@ async def test_a_question_is_answered_from_another_tab_and_closed_in_both(connec
     assert (resolved["outcome"], resolved["answer"]) == ("answered", "b")
     assert (await one.end(run_id))[1]["text"] == "b it is."
     assert (await one.ask("questions.list"))["questions"] == []
+
+
+async def test_what_is_too_long_for_the_model_is_kept_and_read_back(connect, replies, onyx_home, jp_root_dir):
+    (jp_root_dir / "key.txt").write_text(KEY)
+    command = {"command": "seq 1 9000; cat key.txt"}
+    replies.next = [[Call("exec", command, id="c1")]]
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    path = f"onyx:results/{key}/c1.txt"
+    more = [
+        [Call("read", {"path": path, "from": 4000, "lines": 2})],
+        [Call("search", {"pattern": "^5555$", "path": path})],
+    ]
+    replies.next += [*more, "Seen"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Count"))["runId"]
+    request = await client.event("exec.approval_request", runId=run_id)
+    await client.ask("exec.approve", approvalId=request["approvalId"])
+    assert (await client.end(run_id))[1]["text"] == "Seen"
+    counted, read, found = (event["output"] for event in client.events("tool.finished"))
+    assert len(counted) <= 16_000
+    assert counted.startswith("1\n2\n3\n")
+    assert counted.endswith("exit code 0")
+    assert f"The whole is in {path}" in counted
+    assert "4000\t4000\n4001\t4001\n" in read
+    assert f"{path}:5555:5555" in found
+    assert any("4000\\t4000\\n4001" in json.dumps(message) for message in replies.requests[-1].body["messages"])
+    kept = (onyx_home / "workspace" / "results" / key / "c1.txt").read_text()
+    assert KEY not in kept
+    assert kept.splitlines()[:9000] == [str(number) for number in range(1, 9001)]
+    assert [event["message"] for event in client.events("tool.progress") if event["callId"] == "c1"]

@@ -15,6 +15,7 @@ from onyx_jupyter.tools.builtin.notebook import (
     NotebookReadTool,
     NotebookRunCellTool,
 )
+from onyx_jupyter.tools.builtin.process import ProcessTool
 from onyx_jupyter.tools.builtin.search import SearchTool
 from onyx_jupyter.tools.builtin.web import HttpFetchTool, WebFetchTool, WebSearchTool
 from onyx_jupyter.tools.spec import Tool
@@ -33,6 +34,7 @@ def all_tools() -> list[Tool[Any]]:
         ListTool(),
         SearchTool(),
         ExecTool(),
+        ProcessTool(),
         MemoryGetTool(),
         MemoryWriteTool(),
         AskUserTool(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.tools.builtin.file_paths import PATH, is_notebook
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import Content, load, size
@@ -95,7 +96,7 @@ def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPrevi
     else:
         details |= {"content": arguments.content}
         summary = f"Write the new file {shown}"
-    return ToolPreview(summary, details, _grant("write", shown), f"every write of {shown}")
+    return _preview("write", summary, details, shown)
 
 
 def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: ToolContext) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _preview_edit(arguments: EditArguments, context: ToolContext) -> ToolPreview
     edit = _plan(arguments, context)
     shown = context.paths.shown(edit.real)
     details = {"path": shown, "diff": unified_diff(edit.content.text, edit.text)}
-    return ToolPreview(f"Edit {shown}", details, _grant("edit", shown), f"every edit of {shown}")
+    return _preview("edit", f"Edit {shown}", details, shown)
 
 
 def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
@@ -195,5 +196,11 @@ def _lines(text: str) -> str:
     return "1 line" if count == 1 else f"{count} lines"
 
 
-def _grant(tool: str, shown: str) -> str:
-    return f"{tool} {json.dumps(shown, ensure_ascii=False)}"
+def _preview(tool: str, summary: str, details: Mapping[str, Any], shown: str) -> ToolPreview:
+    return ToolPreview(
+        summary,
+        details,
+        grant=f"{tool} {json.dumps(shown, ensure_ascii=False)}",
+        grant_text=f"every {tool} of {shown}",
+        exactly=Exactly({"path": shown}, without=("path",)),
+    )

@@ -10,8 +10,8 @@ from pydantic import Field
 from onyx_jupyter.memory.targets import MemoryTarget, memory_target
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
-from onyx_jupyter.tools.builtin.output_buffer import OutputBuffer
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 

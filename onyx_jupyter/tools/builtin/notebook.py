@@ -19,6 +19,7 @@ from onyx_jupyter.tools.spec import Arguments, Tool
 
 DEFAULT_READ_CHARS = 16_000
 RUN_OUTPUT_CHARS = 12_000
+_NOTE_CHARS = 1_000
 _PATH = "The notebook's path, as in the file browser."
 _CELL_ID = "The cell's id, as notebook_read gives it."
 
@@ -50,7 +51,8 @@ class NotebookReadTool(Tool[NotebookReadArguments]):
         view = await context.notebooks.read(path)
         for cell_id in arguments.cell_ids or ():
             find_cell(view.cells, cell_id, path)
-        max_chars = min(arguments.max_chars or DEFAULT_READ_CHARS, context.max_output_bytes)
+        fitting = max(500, context.max_result_chars - _NOTE_CHARS)
+        max_chars = min(arguments.max_chars or min(DEFAULT_READ_CHARS, fitting), context.max_output_bytes)
         text, truncated = notebook_text(view, arguments.cell_ids, max_chars)
         wanted = [cell for cell in view.cells if cell.id in (arguments.cell_ids or ())]
         outputs = [output for cell in wanted for output in cell.outputs]

@@ -21,6 +21,11 @@ class OutputBuffer:
         if (surplus := len(self._tail) - self._tail_limit) > 0:
             del self._tail[:surplus]
 
+    def unfinished_line(self, limit_bytes: int) -> bytes:
+        """What stands behind the last line end, the newest `limit_bytes` of it at most."""
+        kept = self._tail if self._tail else self._head
+        return bytes(kept[kept.rfind(b"\n") + 1 :][-limit_bytes:])
+
     def text(self, limit_bytes: int) -> str:
         """At most that many bytes' worth (and never more than the buffer's own limit); a cut is marked in its place.
 

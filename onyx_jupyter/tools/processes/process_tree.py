@@ -16,9 +16,10 @@ _ROUND_S = 0.1
 _POLL_S = 0.01
 
 
-def end_process_tree(root_pid: int, marker: str) -> int:
+def end_process_tree(root_pid: int | None, marker: str) -> int:
     """Ends the tree of `root_pid`, asking first (SIGTERM), then by force; how many processes that were.
 
+    `root_pid` None: only the marker is known.
     Descendants count, members of its session, and whoever carries the marker in the environment: a daemon that left
     session and parent behind is found by it. Blocks for 0.8 s at most; meant for a thread.
     """
@@ -37,12 +38,12 @@ def end_process_tree(root_pid: int, marker: str) -> int:
     return len(ended)
 
 
-def _tree(root_pid: int, marker: str) -> list[psutil.Process]:
+def _tree(root_pid: int | None, marker: str) -> list[psutil.Process]:
     own = os.getpid()
     found: dict[int, psutil.Process] = {}
     with contextlib.suppress(psutil.Error):
-        root = psutil.Process(root_pid)
-        if _session_of(root_pid) == root_pid:  # else the number belongs to somebody else by now
+        if root_pid is not None and _session_of(root_pid) == root_pid:  # else it is somebody else's number by now
+            root = psutil.Process(root_pid)
             found = {process.pid: process for process in [root, *root.children(recursive=True)]}
     for process in psutil.process_iter():
         if process.pid not in found and process.pid != own and _belongs(process, root_pid, marker):
@@ -52,8 +53,8 @@ def _tree(root_pid: int, marker: str) -> list[psutil.Process]:
     return [process for process in found.values() if _alive(process)]
 
 
-def _belongs(process: psutil.Process, root_pid: int, marker: str) -> bool:
-    if _session_of(process.pid) == root_pid:
+def _belongs(process: psutil.Process, root_pid: int | None, marker: str) -> bool:
+    if root_pid is not None and _session_of(process.pid) == root_pid:
         return True
     try:
         return process.environ().get(MARKER_VARIABLE) == marker

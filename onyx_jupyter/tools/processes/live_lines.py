@@ -1,0 +1,46 @@
+"""Tells the newest line of a running command to whoever watches, a few times a second at most. It keeps no output."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from onyx_jupyter.notebook.outputs import plain
+
+EVERY_S = 0.5
+_KEPT_CHARS = 4_096
+_LINE_CHARS = 200
+
+
+class LiveLines:
+    """`tell` gets a finished line, without secrets and terminal codes; `last_at` is when, by the loop's time."""
+
+    def __init__(self, tell: Callable[[str], None], redact: Callable[[str], str]) -> None:
+        self._tell = tell
+        self._redact = redact
+        self._text = ""
+        self._told = ""
+        self._timer: asyncio.TimerHandle | None = None
+        self.last_at = float("-inf")
+
+    def add(self, data: bytes) -> None:
+        self._text = (self._text + data[-_KEPT_CHARS:].decode("utf-8", "replace"))[-_KEPT_CHARS:]
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time(), self.last_at + EVERY_S), self._now)
+
+    def close(self) -> None:
+        """Tells nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _now(self) -> None:
+        self._timer = None
+        finished = self._text[: max(self._text.rfind("\n"), self._text.rfind("\r")) + 1]
+        lines = [line.strip() for line in plain(self._redact(finished)).splitlines()]
+        newest = next((line for line in reversed(lines) if line), "")[:_LINE_CHARS]
+        if newest and newest != self._told:
+            self._told = newest
+            self.last_at = asyncio.get_running_loop().time()
+            self._tell(newest)
