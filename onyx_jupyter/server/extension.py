@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
 
+from onyx_jupyter.server.refusals import Refusals
 from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
 
@@ -23,15 +24,18 @@ class OnyxExtension(ExtensionApp):
 
     _service: Service | None = None
     _loading: asyncio.Lock
+    _refusals: Refusals
 
     def initialize_handlers(self) -> None:
         """Called by Jupyter while the server starts."""
         self._loading = asyncio.Lock()
+        self._refusals = Refusals()
+        doors = {"service": self.service, "refusals": self._refusals}
         self.handlers.extend(
             [
-                (r"onyx/ws", SocketHandler, {"service": self.service}),
-                (r"onyx/health", HealthHandler, {"service": self.service}),
-                (r"onyx/embedded-model", EmbeddedModelHandler, {"service": self.service}),
+                (r"onyx/ws", SocketHandler, doors),
+                (r"onyx/health", HealthHandler, doors),
+                (r"onyx/embedded-model", EmbeddedModelHandler, doors),
             ]
         )
 
@@ -45,6 +49,7 @@ class OnyxExtension(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Called by Jupyter when the server shuts down."""
+        await self._refusals.close()
         if self._service is not None:
             await self._service.close()
 

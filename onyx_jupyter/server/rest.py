@@ -10,18 +10,20 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.server.refusals import Guarded, Refusals
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.service import Service
 
 
-class EmbeddedModelHandler(APIHandler):
+class EmbeddedModelHandler(Guarded, APIHandler):
     """POST {base_url}onyx/embedded-model: installs the embedded model's weights; answers with the health after it."""
 
     auth_resource = "onyx"
 
-    def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
+    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
         self._service = service
+        self.refusals = refusals
 
     @web.authenticated
     @authorized(action="execute")
@@ -33,13 +35,14 @@ class EmbeddedModelHandler(APIHandler):
             self.finish({"message": str(error), "hint": error.hint})
 
 
-class HealthHandler(APIHandler):
+class HealthHandler(Guarded, APIHandler):
     """GET {base_url}onyx/health: the same as the socket's `health.check`."""
 
     auth_resource = "onyx"
 
-    def initialize(self, service: Callable[[], Awaitable[Service]]) -> None:
+    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
         self._service = service
+        self.refusals = refusals
 
     @web.authenticated
     @authorized(action="read")

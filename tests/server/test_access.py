@@ -7,7 +7,11 @@ from jupyter_server.auth.authorizer import AllowAllAuthorizer
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.server.refusals import PER_MINUTE, Refusals
 from onyx_jupyter.server.wire.status import Health
+from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import until
 
 
@@ -77,7 +81,59 @@ async def test_health_over_http_needs_the_token_and_says_the_same(jp_fetch, conn
 async def test_a_refused_client_starts_nothing(jp_serverapp, jp_ws_fetch, onyx_home):
     with pytest.raises(HTTPClientError):
         await jp_ws_fetch("onyx", "ws", headers={"Authorization": ""})
-    assert sorted(path.name for path in onyx_home.iterdir()) == ["onyx.json"]
+    await until(lambda: refusals(onyx_home))
+    assert {path.stem for path in onyx_home.iterdir()} == {"audit", "onyx"}
+
+
+async def test_who_was_turned_away_is_in_the_audit_file_without_what_they_tried(
+    jp_serverapp, jp_ws_fetch, jp_fetch, jp_auth_header, onyx_home, http_server
+):
+    attempts = [
+        lambda: websocket_connect(url_of(jp_serverapp) + "?token=wrong-0123456789"),
+        lambda: jp_ws_fetch("onyx", "ws", headers={"Origin": "http://evil.example", **jp_auth_header}),
+        lambda: jp_fetch("onyx", "health", headers={"Authorization": "token wrong-0123456789"}),
+    ]
+    for count, attempt in enumerate(attempts, start=1):
+        with pytest.raises(HTTPClientError) as refused:
+            await attempt()
+        assert refused.value.code == 403
+        await until(lambda count=count: len(refusals(onyx_home)) == count)
+    without_login, foreign, over_http = refusals(onyx_home)
+    assert (without_login["reason"], without_login["door"]) == ("no valid login", f"{jp_serverapp.base_url}onyx/ws")
+    assert foreign["origin"] == "http://evil.example"
+    assert foreign["reason"].startswith("not allowed for ")
+    assert (over_http["reason"], over_http["door"]) == ("no valid login", f"{jp_serverapp.base_url}onyx/health")
+    assert "from" in over_http
+    assert "0123456789" not in (onyx_home / "audit.jsonl").read_text()
+    assert (await AuditLog(onyx_home / "audit.jsonl", SystemClock()).verify()).ok
+
+
+async def test_who_was_let_in_is_not_among_the_refused(connect, jp_fetch, onyx_home):
+    await (await connect()).ask("health.check")
+    await jp_fetch("onyx", "health")
+    with pytest.raises(HTTPClientError):
+        await jp_fetch("onyx", "health", headers={"Authorization": ""})
+    await until(lambda: refusals(onyx_home))
+    assert len(refusals(onyx_home)) == 1
+
+
+async def test_a_flood_of_refused_requests_is_counted_and_does_not_fill_the_disk(onyx_home):
+    clock = FakeClock()
+    noting = Refusals(clock)
+    for _ in range(PER_MINUTE + 40):
+        noting.note({"door": "x"})
+    clock.advance(60)
+    noting.note({"door": "last"})
+    await until(lambda: len(refusals(onyx_home)) == PER_MINUTE + 1)
+    assert [item for item in refusals(onyx_home) if "leftOutBefore" in item] == [refusals(onyx_home)[-1]]
+    assert (refusals(onyx_home)[-1]["door"], refusals(onyx_home)[-1]["leftOutBefore"]) == ("last", 40)
+    await noting.close()
+
+
+def refusals(onyx_home):
+    path = onyx_home / "audit.jsonl"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [item for item in map(json.loads, lines) if item["event"] == "refused"]
 
 
 @pytest.mark.parametrize("path", ["ws", "health"])
