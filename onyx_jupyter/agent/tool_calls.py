@@ -79,7 +79,7 @@ async def _ask(
         details=run.secrets.redact_data({**preview.details, **why}),
         grant_text=run.redact(preview.grant_text),
     )
-    exact = replace(call, arguments=arguments.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+    exact = replace(call, arguments=arguments.canonical())
     with run.work.paused():
         answer = await run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id)
     if not answer.approved:

@@ -22,6 +22,10 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
 
+    def canonical(self) -> dict[str, Any]:
+        """The same for every way of saying the same: what equals its default is left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
 
 A = TypeVar("A", bound=Arguments)
 
