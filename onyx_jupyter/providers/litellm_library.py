@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -58,6 +59,7 @@ async def close_litellm() -> None:
         await _loaded.close_litellm_async_clients()
 
 
+@lru_cache(maxsize=1)
 def _read_table() -> Mapping[str, Mapping[str, Any]]:
     spec = find_spec("litellm")
     folders = (spec.submodule_search_locations or ()) if spec else ()
