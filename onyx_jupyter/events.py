@@ -126,6 +126,25 @@ class ChatNote:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSteered:
+    """The user's message came during the run and waits to join it."""
+
+    name: ClassVar[str] = "chat.steered"
+    run_id: str
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatJoined:
+    """Messages that came during the run have their place in it here: the model reads them next."""
+
+    name: ClassVar[str] = "chat.joined"
+    run_id: str
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChatFinal:
     name: ClassVar[str] = "chat.final"
     run_id: str
@@ -167,6 +186,8 @@ RunEvent = (
     | QuestionAsked
     | QuestionResolved
     | ChatNote
+    | ChatSteered
+    | ChatJoined
     | ChatFinal
     | ChatError
     | ChatAborted

@@ -255,8 +255,9 @@ class Approver(Protocol):
     async def ask(
         self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str
     ) -> ApprovalAnswer:
-        """Waits for a person where no grant answers; silence until the timeout is a no. Cancelling closes the question.
+        """Waits for a person where no grant answers; silence until the timeout is a no.
 
+        Cancelling closes the question; the message of the cancelling, if any, is the reason that is written down.
         `call` has its arguments in canonical form: checked, and without those that equal their default.
         Raises: StorageError where the decision could not be written, and then it does not count.
         """

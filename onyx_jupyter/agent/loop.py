@@ -32,21 +32,24 @@ async def run_loop(run: Run) -> str:
     """
     done, usage = run.transcript.finished_calls(run.run_id), run.transcript.usage(run.run_id)
     await run.processors.begin(RunSoFar(run.tools, done, usage))
-    try:
-        return await _turns(run)
-    except Halt as halt:
-        return await _say(halt.text, run)
+    while True:
+        try:
+            text = await _turns(run)
+        except Halt as halt:
+            text = await _say(halt.text, run)
+        if not await run.inbox.join_or_close():
+            return text
 
 
 async def _turns(run: Run) -> str:
-    await _finish_open_calls(run)
-    for turn in range(min(run.transcript.model_calls(run.run_id), run.max_turns), run.max_turns + 1):
-        is_last = turn >= run.max_turns
-        reply = await _ask_model(run, is_last)
-        if not reply.calls and (is_last or not await look_again(run, reply.text)):
-            return reply.text or run.transcript.reflected_answer(run.run_id) or ""
+    """A message that joins counts as a new request: it has all its turns before it."""
+    while True:
         await _finish_open_calls(run)
-    return ""
+        await run.inbox.join()
+        is_last = run.transcript.model_calls(run.run_id) >= run.max_turns
+        reply = await _ask_model(run, is_last)
+        if not reply.calls and (is_last or run.inbox.waiting or not await look_again(run, reply.text)):
+            return reply.text or run.transcript.reflected_answer(run.run_id) or ""
 
 
 async def _finish_open_calls(run: Run) -> None:

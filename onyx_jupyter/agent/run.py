@@ -25,7 +25,11 @@ class RunTranscript(Transcript, Protocol):
 
     def usage(self, run_id: str) -> Usage: ...
 
-    def model_calls(self, run_id: str) -> int: ...
+    def model_calls(self, run_id: str) -> int:
+        """Since the user's last word."""
+        ...
+
+    async def append_start(self, run_id: str) -> None: ...
 
     def reflected_answer(self, run_id: str) -> str | None: ...
 
@@ -79,14 +83,40 @@ async def _unaudited(call: ToolCall, status: str, facts: Mapping[str, Any]) -> N
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
 
+class Inbox(Protocol):
+    """What the user sends while the run goes on."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message waits to join the run."""
+        ...
+
+    async def arrival(self) -> None:
+        """Returns as soon as a message waits."""
+        ...
+
+    async def join(self) -> bool:
+        """Gives what waits its place in the conversation: here. False where nothing waits. Raises: StorageError."""
+        ...
+
+    async def join_or_close(self) -> bool:
+        """The same before the run ends: where nothing waits, nothing is taken any more. Raises: StorageError."""
+        ...
+
+    def close(self) -> None:
+        """The run ends: what comes from now on is not for it."""
+        ...
+
+
 @dataclass
 class Run:
     """One answer being made, from the user's message to final, error or aborted.
 
-    `earlier` tells watchers what the run did before a restart. `text` is what the model has said since its last
-    finished reply: what is kept when the run is stopped in the middle. `lead` goes in front of the next words that
-    watchers get, where they would stick to those before. `audit` hears of each call that has its result, with its
-    status. `why` is the sentence with which it made its latest calls, for the person who is asked.
+    `earlier` tells watchers what the run did before a restart. A run that `has_waited` stood in the queue and has no
+    line of its own yet. `text` is what the model has said since its last finished reply: what is kept when the run is
+    stopped in the middle. `lead` goes in front of the next words that watchers get, where they would stick to those
+    before. `audit` hears of each call that has its result, with its status. `why` is the sentence with which it made
+    its latest calls, for the person who is asked.
     """
 
     run_id: str
@@ -100,6 +130,7 @@ class Run:
     processes: RunProcesses
     context_for: Callable[[ToolCall], ToolContext]
     approver: Approver
+    inbox: Inbox
     build_prompt: Callable[[Note], Awaitable[str]]
     emit: Callable[[RunEvent], None]
     secrets: SecretsFilter
@@ -110,6 +141,7 @@ class Run:
     audit: Callable[[ToolCall, str, Mapping[str, Any]], Awaitable[None]] = _unaudited
     processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()
+    has_waited: bool = False
     temperature: float | None = None
     max_tokens: int | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)

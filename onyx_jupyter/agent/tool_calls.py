@@ -10,6 +10,7 @@ from typing import Any
 
 from onyx_jupyter.agent.processor import Halt
 from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.steering import Steered, unless_steered
 from onyx_jupyter.errors import InvalidArguments, OnyxError
 from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.log_context import log_context
@@ -20,6 +21,7 @@ from onyx_jupyter.tools.registry import failed
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 log = logging.getLogger(__name__)
+SKIPPED = ToolResult("Skipped: the user sent a new message.", ok=False)
 
 
 async def perform(call: ToolCall, run: Run) -> None:
@@ -47,7 +49,9 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
 
 
 async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
-    """The result and its status: ok, failed or denied. Nothing that a tool does wrong gets past here."""
+    """The result and its status: ok, failed, denied or skipped. Nothing that a tool does wrong gets past here."""
+    if run.inbox.waiting:
+        return "skipped", SKIPPED
     try:
         tool, arguments = run.tools.validate(call)
         context = run.context_for(call)
@@ -60,6 +64,8 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
         with run.work.paused() if tool.untimed else nullcontext():
             result = await tool.run(arguments, context)
         return ("ok" if result.ok else "failed"), result
+    except Steered:
+        return "skipped", SKIPPED
     except OnyxError as error:
         return "failed", failed(call.name, error)
     except Exception as error:
@@ -81,7 +87,8 @@ async def _ask(
     )
     exact = replace(call, arguments=arguments.canonical())
     with run.work.paused():
-        answer = await run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id)
+        asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id)
+        answer = await unless_steered(asking, run.inbox)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
     if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):

@@ -29,13 +29,15 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
     for event in (ChatStarted(run.run_id), *run.earlier):
         run.emit(event)
     try:
+        if run.has_waited:
+            await run.transcript.append_start(run.run_id)  # from here on a kill ends it instead of queueing it again
         async with run.work.limit():
             text = await _work(run)
     except asyncio.CancelledError:
         if is_closing():
             await run.partial.flush()
             raise
-        await asyncio.shield(asyncio.ensure_future(_end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))))
+        await _end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))
     except OutOfTime as error:
         await _end_with_error(run, error.code, str(error), error.hint, CUT_SHORT)
     except OnyxError as error:
@@ -69,6 +71,18 @@ async def _end_with_error(
 
 
 async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:
+    """A Stop that comes while the end is written changes nothing any more."""
+    run.inbox.close()
+    ending = asyncio.ensure_future(_write_end(run, outcome, details, unanswered, event))
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await asyncio.wait([ending])
+
+
+async def _write_end(
+    run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent
+) -> None:
     """Writes what is left to write, then announces the end; a disk that refuses does not silence the announcement."""
     log.info("The run ends: %s", outcome)
     try:

@@ -95,6 +95,7 @@ class ApprovalBroker:
     ) -> ApprovalAnswer:
         """Waits until somebody answers or the time is over; cancelling closes the question as aborted.
 
+        Cancelled with a message, it was the user's next words that closed it, and the message is the reason.
         What is allowed already, and what nobody may allow, is written down and not asked.
         """
         scope = await asyncio.to_thread(scope_of, call, preview)
@@ -115,9 +116,9 @@ class ApprovalBroker:
                 return await asyncio.shield(answer)  # a Stop or the timeout must not cancel the answer itself
         except TimeoutError:
             return await self._close(pending, "expired", "timeout", "Nobody answered in time, so it was not done.")
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             if not self._closing and not answer.done():
-                await asyncio.shield(asyncio.ensure_future(self._abort(pending)))
+                await asyncio.shield(asyncio.ensure_future(self._abort(pending, *cancelled.args[:1])))
             raise
         finally:
             self._pending.pop(request.approval_id, None)
@@ -214,10 +215,10 @@ class ApprovalBroker:
         await self._settle(pending, Resolution(_resolved(pending, decision, by, reason)))
         return ApprovalAnswer(approved=False, reason=reason)
 
-    async def _abort(self, pending: PendingApproval) -> None:
+    async def _abort(self, pending: PendingApproval, reason: str | None = None) -> None:
         """A Stop stays a Stop, also where the disk refuses the note of it."""
         try:
-            await self._close(pending, "aborted", "stop", None)
+            await self._close(pending, "aborted", "message" if reason else "stop", reason)
         except OnyxError as error:
             log.error("The end of approval %s could not be written: %s", pending.request.approval_id, error)
 

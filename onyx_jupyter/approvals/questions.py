@@ -54,7 +54,10 @@ class Questions:
         self._closing = False
 
     async def ask(self, session_key: str, run_id: str, call_id: str, question: UserQuestion) -> UserAnswer:
-        """Waits until somebody answers or the time is over; cancelling closes the question. Raises: StorageError."""
+        """Waits until somebody answers or the time is over; cancelling closes the question. Raises: StorageError.
+
+        Cancelled with a message, it was the user's next words that closed it.
+        """
         restored, known = self._restored.pop((run_id, call_id), (None, None))
         asked = restored or self._asked(run_id, call_id, question)
         pending = PendingQuestion(session_key, asked, asyncio.get_running_loop().create_future())
@@ -67,9 +70,10 @@ class Questions:
                 return await asyncio.shield(pending.answer)
         except TimeoutError:
             return await self._expire(pending)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             if not self._closing and self._take_if_open(pending):
-                await asyncio.shield(asyncio.ensure_future(self._abort(pending)))
+                by = "message" if cancelled.args else "stop"
+                await asyncio.shield(asyncio.ensure_future(self._abort(pending, by)))
             raise
         finally:
             self._pending.pop(asked.question_id, None)
@@ -137,10 +141,10 @@ class Questions:
         await self._settle(pending, "expired", "timeout", None)
         return UserAnswer(None, SILENCE)
 
-    async def _abort(self, pending: PendingQuestion) -> None:
+    async def _abort(self, pending: PendingQuestion, by: str) -> None:
         """A Stop stays a Stop, also where the disk refuses the note of it."""
         try:
-            await self._settle(pending, "aborted", "stop", None)
+            await self._settle(pending, "aborted", by, None)
         except OnyxError as error:
             log.error("The end of question %s could not be written: %s", pending.asked.question_id, error)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onyx_jupyter.events import ChatDelta, RunEvent, ToolFinished, ToolStarted
+from onyx_jupyter.events import ChatDelta, ChatJoined, ChatSteered, RunEvent, ToolFinished, ToolStarted
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.run_order import joined_ids
 
 
 def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
@@ -16,7 +17,11 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
     for entry in entries:
         if entry.run_id != run_id:
             continue
-        if entry.role == "assistant":
+        if entry.is_steer:
+            yield ChatSteered(run_id, entry.id, entry.content)
+        elif ids := joined_ids(entry):
+            yield ChatJoined(run_id, tuple(ids))
+        elif entry.role == "assistant":
             calls.update({call.id: call for call in entry.tool_calls})
             if entry.content:
                 yield ChatDelta(run_id, lead + entry.content)

@@ -27,13 +27,12 @@ from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
-from onyx_jupyter.runtime.runs import Runs, Surroundings
+from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
-from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.storage.atomic_write import make_private_folder
@@ -217,23 +216,19 @@ class Onyx:
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         interactive: bool = True,
-    ) -> str:
-        """The id of the run that will answer; the message is on disk when this returns.
+        when_busy: WhenBusy | None = None,
+    ) -> Sent:
+        """Which run will answer; the message is on disk when this returns.
 
-        `interactive` False says that nobody is there to answer the agent's questions.
+        `when_busy` says what happens where a run goes on (the configuration's choice where None); `interactive` False
+        says that nobody is there to answer the agent's questions.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
-        run_id = self._ids.new()
         facts = {"model": model, "mode": mode, "context": list(context), "notebooks": self._notebooks_in_tabs()}
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
-
-        async def write() -> Entry:
-            return await transcript.append_user(run_id, message, meta)
-
-        await self.runs.start(transcript, write)
-        return run_id
+        return await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""
@@ -278,7 +273,7 @@ class Onyx:
         self._runs = Runs(
             self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._announce
         )
-        await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock)
+        await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
 
     def _patience_s(self) -> float:
         """How long a person has for an answer."""

@@ -1,26 +1,38 @@
-"""After a kill or a restart: pairs what was cut off, and lets go on what only waits for a person. It asks no model."""
+"""After a kill or a restart: pairs what was cut off, lets go on what only waits for a person, answers what only waited.
+
+It asks no model itself, and repeats nothing that was under way.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from onyx_jupyter.agent.steering import NEW_MESSAGE
+from onyx_jupyter.agent.tool_calls import SKIPPED
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.questions import SILENCE, Questions
-from onyx_jupyter.clock import Clock
+from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import OnyxError, SessionBusy
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.runs import Runs
-from onyx_jupyter.sessions.conversation import open_approvals, open_questions, unfinished_runs
+from onyx_jupyter.sessions.conversation import open_approvals, open_questions
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import rescued_text
+from onyx_jupyter.sessions.run_order import (
+    placed,
+    stranded_messages,
+    unfinished_runs,
+    unjoined_messages,
+    waiting_messages,
+)
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
@@ -43,15 +55,16 @@ async def recover(
     questions: Questions,
     audit: AuditTrail,
     clock: Clock,
+    ids: IdSource,
 ) -> None:
-    """Goes through every session that has an unfinished run. One that fails is logged and leaves the others alone."""
+    """Goes through every session with something unfinished. One that fails is logged and leaves the others alone."""
     for session in await sessions.list():
-        if not session.summary.unfinished_runs:
+        if not session.summary.unfinished_runs and not session.summary.stranded_messages:
             continue
         with log_context(session=session.session_key, operation="recover"):
             try:
                 transcript = await sessions.get(session.session_key)
-                await _recover_session(transcript, runs, approvals, questions, audit, clock)
+                await _recover_session(transcript, runs, approvals, questions, audit, clock, ids)
             except SessionBusy:
                 continue  # another server is at work in it
             except OnyxError as error:
@@ -67,26 +80,37 @@ async def _recover_session(
     questions: Questions,
     audit: AuditTrail,
     clock: Clock,
+    ids: IdSource,
 ) -> None:
     if runs.activity(transcript.session_key) != "idle":
         return
     transcript.lock()
-    waiting = []
     try:
         await transcript.load()
         rescued = await asyncio.to_thread(rescued_text, transcript.partial_path)
-        for run_id in unfinished_runs(transcript.entries):
-            request = await _recover_run(transcript, run_id, rescued, audit, clock)
-            if request is not None:
-                waiting.append(request)
+        not_begun = {message.run_id for message in waiting_messages(transcript.entries)}
+        begun = [run_id for run_id in unfinished_runs(transcript.entries) if run_id not in not_begun]
+        requests = [await _recover_run(transcript, run_id, rescued, audit, clock) for run_id in begun]
         await asyncio.to_thread(transcript.partial_path.unlink, missing_ok=True)
+        for message in stranded_messages(transcript.entries):
+            facts = {"kind": "requeued", "messageId": message.id, "runId": ids.new()}
+            await transcript.append("system", "", facts)
+        for request in requests:
+            if request is not None:
+                await _ask_again(request, transcript, runs, approvals, questions)
+        for message in waiting_messages(transcript.entries):
+            runs.resume(transcript, message)
     finally:
         transcript.unlock()
-    for request in waiting:
-        asked = approvals.restore(request) if isinstance(request, ApprovalRequested) else questions.restore(request)
-        await runs.start(transcript, _already_written(_message_of(request.run_id, transcript)))
-        with contextlib.suppress(TimeoutError):  # who comes back asks for the open approvals first
-            await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
+
+
+async def _ask_again(
+    request: Waiting, transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, questions: Questions
+) -> None:
+    asked = approvals.restore(request) if isinstance(request, ApprovalRequested) else questions.restore(request)
+    runs.resume(transcript, _message_of(request.run_id, transcript))
+    with contextlib.suppress(TimeoutError):  # who comes back asks for the open approvals first
+        await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
 
 
 async def _recover_run(
@@ -100,27 +124,43 @@ async def _recover_run(
     calls = list(transcript.open_calls(run_id))
     approvals, questions = open_approvals(transcript.entries, run_id), open_questions(transcript.entries, run_id)
     request = _approval_of(calls, approvals) or _question_of(calls, questions)
-    if request is not None and datetime.fromisoformat(request.expires_at) > clock.now():
+    steered = bool(unjoined_messages(placed(transcript.entries), run_id))
+    if request is not None and not steered and datetime.fromisoformat(request.expires_at) > clock.now():
         return request
     text = rescued.get(run_id)
     if text and not _is_in(transcript, run_id, text):
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
-    if isinstance(request, ApprovalRequested):
-        expired = {"approvalId": request.approval_id, "decision": "expired", "by": "timeout"}
-        about = {"approvalId": request.approval_id, "tool": request.tool_name}
-        await audit.decision(transcript.session_key, run_id, request.call_id, "expired", "timeout", about)
-        await transcript.append("system", "", {"kind": "approval_resolved", "runId": run_id, **expired})
-        await transcript.append_result(run_id, call := calls.pop(0), TOO_LATE, {"status": "denied"})
-        await audit.tool_run(transcript.session_key, run_id, call, "denied", {})
-    elif isinstance(request, QuestionAsked):
-        expired = {"questionId": request.question_id, "callId": request.call_id, "outcome": "expired", "by": "timeout"}
-        await transcript.append("system", "", {"kind": "question_resolved", "runId": run_id, **expired})
-        await transcript.append_result(run_id, calls.pop(0), NO_ANSWER, {"status": "failed"})
+    if request is not None:
+        await _close_question(request, transcript, calls.pop(0), audit, steered=steered)
+    skipped = request is not None and steered  # they stood behind the question, so nothing of them was under way
     for call in calls:
-        await transcript.append_result(run_id, call, CUT_OFF, {"status": "interrupted"})
-        await audit.tool_run(transcript.session_key, run_id, call, "interrupted", {})
+        result, status = (SKIPPED, "skipped") if skipped else (CUT_OFF, "interrupted")
+        await transcript.append_result(run_id, call, result, {"status": status})
+        await audit.tool_run(transcript.session_key, run_id, call, status, {})
     await transcript.append_end(run_id, "interrupted", {})
     return None
+
+
+async def _close_question(
+    request: Waiting, transcript: SessionTranscript, call: ToolCall, audit: AuditTrail, *, steered: bool
+) -> None:
+    """Nobody can answer it any more: the time is over, or the user has sent another message instead."""
+    key, run_id = transcript.session_key, request.run_id
+    outcome, by = ("aborted", "message") if steered else ("expired", "timeout")
+    if isinstance(request, ApprovalRequested):
+        about = {"approvalId": request.approval_id, "tool": request.tool_name}
+        await audit.decision(key, run_id, request.call_id, outcome, by, about)
+        facts = {"kind": "approval_resolved", "approvalId": request.approval_id, "decision": outcome, "by": by}
+        facts |= {"reason": NEW_MESSAGE} if steered else {}
+        result, status = TOO_LATE, "denied"
+    else:
+        facts = {"kind": "question_resolved", "questionId": request.question_id, "callId": request.call_id}
+        facts |= {"outcome": outcome, "by": by}
+        result, status = NO_ANSWER, "failed"
+    result, status = (SKIPPED, "skipped") if steered else (result, status)
+    await transcript.append("system", "", {"runId": run_id, **facts})
+    await transcript.append_result(run_id, call, result, {"status": status})
+    await audit.tool_run(key, run_id, call, status, {})
 
 
 def _is_in(transcript: SessionTranscript, run_id: str, text: str) -> bool:
@@ -162,11 +202,5 @@ def _approval_of(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> Ap
 
 
 def _message_of(run_id: str, transcript: SessionTranscript) -> Entry:
-    return next(entry for entry in transcript.entries if entry.role == "user" and entry.run_id == run_id)
-
-
-def _already_written(message: Entry) -> Callable[[], Awaitable[Entry]]:
-    async def write() -> Entry:
-        return message
-
-    return write
+    lines = placed(transcript.entries)
+    return next(e for e in lines if e.role == "user" and e.run_id == run_id and not e.is_steer)

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from onyx_jupyter.agent.processor import Processor, Processors
 from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.steering import unless_steered
 from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.approvals.broker import ApprovalBroker
@@ -24,14 +25,17 @@ from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.earlier_events import earlier_events
+from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.run_prompt import RunPrompt
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
+from onyx_jupyter.sessions.run_order import begun_runs
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.guardian import Guardian
@@ -39,6 +43,15 @@ from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.result_files import ResultFiles
 
 log = logging.getLogger(__name__)
+WhenBusy = Literal["steer", "followup", "interrupt"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Where a message went: `run_id` answers it; `started` says that nothing else was going on."""
+
+    run_id: str
+    delivery: Literal["started", "steer", "followup", "interrupt"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,7 @@ class Runs:
         self._models = ModelChoice(surroundings.clock, surroundings.waits)
         self._guardian = Guardian()
         self._queues: dict[str, SessionQueue] = {}
+        self._inboxes: dict[str, RunInbox] = {}
         self._closing = False
 
     def activity(self, session_key: str) -> str:
@@ -89,22 +103,44 @@ class Runs:
     def busy(self) -> bool:
         return bool(self._queues)
 
-    async def start(self, transcript: SessionTranscript, write: Callable[[], Awaitable[Entry]]) -> None:
-        """Claims the session, lets `write` put the user's entry on disk, and queues the run that answers it.
+    async def send(
+        self, transcript: SessionTranscript, text: str, meta: Mapping[str, Any], when_busy: WhenBusy
+    ) -> Sent:
+        """Claims the session, puts the message on disk, and sees to it that a run answers it, also when cancelled.
 
         Raises: SessionBusy, StorageError; then nothing has begun.
         """
         queue = self._claim(transcript)
+        has_to_wait = self._closing or not queue.is_idle
+        inbox = self._inboxes.get(queue.front or "")
         with queue.reserve():
-            message = await write()
-            queue.add(message.run_id or "", lambda: self._run(transcript, message))
+            if when_busy == "steer" and inbox is not None and inbox.is_open:
+                await inbox.take(text, meta)
+                return Sent(inbox.run_id, "steer")
+            interrupts = has_to_wait and when_busy == "interrupt"
+
+            def queue_it(message: Entry) -> None:
+                if interrupts and queue.front is not None:
+                    self._stop(queue, queue.front)
+                if not self._closing:  # else the next start answers it
+                    self._enqueue(queue, transcript, message, next_in_line=interrupts)
+
+            run_id = self._around.ids.new()
+            writing = transcript.append_user(run_id, text, {**meta, "queued": True} if has_to_wait else meta)
+            await even_if_cancelled(writing, queue_it)
+        return Sent(run_id, "started" if not has_to_wait else "interrupt" if interrupts else "followup")
+
+    def resume(self, transcript: SessionTranscript, message: Entry) -> None:
+        """Queues the run of a message that is on disk since before a restart. Raises: SessionBusy, StorageError."""
+        self._enqueue(self._claim(transcript), transcript, message)
 
     async def abort(self, run_id: str, find: Callable[[str], Awaitable[SessionTranscript]]) -> bool:
         """Stops a run that goes on, or takes one back that waits; False where there is none."""
         for session_key, queue in list(self._queues.items()):
-            if queue.stop_current(run_id):
+            if self._stop(queue, run_id):
                 return True
             if queue.take_waiting(run_id):
+                del self._inboxes[run_id]
                 transcript = await find(session_key)
                 await self._end_unbegun(transcript, run_id, "aborted", {}, ChatAborted(run_id))
                 return True
@@ -123,18 +159,38 @@ class Runs:
             self._queues[key] = SessionQueue(lambda: self._release(transcript))
         return self._queues[key]
 
-    async def _run(self, transcript: SessionTranscript, message: Entry) -> None:
-        with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
-            await self._run_in_context(transcript, message)
+    def _enqueue(
+        self, queue: SessionQueue, transcript: SessionTranscript, message: Entry, *, next_in_line: bool = False
+    ) -> None:
+        run_id = message.run_id or ""
+        inbox = RunInbox(run_id, transcript, lambda event: self._streams.publish(transcript.session_key, event))
+        self._inboxes[run_id] = inbox
+        queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
 
-    async def _run_in_context(self, transcript: SessionTranscript, message: Entry) -> None:
+    def _stop(self, queue: SessionQueue, run_id: str) -> bool:
+        """False where it is not the run that goes on. What comes from now on is not for it."""
+        is_current = queue.stop_current(run_id)
+        if is_current and run_id in self._inboxes:
+            self._inboxes[run_id].close()
+        return is_current
+
+    async def _run(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
+        with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
+            try:
+                await self._answer(transcript, message, inbox)
+            finally:
+                inbox.close()
+                self._inboxes.pop(inbox.run_id, None)
+
+    async def _answer(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
         log.info("The run begins")
         self._on_change(transcript)
         try:
-            run = self._make(transcript, message)
+            run = self._make(transcript, message, inbox)
         except OnyxError as error:
             details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
             event = ChatError(message.run_id or "", error.code, str(error), error.hint)
+            inbox.close()
             await self._end_unbegun(transcript, event.run_id, "error", details, event)
         else:
             await run_turn(run, lambda: self._closing)
@@ -151,7 +207,7 @@ class Runs:
             event = ChatError(run_id, error.code, str(error), error.hint)
         self._streams.publish(transcript.session_key, event)
 
-    def _make(self, transcript: SessionTranscript, message: Entry) -> Run:
+    def _make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> Run:
         around, run_id = self._around, message.run_id or ""
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
@@ -185,8 +241,9 @@ class Runs:
             offered=offered,
             results=results,
             processes=processes,
-            context_for=lambda call: self._context(call, message, transcript, parts, settings, processes, emit),
+            context_for=lambda call: self._context(call, message, transcript, parts, settings, processes, inbox, emit),
             approver=self._approvals,
+            inbox=inbox,
             build_prompt=lambda note: prompt(model).build(note),
             audit=audit,
             emit=emit,
@@ -197,6 +254,7 @@ class Runs:
             work=WorkClock(around.clock, settings.config.runtime.default_timeout_ms / 1000),
             processors=Processors(around.processors(settings)),
             earlier=tuple(earlier_events(transcript.entries, run_id)),
+            has_waited=run_id not in begun_runs(transcript.entries),
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
             compaction=settings.config.runtime.compaction,
@@ -212,12 +270,14 @@ class Runs:
         parts: AgentParts,
         settings: Settings,
         processes: RunProcesses,
+        inbox: RunInbox,
         emit: Callable[[RunEvent], None],
     ) -> ToolContext:
         run_id = message.run_id or ""
 
         async def ask(question: UserQuestion) -> UserAnswer:
-            return await self._questions.ask(transcript.session_key, run_id, call.id, question)
+            asking = self._questions.ask(transcript.session_key, run_id, call.id, question)
+            return await unless_steered(asking, inbox)
 
         return ToolContext(
             session_key=transcript.session_key,

@@ -20,6 +20,7 @@ class SessionQueue:
     def __init__(self, on_idle: Callable[[], None]) -> None:
         self._on_idle = on_idle
         self._waiting: deque[tuple[str, RunFunction]] = deque()
+        self._first = 0
         self._current: tuple[str, asyncio.Task[None]] | None = None
         self._stopped = ""
         self._worker: asyncio.Task[None] | None = None
@@ -28,6 +29,13 @@ class SessionQueue:
     @property
     def is_idle(self) -> bool:
         return self._worker is None and self._reserved == 0
+
+    @property
+    def front(self) -> str | None:
+        """The run that goes on, or the one that is about to begin."""
+        if self._current is not None:
+            return self._current[0]
+        return self._waiting[0][0] if self._waiting else None
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
@@ -39,9 +47,13 @@ class SessionQueue:
             self._reserved -= 1
             self._tell_if_idle()
 
-    def add(self, run_id: str, run: RunFunction) -> None:
-        """Starts the run, now or when those before it have ended."""
-        self._waiting.append((run_id, run))
+    def add(self, run_id: str, run: RunFunction, *, next_in_line: bool = False) -> None:
+        """Starts the run, now or when those before it have ended; `next_in_line` passes those that only wait."""
+        if next_in_line:
+            self._waiting.insert(self._first, (run_id, run))
+            self._first += 1  # the next such one stands behind it
+        else:
+            self._waiting.append((run_id, run))
         if self._worker is None:
             self._worker = asyncio.create_task(self._work(), name=f"onyx session of run {run_id}")
 
@@ -57,14 +69,17 @@ class SessionQueue:
 
     def take_waiting(self, run_id: str) -> bool:
         """Takes a run out that has not begun."""
-        kept = deque(item for item in self._waiting if item[0] != run_id)
-        taken = len(kept) != len(self._waiting)
-        self._waiting = kept
-        return taken
+        place = next((place for place, item in enumerate(self._waiting) if item[0] == run_id), None)
+        if place is None:
+            return False
+        del self._waiting[place]
+        self._first -= place < self._first
+        return True
 
     async def close(self) -> None:
         """Cancels what goes on and forgets what waits."""
         self._waiting.clear()
+        self._first = 0
         if self._current is not None:
             self._current[1].cancel()
         if self._worker is not None:
@@ -74,6 +89,7 @@ class SessionQueue:
         try:
             while self._waiting:
                 run_id, run = self._waiting.popleft()
+                self._first = max(0, self._first - 1)
                 task = asyncio.create_task(run(), name=f"onyx run {run_id}")
                 self._current = (run_id, task)
                 await asyncio.wait([task])

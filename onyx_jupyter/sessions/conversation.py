@@ -11,6 +11,7 @@ from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import REFLECTION, Entry
 from onyx_jupyter.sessions.pictures import with_newest_pictures
+from onyx_jupyter.sessions.run_order import begun_runs, joined_ids, placed, stranded_messages, unfinished_runs
 
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
@@ -21,24 +22,21 @@ def conversation(entries: Sequence[Entry], run_id: str) -> list[Message]:
     """What a model sees in this run: every run that began before it, then its own entries.
 
     A message that came while another run was going stands in the file between that run's lines; here each run is kept
-    together, and runs that wait behind this one are left out. A provider refuses a conversation where calls and results
-    are parted: each result stands right behind its reply, and a call or a result without the other is left out.
-    The newest compaction stands for what it summed up.
+    together, and runs that wait behind this one are left out. A message that joined a run stands where it joined; one
+    that has not is left out while its run goes on, and stands at its end afterwards. A provider refuses a conversation
+    where calls and results are parted: each result stands right behind its reply, and a call or a result without the
+    other is left out. The newest compaction stands for what it summed up.
     """
     return [message for block in blocks(entries, run_id) for message in block.messages]
 
 
 def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None = None) -> list[Block]:
     """The same in parts that belong together; with `compaction`, as it would be if that were the newest one."""
-    runs: dict[str, list[Entry]] = {}
-    for entry in entries:
-        if entry.run_id and (entry.role != "system" or entry.kind == REFLECTION):
-            runs.setdefault(entry.run_id, []).append(entry)
     whole: list[Block] = []
     shown: list[str] = []
-    for key, run in runs.items():
+    for key, run in begun_runs(entries).items():
         shown.append(key)
-        whole.extend(_run_blocks(run))
+        whole.extend(_run_blocks(run, goes_on=key == run_id))
         if key == run_id:
             break
     whole = with_newest_pictures(whole)
@@ -49,7 +47,8 @@ def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None 
         return whole
     place, made = newest
     earlier = shown[: shown.index(entries[place].run_id or "") + 1]
-    seen = {entry.id for entry in entries[:place] if entry.run_id in earlier}
+    before = [entry for entry in placed(entries)[:place] if entry.run_id in earlier]
+    seen = {entry.id for entry in before if not entry.is_steer}.union(*map(joined_ids, before))
     return compacted(whole, made, entries[place].id, seen)
 
 
@@ -85,17 +84,6 @@ def failed_compaction(entries: Sequence[Entry], model_id: str) -> int:
             tokens = entry.meta.get("tokensBefore")
             return tokens if isinstance(tokens, int) else 0
     return 0
-
-
-def unfinished_runs(entries: Iterable[Entry]) -> list[str]:
-    """Runs that have begun and not ended, oldest first."""
-    runs: dict[str, None] = {}
-    for entry in entries:
-        if entry.role == "user" and entry.run_id:
-            runs[entry.run_id] = None
-        elif entry.kind == "run_end" and entry.run_id:
-            runs.pop(entry.run_id, None)
-    return list(runs)
 
 
 def finished_calls(entries: Iterable[Entry], run_id: str) -> list[tuple[ToolCall, ToolResult]]:
@@ -151,6 +139,7 @@ class Summary:
     token_count: int
     last_message_preview: str
     unfinished_runs: tuple[str, ...]
+    stranded_messages: tuple[str, ...]
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -170,31 +159,41 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         token_count=tokens,
         last_message_preview=_one_line(said[-1].content, PREVIEW_CHARS) if said else "",
         unfinished_runs=tuple(unfinished_runs(entries)),
+        stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
     )
 
 
-def _run_blocks(run: Sequence[Entry]) -> list[Block]:
+def _run_blocks(run: Sequence[Entry], *, goes_on: bool) -> list[Block]:
+    unjoined = {entry.id: entry for entry in run if entry.is_steer}
     results: dict[str, Entry] = {}
     for entry in run:
         if entry.role == "tool" and entry.tool_call_id is not None:
             results.setdefault(entry.tool_call_id, entry)
-    made = []
+    made: list[Block] = []
     for entry in run:
+        joining = [unjoined.pop(entry_id) for entry_id in joined_ids(entry) if entry_id in unjoined]
+        made.extend(_block(message) for message in joining)
+        if entry.kind == REFLECTION:
+            made.append(Block(entry.id, entry.run_id or "", (Message("user", entry.content),)))
+            continue
+        if entry.role == "system" or entry.is_steer:
+            continue
         wished = entry.tool_calls if entry.role == "assistant" else ()
         answered = [(call, results.pop(call.id)) for call in wished if call.id in results]
         if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
             continue
-        if entry.kind == REFLECTION:
-            made.append(Block(entry.id, entry.run_id or "", (Message("user", entry.content),)))
-            continue
         calls = tuple(call for call, _ in answered)
-        message = Message(entry.role, entry.content, calls, context=_context(entry))
         told = [
             Message("tool", result.content, (), call.id, attachments=result.attachments) for call, result in answered
         ]
-        words = (entry.content,) if entry.role == "user" else ()
-        made.append(Block(entry.id, entry.run_id or "", (message, *told), words=words))
-    return made
+        made.append(_block(entry, calls, told))
+    return made if goes_on else [*made, *map(_block, unjoined.values())]
+
+
+def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
+    message = Message(entry.role, entry.content, calls, context=_context(entry))
+    words = (entry.content,) if entry.role == "user" else ()
+    return Block(entry.id, entry.run_id or "", (message, *told), words=words)
 
 
 def _context(entry: Entry) -> str:

@@ -41,8 +41,18 @@ class Entry:
         return tuple(Attachment(item["type"], item["mimeType"], item["data"], item.get("name")) for item in items)
 
     @property
+    def is_steer(self) -> bool:
+        """A user's message that came during a run and belongs into it, from where it joined on."""
+        return self.role == "user" and self.meta.get("steer") is True
+
+    @property
+    def is_queued(self) -> bool:
+        """A user's message whose run had to wait: it began with its next line, not with this one."""
+        return self.role == "user" and self.meta.get("queued") is True
+
+    @property
     def kind(self) -> str | None:
-        """What a system entry means: session, approval_request, approval_resolved, note, compaction, run_end …"""
+        """What a system entry means: session, run_start, steer_joined, requeued, note, compaction, run_end …"""
         return self.meta.get("kind") if self.role == "system" else None
 
 

@@ -135,6 +135,10 @@ class SessionTranscript:
         """What the model is asked about its answer; a model reads it, a person does not."""
         await self.append("system", question, {"kind": REFLECTION, "runId": run_id, "answer": answer})
 
+    async def append_start(self, run_id: str) -> None:
+        """The first line of a run whose message had to wait."""
+        await self.append("system", "", {"kind": "run_start", "runId": run_id})
+
     async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
         """The run's last line: final, error, aborted or interrupted."""
         await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})
@@ -188,8 +192,12 @@ class SessionTranscript:
         return conversation.run_usage(self._entries, run_id)
 
     def model_calls(self, run_id: str) -> int:
-        """How often a model has answered in this run so far."""
-        return sum(entry.role == "assistant" and entry.run_id == run_id for entry in self._entries)
+        """How often a model has answered in this run since the user's last word in it."""
+        count = 0
+        for entry in self._entries:
+            if entry.run_id == run_id:
+                count = 0 if entry.kind == "steer_joined" else count + (entry.role == "assistant")
+        return count
 
     async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
         def write() -> Entry:

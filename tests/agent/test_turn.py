@@ -273,7 +273,7 @@ async def test_stop_while_queued_takes_the_message_back_and_leaves_the_run_befor
     key = await house.session()
     first = await house.send(key)
     await until(hold.reached.is_set)
-    second = await house.send(key, "And then")
+    second = await house.send(key, "And then", when_busy="followup")
     assert await house.onyx.abort(second)
     assert [name for name, _ in house.ends(second)] == ["chat.aborted"]
     assert house.ends(first) == []
@@ -281,6 +281,20 @@ async def test_stop_while_queued_takes_the_message_back_and_leaves_the_run_befor
     assert (await house.end(first))[0] == "chat.final"
     assert len(house.model.requests) == 1
     assert house.ends_on_disk(key) == ["aborted", "final"]
+    await house.close()
+
+
+@pytest.mark.parametrize("ticks", range(12))
+async def test_stop_at_the_very_end_leaves_the_run_with_exactly_one_end(tmp_path, ticks):
+    house = House(tmp_path, ["Hello"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await until(lambda: "Hello" in house.file(key).read_text())
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    await house.onyx.abort(run_id)
+    (name,) = {"final": "chat.final", "aborted": "chat.aborted"}.keys() & {(await house.end(run_id))[0][5:]}
+    assert house.ends_on_disk(key) == [name]
     await house.close()
 
 

@@ -22,7 +22,7 @@ async def test_messages_of_a_session_are_answered_one_after_the_other_in_the_ord
     key = await house.session()
     runs = [await house.send(key, "1")]
     await until(hold.reached.is_set)
-    runs += [await house.send(key, "2"), await house.send(key, "3")]
+    runs += [await house.send(key, word, when_busy="followup") for word in ("2", "3")]
     assert [line["content"] for line in house.lines(key)][1:] == ["1", "2", "3"]
     assert len(house.model.requests) == 1
     hold.released.set()
@@ -32,6 +32,8 @@ async def test_messages_of_a_session_are_answered_one_after_the_other_in_the_ord
     assert started == runs
     names = house.names(without=("session.updated", "chat.delta"))
     assert names == ["chat.started", "chat.final"] * 3
+    began = [line["meta"]["runId"] for line in house.lines(key) if line.get("meta", {}).get("kind") == "run_start"]
+    assert began == runs[1:]
     assert [m.content for m in house.model.requests[2].messages] == ["1", "one", "2", "two", "3"]
     assert [m.content for m in house.model.requests[1].messages] == ["1", "one", "2"]
     await house.close()

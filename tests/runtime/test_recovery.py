@@ -1,5 +1,6 @@
 """After a kill, a crash or a restart: nothing is lost, nothing runs twice, and what waits for a person still waits."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -213,20 +214,106 @@ async def test_a_call_approved_before_the_kill_but_not_begun_is_not_run_afterwar
     await again.close()
 
 
-async def test_messages_that_waited_behind_a_run_are_ended_and_stay_in_the_conversation(tmp_path):
+async def test_messages_that_waited_behind_a_run_are_answered_after_the_start_in_their_order(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["one", hang]])
     key = await house.session()
     await house.send(key, "First")
     await until(hang.reached.is_set)
-    await house.send(key, "Second")
+    waiting = [await house.send(key, word, when_busy="followup") for word in ("Second", "Third")]
     await house.close()
-    again = House(tmp_path, ["ok"])
+    again = House(tmp_path, ["two", "three"])
     await again.onyx.ready()
-    assert again.ends_on_disk(key) == ["interrupted", "interrupted"]
-    await again.run(key, "Third")
-    said = [m.content for m in again.model.requests[0].messages if m.role == "user"]
-    assert said == ["First", "Second", "Third"]
+    await until(lambda: not again.onyx.runs.busy)
+    assert again.ends_on_disk(key) == ["interrupted", "final", "final"]
+    ended = [line["meta"]["runId"] for line in again.lines(key) if line.get("meta", {}).get("kind") == "run_end"]
+    assert ended[1:] == waiting
+    said = [[m.content for m in request.messages] for request in again.model.requests]
+    assert said == [["First", "one", "Second"], ["First", "one", "Second", "two", "Third"]]
+    await again.close()
+
+
+async def test_a_message_that_waited_and_whose_run_had_begun_is_not_answered_twice(tmp_path):
+    hang = Hang()
+    house = House(tmp_path, ["one", [hang]])
+    key = await house.session()
+    transcript = await house.onyx.sessions.get(key)
+    sending = [house.onyx.runs.send(transcript, text, {}, "followup") for text in ("First", "Second")]
+    await asyncio.gather(*sending)
+    await until(hang.reached.is_set)
+    await house.close()
+    again = House(tmp_path)
+    await again.onyx.ready()
+    assert not again.onyx.runs.busy
+    assert again.ends_on_disk(key) == ["final", "interrupted"]
+    assert again.model.requests == []
+    await again.close()
+
+
+async def test_a_message_that_had_not_joined_is_answered_by_a_run_of_its_own(tmp_path):
+    house = House(tmp_path, [["I will", Call("linger"), TOUCH]])
+    key = await house.session()
+    first = await house.send(key, "First")
+    await house.linger.started.wait()
+    steered = [await house.send(key, word) for word in ("Second", "Third")]
+    await house.close()
+    again = House(tmp_path, ["two", "three"])
+    await again.onyx.ready()
+    await until(lambda: not again.onyx.runs.busy)
+    assert steered == [first, first]
+    assert again.ends_on_disk(key) == ["interrupted", "final", "final"]
+    said = [[m.content for m in request.messages if m.role != "tool"] for request in again.model.requests]
+    assert said == [["First", "I will", "Second"], ["First", "I will", "Second", "two", "Third"]]
+    moved = [line["meta"] for line in again.lines(key) if line.get("meta", {}).get("kind") == "requeued"]
+    ids = [line["id"] for line in again.lines(key) if line["content"] in ("Second", "Third")]
+    assert [meta["messageId"] for meta in moved] == ids
+    await again.close()
+
+
+async def test_a_message_that_came_while_a_question_waited_is_answered_instead_of_asking_again(tmp_path):
+    house = House(tmp_path, [["I will", TOUCH, Call("peek")]])
+    key = await house.session()
+    run_id = await house.send(key, "First")
+    approval_id = await house.asked()
+    await house.close()
+    await (await house.onyx.sessions.get(key)).append_user(run_id, "Wait", {"steer": True})
+    again = House(tmp_path, ["As you say"])
+    await again.onyx.ready()
+    await until(lambda: not again.onyx.runs.busy)
+    assert again.onyx.approvals.pending() == []
+    assert again.ends_on_disk(key) == ["interrupted", "final"]
+    (resolved,) = [line["meta"] for line in again.lines(key) if line["meta"].get("kind") == "approval_resolved"]
+    assert (resolved["approvalId"], resolved["decision"], resolved["by"]) == (approval_id, "aborted", "message")
+    assert [line["meta"]["status"] for line in again.results(key).values()] == ["skipped", "skipped"]
+    assert [m.content for m in again.model.requests[0].messages if m.role == "user"] == ["First", "Wait"]
+    assert (again.touch.done, again.peek.done) == ([], [])
+    await again.close()
+
+
+async def test_a_run_that_was_steered_and_then_waits_for_a_yes_goes_on_with_all_it_was_told(tmp_path):
+    house = House(tmp_path, [["I will", Call("linger")], ["Then this", TOUCH]])
+    key = await house.session()
+    run_id = await house.send(key, "First")
+    await house.linger.started.wait()
+    await house.send(key, "Second")
+    house.linger.released.set()
+    await house.asked()
+    await house.close()
+    again = House(tmp_path, ["Done"])
+    await again.onyx.ready()
+    _, missed = again.onyx.streams.subscribe(key, again.receive, None)
+    for frame in missed:
+        again.receive(frame)
+    assert again.names() == [
+        "chat.started", "chat.delta", "chat.steered", "tool.started", "tool.finished", "chat.joined", "chat.delta",
+        "exec.approval_request",
+    ]  # fmt: skip
+    await again.approve(key=key)
+    assert (await again.end(run_id))[0] == "chat.final"
+    assert [m.content for m in again.model.requests[0].messages if m.role != "tool"] == [
+        "First", "I will", "Second", "Then this",
+    ]  # fmt: skip
+    assert again.touch.done == ["x"]
     await again.close()
 
 

@@ -141,6 +141,33 @@ async def test_stop_ends_a_streaming_answer_and_the_providers_work(connect, repl
     assert entries[-2]["content"] == "Half"
 
 
+async def test_a_message_during_a_run_steers_it_waits_or_interrupts(connect, replies):
+    hold, hang = Hold(), Hang()
+    replies.next = [["One", hold], ["Two", hang], "Three"]
+    client, watcher = await connect(), await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await watcher.ask("sessions.subscribe", sessionKey=key)
+    started = await client.ask("chat.send", sessionKey=key, message="1")
+    await client.event("chat.delta", text="One")
+    steered = await client.ask("chat.send", sessionKey=key, message="2", whenBusy="steer")
+    waits = await client.ask("chat.send", sessionKey=key, message="4", whenBusy="followup")
+    hold.released.set()
+    await client.event("chat.delta", text="Two")
+    replies.next.append("Four")
+    interrupts = await client.ask("chat.send", sessionKey=key, message="3", whenBusy="interrupt")
+    deliveries = [one["delivery"] for one in (started, steered, waits, interrupts)]
+    assert deliveries == ["started", "steer", "followup", "interrupt"]
+    assert steered["runId"] == started["runId"]
+    assert (await client.end(started["runId"]))[0] == "chat.aborted"
+    assert (await client.end(interrupts["runId"]))[1]["text"] == "Three"
+    assert (await client.end(waits["runId"]))[1]["text"] == "Four"
+    steering = await watcher.event("chat.steered", runId=started["runId"], text="2")
+    await watcher.event("chat.joined", messageIds=[steering["messageId"]])
+    assert [request.last_user_text for request in replies.requests] == ["1", "2", "3", "4"]
+    with pytest.raises(MethodFailed, match="`whenBusy`"):
+        await client.ask("chat.send", sessionKey=key, message="5", whenBusy="never")
+
+
 async def test_a_provider_error_is_an_event_with_a_hint(connect, replies):
     replies.next = [[HttpError(401, "Incorrect API key provided.", "invalid_api_key")]]
     client = await connect()

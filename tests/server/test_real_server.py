@@ -118,6 +118,34 @@ async def test_killed_in_the_middle_of_a_stream_the_server_comes_back_with_every
     await client.close()
 
 
+async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_once(server, replies, onyx_home):
+    hang = Hang()
+    replies.next = [["One", hang], "heard 2", "heard 3"]
+    await server.up()
+    client = await server.client()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    first = (await client.ask("chat.send", sessionKey=key, message="1"))["runId"]
+    await client.event("chat.delta", text="One")
+    steered = await client.ask("chat.send", sessionKey=key, message="2")
+    queued = await client.ask("chat.send", sessionKey=key, message="3", whenBusy="followup")
+    assert (steered, queued["delivery"]) == ({"runId": first, "delivery": "steer"}, "followup")
+    server.kill()
+    await client.close()
+
+    server.start()
+    await server.up()
+    client = await server.client()
+    await client.ask("sessions.subscribe", sessionKey=key)
+    await client.end(queued["runId"])
+    entries = (await client.ask("sessions.get", sessionKey=key))["messages"]
+    assert [e["content"] for e in entries if e["role"] == "user"] == ["1", "2", "3"]
+    assert [e["content"] for e in entries if e["role"] == "assistant"][-2:] == ["heard 2", "heard 3"]
+    ends = [e["meta"]["outcome"] for e in entries if e.get("meta", {}).get("kind") == "run_end"]
+    assert ends == ["interrupted", "final", "final"]
+    assert [request.last_user_text for request in replies.requests][1:] == ["2", "3"]
+    await client.close()
+
+
 async def test_a_stopped_server_ends_at_once_and_keeps_what_waits(server, replies, onyx_home):
     replies.next = [[Call("exec", {"command": "true"})]]
     await server.up()

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Message, ToolCall
-from onyx_jupyter.sessions.conversation import conversation, open_approvals, open_calls, summarise, unfinished_runs
+from onyx_jupyter.sessions.conversation import conversation, open_approvals, open_calls, summarise
 from onyx_jupyter.sessions.entry import Entry, from_json
+from onyx_jupyter.sessions.run_order import unfinished_runs
 
 
 def entry(role: str, content: str = "", run: str | None = "r1", **more: Any) -> Entry:

@@ -104,6 +104,14 @@ export interface ChatHistoryParams {
   before?: string | null;
 }
 
+/** Messages that came during the run have their place in it here: between what came before and what comes next. */
+export interface ChatJoinedData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  messageIds: Array<string>;
+}
+
 /** Something to know about the run: a file over its cap, a conversation summed up, another model that answered. */
 export interface ChatNoteData {
   runId: string;
@@ -120,16 +128,29 @@ export interface ChatSendParams {
   context?: Array<ContextItem> | null;
   model?: string | null;
   mode?: "ask" | "agent" | "auto" | null;
+  /** what to do where a run goes on; runtime.whenBusy where unset */
+  whenBusy?: "steer" | "followup" | "interrupt" | null;
 }
 
+/** `runId` is the run that answers: a new one, or with `steer` the one that goes on. */
 export interface ChatSent {
   runId: string;
+  delivery?: "started" | "steer" | "followup" | "interrupt" | null;
 }
 
 export interface ChatStartedData {
   runId: string;
   sessionKey: string;
   seq: number;
+}
+
+/** A message that came during the run and waits to join it. */
+export interface ChatSteeredData {
+  runId: string;
+  sessionKey: string;
+  seq: number;
+  messageId: string;
+  text: string;
 }
 
 /** Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal. */
@@ -445,6 +466,8 @@ export interface Events {
   "chat.question": QuestionInfo;
   "chat.question_resolved": QuestionResolvedData;
   "chat.note": ChatNoteData;
+  "chat.steered": ChatSteeredData;
+  "chat.joined": ChatJoinedData;
   "chat.final": ChatFinalData;
   "chat.error": ChatErrorData;
   "chat.aborted": ChatAbortedData;

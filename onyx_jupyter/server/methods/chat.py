@@ -15,8 +15,15 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
     await onyx.sessions.get(params.session_key)
     onyx.streams.watch(params.session_key, caller.send)
     context = [item.model_dump(by_alias=True, exclude_none=True) for item in params.context or []]
-    run_id = await onyx.send(params.session_key, params.message, model=params.model, mode=params.mode, context=context)
-    return {"runId": run_id}
+    sent = await onyx.send(
+        params.session_key,
+        params.message,
+        model=params.model,
+        mode=params.mode,
+        context=context,
+        when_busy=params.when_busy,
+    )
+    return {"runId": sent.run_id, "delivery": sent.delivery}
 
 
 async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:

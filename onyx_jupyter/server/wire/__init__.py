@@ -43,6 +43,8 @@ EVENTS: dict[str, type[Wire]] = {
     "chat.question": questions.QuestionInfo,
     "chat.question_resolved": questions.QuestionResolvedData,
     "chat.note": events.ChatNoteData,
+    "chat.steered": events.ChatSteeredData,
+    "chat.joined": events.ChatJoinedData,
     "chat.final": events.ChatFinalData,
     "chat.error": events.ChatErrorData,
     "chat.aborted": events.ChatAbortedData,

@@ -16,6 +16,9 @@ class ChatSendParams(Wire):
     context: list[ContextItem] | None = None
     model: str | None = None
     mode: Literal["ask", "agent", "auto"] | None = None
+    when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
+        default=None, description="what to do where a run goes on; runtime.whenBusy where unset"
+    )
 
 
 class ContextItem(Wire):
@@ -28,7 +31,10 @@ class ContextItem(Wire):
 
 
 class ChatSent(Wire):
+    """`runId` is the run that answers: a new one, or with `steer` the one that goes on."""
+
     run_id: str
+    delivery: Literal["started", "steer", "followup", "interrupt"] | None = None
 
 
 class ChatHistoryParams(Wire):

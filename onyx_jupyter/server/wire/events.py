@@ -71,6 +71,19 @@ class ChatNoteData(RunData):
     data: dict[str, Any] | None = None
 
 
+class ChatSteeredData(RunData):
+    """A message that came during the run and waits to join it."""
+
+    message_id: str
+    text: str
+
+
+class ChatJoinedData(RunData):
+    """Messages that came during the run have their place in it here: between what came before and what comes next."""
+
+    message_ids: list[str]
+
+
 class ChatFinalData(RunData):
     text: str
     usage: UsageInfo

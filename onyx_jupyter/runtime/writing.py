@@ -1,0 +1,23 @@
+"""What must follow from a line on disk follows, even where whoever wrote it was stopped. It writes nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def even_if_cancelled(write: Coroutine[Any, Any, T], then: Callable[[T], None]) -> T:
+    """Writes, and calls `then` with what was written; both also when it is cancelled. Raises: whatever `write` does."""
+    writing = asyncio.ensure_future(write)
+    try:
+        written = await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])
+        if not writing.cancelled() and writing.exception() is None:
+            then(writing.result())
+        raise
+    then(written)
+    return written
