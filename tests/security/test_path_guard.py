@@ -38,7 +38,7 @@ def test_links_are_judged_by_where_they_lead(guard: PathGuard, tmp_path: Path) -
     (guard.server_root / "in").symlink_to(guard.workspace)
     (guard.server_root / "loop").symlink_to(guard.server_root / "loop")
     assert guard.resolve("in/MEMORY.md") == guard.workspace / "MEMORY.md"
-    for path in ("out/x", "loop", "loop/x"):
+    for path in ("out/x", "loop", "loop/x", "loop/../out", "loop/../out/x"):
         with pytest.raises(PathNotAllowed):
             guard.resolve(path)
 

@@ -7,8 +7,11 @@ from typing import Any
 import psutil
 import pytest
 
+from onyx_jupyter.agent.processor import RunSoFar
+from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments, ToolError
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.process import ProcessTool
@@ -180,3 +183,16 @@ async def test_the_newest_line_is_told_while_a_command_runs(make_context: Make) 
     await until(lambda: told[-1] == "half a line")
     (context.server_root / "end").touch()
     assert (await running_command).ok
+
+
+async def test_polling_without_news_counts_as_going_in_circles(turn: ToolContext) -> None:
+    """Looking at a process changes nothing, so doing it in between does not make the same question a new one."""
+    guard = LoopGuard(LoopDetectionConfig(warn_at=3, stop_at=9))
+    await guard.begin(RunSoFar(REGISTRY, (), Usage()))
+    await start(turn, "sleep 600")
+    said = ""
+    for wait_ms in range(4):
+        for arguments in ({"action": "list"}, {"action": "poll", "id": "p1", "waitMs": wait_ms}):
+            result = await run(turn, "process", **arguments)
+            said += (await guard.after_tool(ToolCall("1", "process", arguments), result)).output
+    assert "That leads nowhere" in said

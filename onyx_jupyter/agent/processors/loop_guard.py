@@ -8,6 +8,7 @@ from dataclasses import replace
 from onyx_jupyter.agent.loop_detector import LoopDetector, Repetition
 from onyx_jupyter.agent.processor import Halt, Processor, RunSoFar
 from onyx_jupyter.config.schema import LoopDetectionConfig
+from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -49,8 +50,15 @@ class LoopGuard(Processor):
 
     def _look(self, call: ToolCall, result: ToolResult) -> Repetition:
         is_known = call.name in self._tools.names
-        changes = is_known and self._tools.get(call.name).risk != "read"
-        return self._detector.add(call, result, is_known=is_known, changes=changes)
+        return self._detector.add(call, result, is_known=is_known, changes=is_known and self._changes(call))
+
+    def _changes(self, call: ToolCall) -> bool:
+        """Whether this very call may have changed something: looking at a process does not, typing into it does."""
+        try:
+            tool, arguments = self._tools.validate(call)
+        except InvalidArguments:
+            return self._tools.get(call.name).risk != "read"
+        return tool.risk_of(arguments) != "read"
 
 
 def _warning(repetition: Repetition) -> str:

@@ -15,6 +15,7 @@ from onyx_jupyter.tools.processes.job import Job
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 MAX_WAIT_MS = 60_000
+WAIT_MS = 10_000
 LOG_LINES = 200
 _SUMMARY_CHARS = 60
 
@@ -28,7 +29,7 @@ class ProcessArguments(Arguments):
         default=None,
         ge=0,
         le=MAX_WAIT_MS,
-        description="poll: how long to wait for output or the end; 1000 if left out.",
+        description=f"poll: longest wait for output or the end; {WAIT_MS} if left out.",
     )
     lines: int | None = Field(default=None, ge=1, description=f"log: the last lines; {LOG_LINES} if left out.")
 
@@ -76,7 +77,7 @@ class ProcessTool(Tool[ProcessArguments]):
         job_id, job = _job(arguments, context)
         match arguments.action:
             case "poll":
-                wait_ms = 1_000 if arguments.wait_ms is None else arguments.wait_ms
+                wait_ms = WAIT_MS if arguments.wait_ms is None else arguments.wait_ms
                 await job.news(wait_ms / 1000)
                 return _shown(job_id, job, job.unread() or "(no new output)")
             case "log":
