@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 _facts: ContextVar[Mapping[str, str]] = ContextVar("onyx_log_context")
@@ -16,7 +16,8 @@ def log_context(**facts: str | None) -> Iterator[None]:
     try:
         yield
     finally:
-        _facts.reset(token)
+        with suppress(ValueError):  # a task that is thrown away is closed outside its own context, which ends anyway
+            _facts.reset(token)
 
 
 def logged_facts() -> Mapping[str, str]:

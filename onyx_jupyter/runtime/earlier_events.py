@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onyx_jupyter.events import ChatDelta, ChatJoined, ChatSteered, RunEvent, ToolFinished, ToolStarted
+from onyx_jupyter.events import ChatDelta, ChatJoined, ChatNote, ChatSteered, RunEvent, ToolFinished, ToolStarted
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.run_order import joined_ids
@@ -26,6 +26,9 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
             if entry.content:
                 yield ChatDelta(run_id, lead + entry.content)
             lead = "" if entry.tool_calls else "\n\n"
+        elif entry.kind == "note":
+            data = entry.meta.get("data")
+            yield ChatNote(run_id, str(entry.meta.get("note")), entry.content, data if isinstance(data, dict) else None)
         elif entry.role == "tool" and entry.tool_call_id in calls:
             call = calls[entry.tool_call_id]
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))

@@ -13,7 +13,8 @@ from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
-from onyx_jupyter.sessions.transcript import SessionTranscript, read_entries
+from onyx_jupyter.sessions.damage import read_session
+from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 
@@ -94,7 +95,7 @@ class SessionStore:
         version = (status.st_size, status.st_mtime_ns)
         known = self._summaries.get(path)
         if known is None or known[0] != version:
-            known = (version, summarise(read_entries(path)))
+            known = (version, summarise(read_session(path).entries))
             self._summaries[path] = known
         return known[1]
 

@@ -18,10 +18,12 @@ from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, to_meta
-from onyx_jupyter.sessions.entry import REFLECTION, Entry, from_json, to_json
+from onyx_jupyter.sessions.damage import read_session
+from onyx_jupyter.sessions.entry import REFLECTION, Entry, to_json
+from onyx_jupyter.sessions.repair import replace_damaged
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.jsonl import append_line, read_lines
+from onyx_jupyter.storage.jsonl import append_line
 
 log = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,6 +47,7 @@ class SessionTranscript:
         self._ids = ids
         self._entries: list[Entry] = []
         self._read_size = 0
+        self._damage: Sequence[str] = ()
         self._order = asyncio.Lock()
         self._server_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=0, mode=PRIVATE_FILE)
 
@@ -202,9 +205,9 @@ class SessionTranscript:
     async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
         def write() -> Entry:
             self._read_if_changed()
-            parent = self._entries[-1].id if self._entries else None
-            now = timestamp(self._clock.now())
-            entry = Entry(self._ids.new(), parent, now, role, content, meta=meta, **parts)
+            if self._damage:
+                self._repair(meta.get("runId"))
+            entry = self._next(role, content, meta, parts)
             append_line(self._path, to_json(entry))
             self._read_size = self._path.stat().st_size
             return entry
@@ -214,6 +217,29 @@ class SessionTranscript:
             self._entries.append(entry)
             return entry
 
+    def _next(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
+        parent = self._entries[-1].id if self._entries else None
+        return Entry(self._ids.new(), parent, timestamp(self._clock.now()), role, content, meta=meta, **parts)
+
+    def _repair(self, run_id: str | None) -> None:
+        """Puts a whole file in the place of a damaged one before anything is added, and tells the person once."""
+        try:
+            self._server_lock.acquire()
+        except Timeout:
+            return  # another server is at work in it, and mends it when it writes
+        try:
+            kept = self._path.with_name(f"{self._path.name}.damaged-{self._clock.now():%Y%m%dT%H%M%S%fZ}")
+            data = {"damage": list(self._damage), "kept": kept.name}
+            note = f"This conversation's file was damaged and has been repaired. The file as it was is {kept.name}."
+            meta = {"kind": "note", "note": "repaired", "data": data} | ({"runId": run_id} if run_id else {})
+            entries = [*self._entries, self._next("system", note, meta, {})]
+            replace_damaged(self._path, [to_json(entry) for entry in entries], kept)
+            log.warning("%s was damaged and has been repaired: %s", self._path.name, "; ".join(self._damage))
+            self._entries, self._damage = entries, ()
+            self._read_size = self._path.stat().st_size
+        finally:
+            self._server_lock.release()
+
     def _read_if_changed(self) -> None:
         with disk_errors("read", self._path):
             size = self._path.stat().st_size if self._path.exists() else 0
@@ -221,22 +247,9 @@ class SessionTranscript:
             return
         if size == 0:
             raise NotFound(f"The session {self._session_key!r} was deleted. Start a new one.")
-        self._entries = read_entries(self._path)
+        reading = read_session(self._path)
+        self._entries, self._damage = list(reading.entries), reading.damage
         self._read_size = size
-
-
-def read_entries(path: Path) -> list[Entry]:
-    """Every entry that can be read; what cannot is logged and stays in the file. Raises: StorageError."""
-    lines = read_lines(path)
-    if lines.damaged:
-        log.warning("%s: damaged lines left out: %s", path.name, ", ".join(map(str, lines.damaged)))
-    entries = []
-    for item in lines.objects:
-        try:
-            entries.append(from_json(item))
-        except ValueError as error:
-            log.warning("%s: a line that is no entry is left out: %s", path.name, error)
-    return entries
 
 
 def _whole(text: str) -> str:

@@ -15,10 +15,15 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The objects of a file, and the numbers (from 1) of lines that are no JSON object."""
+    """The objects of a file, and the numbers (from 1) of lines that are no JSON object.
+
+    `numbers` are the objects' own; `torn` is the last line's where it has no end.
+    """
 
     objects: tuple[dict[str, Any], ...]
     damaged: tuple[int, ...]
+    numbers: tuple[int, ...] = ()
+    torn: int | None = None
 
 
 def append_line(path: Path, item: Mapping[str, Any]) -> None:
@@ -40,8 +45,9 @@ def read_lines(path: Path) -> Lines:
     """Every line that can be read, in order; damaged ones are counted, not raised. Raises: StorageError."""
     with disk_errors("read", path):
         raw = path.read_bytes()
-    objects, damaged = [], []
-    for number, line in enumerate(raw.split(b"\n"), start=1):
+    objects, damaged, numbers = [], [], []
+    lines = raw.split(b"\n")
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -50,9 +56,10 @@ def read_lines(path: Path) -> Lines:
             item = None
         if isinstance(item, dict):
             objects.append(item)
+            numbers.append(number)
         else:
             damaged.append(number)
-    return Lines(tuple(objects), tuple(damaged))
+    return Lines(tuple(objects), tuple(damaged), tuple(numbers), len(lines) if lines[-1] else None)
 
 
 def encode_line(item: Mapping[str, Any]) -> bytes:

@@ -82,8 +82,8 @@ async def test_listing_reads_a_file_again_only_when_it_has_changed(tmp_path, mon
     first = await store.create("main", None, None)
     await store.create("main", None, None)
     read = []
-    original = store_module.read_entries
-    monkeypatch.setattr(store_module, "read_entries", lambda path: read.append(path.stem) or original(path))
+    original = store_module.read_session
+    monkeypatch.setattr(store_module, "read_session", lambda path: read.append(path.stem) or original(path))
     await store.list()
     assert len(read) == 2
     await store.list()

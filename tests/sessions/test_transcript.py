@@ -89,7 +89,7 @@ async def test_a_transcript_cut_in_the_middle_of_a_line_is_read_on_and_appended_
         '{"id":"a","role":"tool","content":"x","tool_call_id":{}}',
     ],
 )
-async def test_a_line_that_is_no_entry_is_left_out_and_stays_in_the_file(tmp_path, line):
+async def test_a_line_that_is_no_entry_is_left_out_and_stays_on_disk(tmp_path, line):
     transcript = await store_on(tmp_path).create("main", None, None)
     path = file_of(tmp_path, transcript.session_key)
     with path.open("a") as file:
@@ -97,7 +97,7 @@ async def test_a_line_that_is_no_entry_is_left_out_and_stays_in_the_file(tmp_pat
     await transcript.append_user("r1", "Hello", {})
     again = await store_on(tmp_path).get(transcript.session_key)
     assert "Hello" in [entry.content for entry in again.entries]
-    assert line in path.read_text()
+    assert any(line in file.read_text() for file in path.parent.glob(f"{path.name}*"))
     assert len(list(await store_on(tmp_path).list())) == 1
 
 

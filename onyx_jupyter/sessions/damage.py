@@ -1,0 +1,117 @@
+"""Finds what is wrong with a transcript, and the entries as they were. It never writes.
+
+Each entry names the one before it, so a line that cannot be read is known to be a loss only where that chain is broken:
+what a kill left of a line that nobody was told of is none.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from onyx_jupyter.sessions.entry import Entry, from_json
+from onyx_jupyter.storage.jsonl import read_lines
+
+FIRST_ID = "0" * 26
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A transcript's entries in their order, each once; `damage` says in words what was wrong, if anything was."""
+
+    entries: tuple[Entry, ...]
+    damage: tuple[str, ...] = ()
+
+
+def read_session(path: Path) -> Reading:
+    """Every entry that can be read. Raises: StorageError."""
+    lines = read_lines(path)
+    found: list[tuple[int, Entry]] = []
+    unreadable = list(lines.damaged)
+    for number, item in zip(lines.numbers, lines.objects, strict=True):
+        try:
+            found.append((number, from_json(item)))
+        except ValueError:
+            unreadable.append(number)
+    once = _each_once(found)
+    damage = _in_words("cannot be read", _losses(sorted(unreadable), once, lines.torn))
+    damage += _in_words("stand there a second time", [n for n, entry in found if (n, entry) not in once])
+    entries = [entry for _, entry in once]
+    if not _in_order(entries):
+        entries = _ordered(entries)
+        damage += ["lines stand in another order than they were written"]
+    if not any(entry.kind == "session" for entry in entries):
+        entries = [_new_head(entries, path), *entries]
+        damage += ["the line that begins the session is missing"]
+    return Reading(tuple(entries), tuple(damage))
+
+
+def _each_once(found: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    first: dict[str, tuple[int, Entry]] = {}
+    for number, entry in found:
+        first.setdefault(entry.id, (number, entry))
+    return list(first.values())
+
+
+def _losses(unreadable: Sequence[int], found: Sequence[tuple[int, Entry]], torn: int | None) -> list[int]:
+    """Those of the unreadable lines that may have been an entry somebody was told of."""
+    lost = []
+    for number in unreadable:
+        before = next((entry for n, entry in reversed(found) if n < number), None)
+        after = next((entry for n, entry in found if n > number), None)
+        if after is None:
+            if number != torn:
+                lost.append(number)
+        elif before is None or after.parent != before.id:
+            lost.append(number)
+    return lost
+
+
+def _in_order(entries: Sequence[Entry]) -> bool:
+    places = {entry.id: place for place, entry in enumerate(entries)}
+    if any(places.get(entry.parent or "", -1) > place for place, entry in enumerate(entries)):
+        return False
+    return all(after.parent == before.id or before.id < after.id for before, after in pairwise(entries))
+
+
+def _ordered(entries: Sequence[Entry]) -> list[Entry]:
+    """Each behind its parent; where nothing else tells, by id, since ids sort by time."""
+    ids = {entry.id for entry in entries}
+    children: dict[str | None, list[Entry]] = {}
+    for entry in entries:
+        known = entry.parent if entry.parent in ids and entry.parent != entry.id else None
+        children.setdefault(known, []).append(entry)
+    waiting = [(entry.id, place, entry) for place, entry in enumerate(children.get(None, []))]
+    heapq.heapify(waiting)
+    ordered: list[Entry] = []
+    while waiting:
+        _, _, entry = heapq.heappop(waiting)
+        ordered.append(entry)
+        for child in children.get(entry.id, []):
+            heapq.heappush(waiting, (child.id, len(entries) + len(ordered), child))
+    kept = {entry.id for entry in ordered}
+    return [*ordered, *(entry for entry in entries if entry.id not in kept)]  # parents in a circle: as they stand
+
+
+def _new_head(entries: Sequence[Entry], path: Path) -> Entry:
+    first = entries[0] if entries else None
+    entry_id = first.parent if first and first.parent else FIRST_ID
+    meta = {"kind": "session", "agentId": path.parent.name, "rebuilt": True}
+    return Entry(entry_id, None, first.ts if first else "", "system", "", meta=meta)
+
+
+def _in_words(problem: str, numbers: Sequence[int]) -> list[str]:
+    return [f"lines {', '.join(_ranges(numbers))} {problem}"] if numbers else []
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """`3`, `5–9`: as few words as possible, since a file may be damaged all over."""
+    start = end = None
+    for number in [*sorted(numbers), None]:
+        if start is not None and end is not None and number != end + 1:
+            yield str(start) if start == end else f"{start}–{end}"
+            start = number
+        start, end = number if start is None else start, number
