@@ -55,6 +55,8 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
+    """`status` is that of the transcript; `input` is absent where it is ok: what never began had no `tool.started`."""
+
     name: ClassVar[str] = "tool.finished"
     run_id: str
     call_id: str
@@ -62,6 +64,8 @@ class ToolFinished:
     ok: bool
     output: str
     attachments: tuple[Attachment, ...] | None = None
+    status: str | None = None
+    input: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

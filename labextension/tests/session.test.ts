@@ -137,6 +137,20 @@ describe('a run', () => {
     expect(runs()[0]).toMatchObject({ status: 'final', usage: { inputTokens: 3, outputTokens: 2 } });
   });
 
+  it('shows a call that never began with what it would have done, as skipped', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    const skipped = {
+      callId: 'c1',
+      tool: 'exec',
+      ok: false,
+      output: 'Skipped: …',
+      status: 'skipped' as const
+    };
+    peer.emit('tool.finished', { ...run('r1'), ...skipped, input: { command: 'ls' } });
+    expect(calls(runs()[0])).toMatchObject([{ status: 'skipped', input: { command: 'ls' } }]);
+  });
+
   it('shows the final text when no delta brought it, and not twice when one did', async () => {
     await begin('s');
     const usage = { inputTokens: 1, outputTokens: 1 };

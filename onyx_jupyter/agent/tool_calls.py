@@ -44,7 +44,9 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
     """Writes the paired result, then tells the watchers and the audit."""
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None
-    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, result.output, attachments))
+    # What never began is told here for the first time.
+    given = None if status == "ok" else run.secrets.redact_data(dict(call.arguments))
+    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, result.output, attachments, status, given))
     await run.audit(call, status, meta)
 
 

@@ -33,4 +33,5 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
             call = calls[entry.tool_call_id]
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))
             ok, attachments = bool(entry.meta.get("ok")), entry.attachments or None
-            yield ToolFinished(run_id, call.id, call.name, ok, entry.content, attachments)
+            status = entry.meta.get("status")
+            yield ToolFinished(run_id, call.id, call.name, ok, entry.content, attachments, status)

@@ -59,6 +59,8 @@ async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_
     name, data = await house.end(run_id)
     assert (name, data["text"]) == ("chat.final", "As you wish")
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["ok", "skipped", "skipped"]
+    assert [event["status"] for event in house.of("tool.finished")] == ["ok", "skipped", "skipped"]
+    assert [event.get("input") for event in house.of("tool.finished")] == [None, {"word": "x"}, {}]
     assert said(house.model.requests[1]) == [
         "user: Start", "assistant: I will.", "tool: lingered",
         "tool: Skipped: the user sent a new message.", "tool: Skipped: the user sent a new message.",

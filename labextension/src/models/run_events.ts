@@ -122,7 +122,8 @@ function showProgress(run: Run, data: ToolProgressData): Run {
 function finishCall(run: Run, data: ToolFinishedData, nowMs: number): Run {
   return withCall(run, data.callId, data.tool, call => ({
     ...call,
-    status: finishedStatus(call, data.ok),
+    input: Object.keys(call.input).length === 0 && data.input ? data.input : call.input,
+    status: finishedStatus(call, data),
     output: data.output,
     attachments: data.attachments ?? [],
     progress: undefined,
@@ -130,7 +131,10 @@ function finishCall(run: Run, data: ToolFinishedData, nowMs: number): Run {
   }));
 }
 
-function finishedStatus(call: ToolCall, ok: boolean): ToolStatus {
+function finishedStatus(call: ToolCall, data: ToolFinishedData): ToolStatus {
+  if (data.status) {
+    return data.status;
+  }
   const decision = call.decision?.decision;
   if (decision === 'denied' || decision === 'expired') {
     return 'denied';
@@ -138,7 +142,7 @@ function finishedStatus(call: ToolCall, ok: boolean): ToolStatus {
   if (decision === 'aborted') {
     return 'aborted';
   }
-  return ok ? 'ok' : 'failed';
+  return data.ok ? 'ok' : 'failed';
 }
 
 function askApproval(run: Run, approval: ApprovalInfo): Run {

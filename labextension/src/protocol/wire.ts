@@ -403,6 +403,9 @@ export interface ToolFinishedData {
   ok: boolean;
   output: string;
   attachments?: Array<AttachmentInfo> | null;
+  status?: "ok" | "failed" | "denied" | "skipped" | "aborted" | "interrupted" | null;
+  /** unless ok: what never began had no tool.started */
+  input?: Record<string, unknown> | null;
 }
 
 export interface ToolProgressData {

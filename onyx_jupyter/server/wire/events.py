@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from onyx_jupyter.events import Decision
 from onyx_jupyter.server.wire.base import Wire
 from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
@@ -52,6 +54,8 @@ class ToolFinishedData(RunData):
     ok: bool
     output: str
     attachments: list[AttachmentInfo] | None = None
+    status: Literal["ok", "failed", "denied", "skipped", "aborted", "interrupted"] | None = None
+    input: dict[str, Any] | None = Field(default=None, description="unless ok: what never began had no tool.started")
 
 
 class ApprovalResolvedData(Wire):
