@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { foldUnchanged, lineDiff } from '../src/models/line_diff';
+import { foldUnchanged, lineDiff, readUnified } from '../src/models/line_diff';
 import type { DiffLine } from '../src/models/line_diff';
 
 const side = (lines: DiffLine[], without: DiffLine['kind']) =>
@@ -44,5 +44,20 @@ describe('lineDiff', () => {
     expect(folded[0]).toBe(8);
     expect(folded.filter(line => typeof line === 'object')).toHaveLength(6);
     expect(folded[folded.length - 1]).toBe(7);
+  });
+});
+
+describe('a unified diff', () => {
+  it('is read line by line, its own signs taken off and nothing else', () => {
+    const diff = '@@ -3,2 +4,3 @@\n same\n-  old\n+++new\n+\n\\ The last line loses its line end.';
+    expect(readUnified(diff)).toEqual([
+      { kind: 'hunk', text: '4' },
+      { kind: 'same', text: 'same' },
+      { kind: 'removed', text: '  old' },
+      { kind: 'added', text: '++new' },
+      { kind: 'added', text: '' },
+      { kind: 'note', text: ' The last line loses its line end.' }
+    ]);
+    expect(readUnified('')).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import type { ApprovalInfo } from '../protocol/wire';
 import { ApprovalDetails } from './approval_details';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
+import { Words } from './words';
 
 export interface ApprovalActions {
   approve: (approvalId: string, scope: ApprovalScope) => Promise<void>;
@@ -103,13 +104,7 @@ interface AnswersProps {
 
 function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Element {
   const { trans } = useUi();
-  const text = (key: string) => {
-    const value = approval.details[key];
-    return typeof value === 'string' ? value : '';
-  };
-  const [sessionScope, alwaysScope, alwaysBlocked] = ['sessionScope', 'alwaysScope', 'alwaysBlocked'].map(
-    text
-  );
+  const { sessionScope, alwaysScope, canSession } = scopesOf(approval);
   return (
     <>
       <div className="onyx-Approval-answers">
@@ -123,17 +118,19 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
           {trans.__('Allow once')}
           <kbd aria-hidden="true">⏎</kbd>
         </button>
-        <button
-          type="button"
-          className="onyx-Button"
-          data-onyx="approve-session"
-          title={sessionScope}
-          aria-label={trans.__('Allow for this session')}
-          disabled={disabled}
-          onClick={() => answer('session')}
-        >
-          {trans.__('This session')}
-        </button>
+        {canSession && (
+          <button
+            type="button"
+            className="onyx-Button"
+            data-onyx="approve-session"
+            title={sessionScope}
+            aria-label={trans.__('Allow for this session')}
+            disabled={disabled}
+            onClick={() => answer('session')}
+          >
+            {trans.__('This session')}
+          </button>
+        )}
         {alwaysScope && (
           <button
             type="button"
@@ -152,16 +149,58 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
           <kbd aria-hidden="true">Esc</kbd>
         </button>
       </div>
-      {sessionScope && (
-        <div className="onyx-Approval-scope" data-onyx="session-scope">
-          {sessionScope === alwaysScope
-            ? trans.__('“This session” and “Always” allow %1.', sessionScope)
-            : trans.__('“This session” allows %1.', sessionScope)}
-          {alwaysScope && alwaysScope !== sessionScope && ` ${trans.__('“Always” allows %1.', alwaysScope)}`}
-          {!alwaysScope && alwaysBlocked && ` ${alwaysBlocked}`}
+      <ScopeLines approval={approval} />
+    </>
+  );
+}
+
+interface Scopes {
+  sessionScope: string;
+  alwaysScope: string;
+  alwaysBlocked: string;
+  /** Whether "this session" reaches beyond this once. */
+  canSession: boolean;
+}
+
+function scopesOf({ details }: ApprovalInfo): Scopes {
+  const [sessionScope, alwaysScope, alwaysBlocked] = ['sessionScope', 'alwaysScope', 'alwaysBlocked'].map(
+    key => (typeof details[key] === 'string' ? (details[key] as string) : '')
+  );
+  const canSession = !alwaysBlocked || sessionScope !== `only this once, because ${alwaysBlocked}`;
+  return { sessionScope, alwaysScope, alwaysBlocked, canSession };
+}
+
+/** What each answer beyond "once" would mean, to be read before one is chosen; what both share is said once. */
+function ScopeLines({ approval }: { approval: ApprovalInfo }): JSX.Element {
+  const { trans } = useUi();
+  const { sessionScope, alwaysScope, alwaysBlocked, canSession } = scopesOf(approval);
+  const isSame = sessionScope !== '' && alwaysScope.startsWith(`${sessionScope}, `);
+  const always = isSame ? trans.__('the same %1', alwaysScope.slice(sessionScope.length + 2)) : alwaysScope;
+  return (
+    <dl className="onyx-Scopes" data-onyx="scopes">
+      {sessionScope && canSession && (
+        <div data-onyx="session-scope">
+          <dt>{trans.__('This session')}</dt>
+          <dd>
+            <Words text={sessionScope} />
+          </dd>
         </div>
       )}
-    </>
+      {alwaysScope && (
+        <div data-onyx="always-scope">
+          <dt>{trans.__('Always')}</dt>
+          <dd>
+            <Words text={always} />
+          </dd>
+        </div>
+      )}
+      {!alwaysScope && alwaysBlocked && (
+        <div data-onyx="always-blocked">
+          <dt>{trans.__('Only once')}</dt>
+          <dd>{trans.__('because %1', alwaysBlocked)}</dd>
+        </div>
+      )}
+    </dl>
   );
 }
 

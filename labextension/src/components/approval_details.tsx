@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ApprovalInfo } from '../protocol/wire';
-import { DiffView } from './diff_view';
+import { DiffView, UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
 
 const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'why']);
@@ -15,7 +15,11 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <Source text={string(details.command)} label={trans.__('Command')} />
-          <Where label={trans.__('in')} text={string(details.cwd) || '.'} />
+          <Where
+            label={details.background === true ? trans.__('in the background, in') : trans.__('in')}
+            text={string(details.cwd) || '.'}
+            extra={linesOf(details.command, trans)}
+          />
         </>
       );
     case 'notebook_insert_cell':
@@ -44,26 +48,76 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           {typeof details.diff === 'string' ? (
-            <Source text={details.diff} label={trans.__('Change')} />
+            <UnifiedDiffView diff={details.diff} />
           ) : (
-            <DiffView
-              before={string(details.oldText)}
-              after={string(details.content) || string(details.newText)}
-            />
+            <DiffView before="" after={string(details.content)} />
           )}
           <Where label={trans.__('in')} text={string(details.path)} />
+          {[details.replaces, details.lineEnds, details.encoding].map(string).map(
+            fact =>
+              fact && (
+                <div key={fact} className="onyx-Where">
+                  {fact}
+                </div>
+              )
+          )}
         </>
       );
-    case 'memory_write':
+    case 'web_search':
       return (
         <>
-          <DiffView before="" after={string(details.content)} />
-          <Where label={trans.__('in')} text={string(details.path)} />
+          <Source text={string(details.query)} label={trans.__('Search words')} />
+          <Where label={trans.__('through')} text={string(details.through)} />
+        </>
+      );
+    case 'web_fetch':
+    case 'http_fetch':
+      return <Request details={details} />;
+    case 'process':
+      return (
+        <>
+          <Source text={string(details.text)} label={trans.__('Input')} />
+          {details.endInput === true && <div className="onyx-Where">{trans.__('and ends the input')}</div>}
+          <Where label={trans.__('into %1:', string(details.id))} text={string(details.command)} />
         </>
       );
     default:
-      return <Source text={JSON.stringify(argumentsOf(details), null, 2)} label={trans.__('Arguments')} />;
+      return <ArgumentList values={argumentsOf(details)} />;
   }
+}
+
+/** Every argument by its name, exactly as it is; text as text, all else as JSON. */
+export function ArgumentList({ values }: { values: Record<string, unknown> }): JSX.Element {
+  return (
+    <dl className="onyx-Arguments" data-onyx="arguments">
+      {Object.entries(values).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <Source text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} label={name} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A request as it goes out: method and address, headers, body. */
+function Request({ details }: { details: Record<string, unknown> }): JSX.Element {
+  const { trans } = useUi();
+  const headers = Object.entries((details.headers ?? {}) as Record<string, unknown>);
+  const lines = [
+    `${string(details.method) || 'GET'} ${string(details.url)}`,
+    ...headers.map(([name, value]) => `${name}: ${String(value)}`)
+  ];
+  return (
+    <>
+      <Source text={lines.join('\n')} label={trans.__('Request')} />
+      {typeof details.body === 'string' && details.body !== '' && (
+        <Source text={details.body} label={trans.__('Body')} />
+      )}
+    </>
+  );
 }
 
 function Source({ text, label }: { text: string; label: string }): JSX.Element {
@@ -85,7 +139,8 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
 
 /** How long the code is: so that one knows, where it has to be scrolled, that there is more. */
 function linesOf(source: unknown, trans: TranslationBundle): string {
-  return trans._n('%1 line', '%1 lines', string(source).split('\n').length);
+  const count = string(source).trimEnd().split('\n').length;
+  return count === 1 ? '' : trans._n('%1 line', '%1 lines', count);
 }
 
 function argumentsOf(details: Record<string, unknown>): Record<string, unknown> {

@@ -28,6 +28,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       data-onyx="run"
       data-status={run.status}
       aria-busy={run.status === 'running'}
+      hidden={isSilent(run)}
     >
       <h3 className="onyx-Message-who" title={run.model}>
         {trans.__('Onyx')}
@@ -82,6 +83,11 @@ const PartView = memo(function PartView({
   );
 });
 
+/** The agent had nothing to say and nothing to do: that is no failure, so there is nothing to see. */
+function isSilent(run: Run): boolean {
+  return run.status === 'final' && run.parts.length === 0;
+}
+
 /** For an approval: the text that stands right above it. */
 function textBefore(run: Run, index: number): string {
   const part = run.parts[index].kind === 'tool' ? run.parts[index - 1] : undefined;
@@ -112,7 +118,7 @@ function RunState({
     case 'aborted':
       return <div className="onyx-Note">{trans.__('Stopped')}</div>;
     default:
-      return run.parts.length === 0 ? <div className="onyx-Note">{trans.__('No answer')}</div> : null;
+      return null;
   }
 }
 

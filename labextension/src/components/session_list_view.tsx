@@ -1,6 +1,7 @@
 /** All sessions, newest first, narrowed by a search; it lies over the conversation until one is chosen. */
 import { useEffect, useRef, useState } from 'react';
 
+import { ago } from '../models/ago';
 import type { SessionInfo } from '../protocol/wire';
 import { useUi } from './ui_context';
 
@@ -100,20 +101,4 @@ function SessionRow({ session, isCurrent, open }: SessionRowProps): JSX.Element 
       </button>
     </li>
   );
-}
-
-/** `5 minutes ago`, `yesterday`, in the browser's language. */
-function ago(time: string): string {
-  const seconds = (Date.parse(time) - Date.now()) / 1000;
-  if (!Number.isFinite(seconds)) {
-    return '';
-  }
-  const format = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' });
-  const steps: Array<[Intl.RelativeTimeFormatUnit, number]> = [
-    ['day', 86_400],
-    ['hour', 3600],
-    ['minute', 60]
-  ];
-  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-  return format.format(Math.round(seconds / size), unit);
 }

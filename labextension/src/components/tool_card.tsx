@@ -1,11 +1,12 @@
 /** A tool call as one line that opens on a click: what it was given, what came back. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components';
 import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
 import { firstLine, formatDuration, toolLine } from '../models/tool_words';
 import type { AttachmentInfo } from '../protocol/wire';
-import { ApprovalDetails } from './approval_details';
+import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
 import { useUi } from './ui_context';
 
@@ -15,7 +16,7 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JS
   const bodyId = useId();
   const { verb, object, isCode } = toolLine(call, trans);
   const images = call.attachments.filter(attachment => attachment.type === 'image');
-  const note = noteOf(call, trans.__('Denied'), trans.__('no reason given'));
+  const note = noteOf(call, trans);
   return (
     <div className="onyx-Tool" data-onyx="tool-card" data-tool={call.tool} data-status={call.status}>
       <button
@@ -85,13 +86,7 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
   const { trans } = useUi();
   return (
     <>
-      {call.approval ? (
-        <ApprovalDetails approval={call.approval} />
-      ) : (
-        <pre className="onyx-Source" aria-label={trans.__('Input')} tabIndex={0}>
-          {JSON.stringify(call.input, null, 2)}
-        </pre>
-      )}
+      {call.approval ? <ApprovalDetails approval={call.approval} /> : <ArgumentList values={call.input} />}
       {call.decision?.reason && (
         <div className="onyx-Where">{trans.__('Denied: %1', call.decision.reason)}</div>
       )}
@@ -125,15 +120,19 @@ function isPicture(image: AttachmentInfo): boolean {
   return /^image\/(png|jpeg|gif|webp|svg\+xml)$/.test(image.mimeType);
 }
 
-/** The line below the card: what goes on, why it failed, why a person said no. */
-function noteOf(call: ToolCall, denied: string, noReason: string): string {
+/** The line below the card: what goes on, why it failed, what a person said. */
+function noteOf(call: ToolCall, trans: TranslationBundle): string {
   switch (call.status) {
     case 'running':
       return call.progress ?? '';
     case 'failed':
       return firstLine(call.output);
     case 'denied':
-      return call.decision?.decision === 'denied' ? `${denied}: ${call.decision.reason || noReason}` : '';
+      return call.decision?.decision === 'denied'
+        ? trans.__('Denied: %1', call.decision.reason || trans.__('no reason given'))
+        : '';
+    case 'ok':
+      return call.tool === 'ask_user' ? firstLine(call.output) : '';
     default:
       return '';
   }

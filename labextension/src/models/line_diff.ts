@@ -46,6 +46,24 @@ export function foldUnchanged(lines: readonly DiffLine[], context = 2): Array<Di
   return folded;
 }
 
+export interface UnifiedLine {
+  kind: DiffLine['kind'] | 'hunk' | 'note';
+  text: string;
+}
+
+const UNIFIED_KINDS: Record<string, UnifiedLine['kind']> = { '+': 'added', '-': 'removed', '\\': 'note' };
+
+/** The lines of a unified diff without file names; of a hunk's head the first line in the new text. */
+export function readUnified(diff: string): UnifiedLine[] {
+  return splitLines(diff).map(line => {
+    const head = /^@@ -[\d,]+ \+(\d+)/.exec(line);
+    if (head) {
+      return { kind: 'hunk', text: head[1] };
+    }
+    return { kind: UNIFIED_KINDS[line[0]] ?? 'same', text: line.slice(1) };
+  });
+}
+
 function splitLines(text: string): string[] {
   return text === '' ? [] : text.replace(/\r\n/g, '\n').split('\n');
 }

@@ -1,7 +1,7 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
-export type Panel = 'conversation' | 'sessions' | 'connect';
+export type Panel = 'conversation' | 'sessions' | 'connect' | 'grants';
 
 export class ViewState {
   get changed(): ISignal<this, void> {

@@ -9,6 +9,7 @@ import { MenuSvg } from '@jupyterlab/ui-components';
 
 import { ChatModel } from '../models/chat_model';
 import { asMarkdown } from '../models/export_markdown';
+import { Grants } from '../models/grants';
 import { SessionList } from '../models/session_list';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
@@ -23,6 +24,7 @@ const Command = {
   focusInput: 'onyx:focus-input',
   review: 'onyx:review-approval',
   connectModel: 'onyx:connect-model',
+  grants: 'onyx:allowed-for-good',
   copyConversation: 'onyx:copy-conversation',
   reload: 'onyx:reload-session'
 };
@@ -54,6 +56,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         assistant: connection.assistant,
         client: connection.client,
         sessions: new SessionList(connection.client),
+        grants: new Grants(connection.client),
         front,
         view,
         ui: { trans, rendermime: safeRendermime(rendermime), copy: text => Clipboard.copyToSystem(text) },
@@ -64,7 +67,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     );
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
-    [Command.connectModel, Command.copyConversation, Command.reload].forEach(command =>
+    [Command.connectModel, Command.grants, Command.copyConversation, Command.reload].forEach(command =>
       menu.addItem({ command })
     );
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
@@ -135,6 +138,7 @@ function addCommands(
     view.focusInput();
   });
   add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
+  add(Command.grants, trans.__('Allowed for good…'), () => view.show('grants'));
   add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>
     Clipboard.copyToSystem(asMarkdown(model.session.items))
   );

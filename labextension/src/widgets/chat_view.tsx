@@ -7,6 +7,7 @@ import { Composer } from '../components/composer';
 import { ConnectPanel } from '../components/connect_panel';
 import type { EmbeddedModelOfferProps } from '../components/embedded_model_offer';
 import { EmptyState } from '../components/empty_state';
+import { GrantsPanel } from '../components/grants_panel';
 import { Header } from '../components/header';
 import { useSignals } from '../components/hooks';
 import { MessageList } from '../components/message_list';
@@ -18,6 +19,7 @@ import type { Assistant } from '../models/assistant';
 import type { ChatModel } from '../models/chat_model';
 import { totalUsage, waitingCalls } from '../models/conversation';
 import type { Run, UserMessage } from '../models/conversation';
+import type { Grants } from '../models/grants';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import type { SessionList } from '../models/session_list';
@@ -31,6 +33,7 @@ export interface ChatViewProps {
   assistant: Assistant;
   client: SocketClient;
   sessions: SessionList;
+  grants: Grants;
   front: NotebookFront;
   view: ViewState;
   ui: Omit<Ui, 'insertCode'>;
@@ -100,6 +103,8 @@ function Body(props: PartProps): JSX.Element {
       return <Sessions {...props} />;
     case 'connect':
       return <Connect {...props} />;
+    case 'grants':
+      return <Allowed {...props} />;
     default:
       return <Messages {...props} />;
   }
@@ -199,6 +204,24 @@ function Connect({ assistant, view }: PartProps): JSX.Element {
       model={assistant.agent?.model ?? null}
       check={() => assistant.refresh(true)}
       close={() => view.show('conversation')}
+    />
+  );
+}
+
+function Allowed({ grants, client, view }: PartProps): JSX.Element {
+  useSignals(grants.changed);
+  const open = useCallback(() => void grants.open(), [grants]);
+  const left = useCallback(() => grants.close(), [grants]);
+  return (
+    <GrantsPanel
+      grants={grants.grants}
+      revoked={grants.revoked}
+      problem={grants.problem}
+      online={client.state === 'open'}
+      open={open}
+      left={left}
+      revoke={grant => void grants.revoke(grant)}
+      close={() => view.focusInput()}
     />
   );
 }

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { codeIn } from '../src/components/words';
+import { Grants } from '../src/models/grants';
+import type { GrantInfo } from '../src/protocol/wire';
+import { Peer, Refusal, settle } from './peer';
+
+let peer: Peer;
+let grants: Grants;
+
+const grant = (id: string, createdAt: string): GrantInfo => ({
+  id,
+  tool: 'exec',
+  what: `\`ls ${id}\` in /home/ada`,
+  agentId: 'main',
+  createdAt,
+  by: 'ada'
+});
+const OLD = grant('old', '2026-11-20T10:00:00Z');
+const NEW = grant('new', '2026-11-21T10:00:00Z');
+const ids = () => grants.grants?.map(one => one.id);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = { 'grants.list': { grants: [OLD, NEW] }, 'grants.revoke': { ok: true } };
+  peer.connect();
+  grants = new Grants(peer.client);
+});
+afterEach(() => {
+  grants.dispose();
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('what is allowed for good', () => {
+  it('is read when it is looked at, newest first, and not before', async () => {
+    peer.emit('grants.updated', {});
+    await settle();
+    expect(peer.askedFor('grants.list')).toHaveLength(0);
+    await grants.open();
+    expect(ids()).toEqual(['new', 'old']);
+  });
+
+  it('is read again when it changed elsewhere, while it is looked at', async () => {
+    await grants.open();
+    peer.results['grants.list'] = { grants: [NEW] };
+    peer.emit('grants.updated', {});
+    await settle();
+    expect(ids()).toEqual(['new']);
+    grants.close();
+    peer.emit('grants.updated', {});
+    await settle();
+    expect(peer.askedFor('grants.list')).toHaveLength(2);
+  });
+
+  it('loses what is revoked, and says which that was', async () => {
+    await grants.open();
+    await grants.revoke(NEW);
+    expect(peer.askedFor('grants.revoke')).toEqual([{ grantId: 'new' }]);
+    expect(ids()).toEqual(['old']);
+    expect(grants.revoked).toBe(NEW);
+  });
+
+  it('keeps what could not be revoked, and says why', async () => {
+    await grants.open();
+    peer.results['grants.revoke'] = new Refusal(-32000, 'The disk is full.');
+    await grants.revoke(NEW);
+    expect(ids()).toEqual(['new', 'old']);
+    expect(grants.problem).toBe('The disk is full.');
+    expect(grants.revoked).toBeNull();
+  });
+
+  it('says why it could not be read, and is read when the connection is back', async () => {
+    peer.results['grants.list'] = new Refusal(-32000, 'grants.json is damaged.');
+    await grants.open();
+    expect(grants.grants).toBeNull();
+    expect(grants.problem).toBe('grants.json is damaged.');
+    peer.lose();
+    peer.results['grants.list'] = { grants: [OLD] };
+    await peer.comeBack();
+    expect(ids()).toEqual(['old']);
+    expect(grants.problem).toBeNull();
+  });
+
+  it('of two readings shows the newer one, whichever answer comes last', async () => {
+    await grants.open();
+    const waiting: Array<{ id: string; socket: { frame: (value: unknown) => void } }> = [];
+    peer.results['grants.list'] = undefined;
+    peer.emit('grants.updated', {});
+    peer.emit('grants.updated', {});
+    await settle();
+    for (const asked of peer.socket.asked.filter(one => one.method === 'grants.list').slice(1)) {
+      waiting.push({ id: asked.id, socket: peer.socket });
+    }
+    waiting[1].socket.frame({ id: waiting[1].id, result: { grants: [NEW] } });
+    await settle();
+    waiting[0].socket.frame({ id: waiting[0].id, result: { grants: [OLD, NEW] } });
+    await settle();
+    expect(ids()).toEqual(['new']);
+  });
+});
+
+describe('code in a sentence', () => {
+  it('is what stands between backticks', () => {
+    expect(codeIn('`ls -l` and `pwd`, each exactly so, in /home')).toEqual([
+      '',
+      'ls -l',
+      ' and ',
+      'pwd',
+      ', each exactly so, in /home'
+    ]);
+  });
+
+  it('is not cut where a backtick is part of the command', () => {
+    const text = "`echo 'a`b'`, exactly so, in /home";
+    expect(codeIn(text)).toEqual([text]);
+  });
+});
