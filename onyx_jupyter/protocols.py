@@ -319,6 +319,53 @@ class Measured:
     counted: int
 
 
+@dataclass(frozen=True, slots=True)
+class OtherSession:
+    """Another session of the same agent; `updated_at` is ISO 8601 in UTC, `preview` how its newest message begins."""
+
+    session_key: str
+    title: str
+    updated_at: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of another session; `who` is a word for the model, `tools` the names of the tools it called."""
+
+    who: str
+    text: str
+    tools: tuple[str, ...]
+    at: str
+
+
+class Sessions(Protocol):
+    """The other sessions of an agent, as one run may reach them: no agent sees those of another one."""
+
+    async def list(self) -> Sequence[OtherSession]:
+        """All but the run's own, the last used first. Raises: StorageError."""
+        ...
+
+    async def get(self, session_key: str) -> OtherSession:
+        """Raises: NotFound, StorageError."""
+        ...
+
+    async def said(self, session_key: str) -> Sequence[Said]:
+        """The newest last. Raises: NotFound, StorageError."""
+        ...
+
+    async def receiver(self, session_key: str) -> OtherSession:
+        """The session, where this run may send to it.
+
+        Raises: ToolError (the run's own session; a run that itself answers another session), NotFound, StorageError.
+        """
+        ...
+
+    async def send(self, session_key: str, message: str) -> str:
+        """The id of the run that answers, behind whatever goes on there. Raises: SessionBusy, and as `receiver`."""
+        ...
+
+
 class Transcript(Protocol):
     """The append-only record of one session, as the agent needs it."""
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from onyx_jupyter.runtime.agents import AgentParts, agent_parts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
@@ -107,6 +109,7 @@ class Onyx:
             models=lambda: self.models,
             agent=self.agent,
             notebooks=notebooks,
+            other_sessions=partial(OtherSessions, self.sessions, self.send),
             processors=processors,
             clock=self._clock,
             ids=self._ids,
@@ -217,16 +220,19 @@ class Onyx:
         context: Sequence[Mapping[str, Any]] = (),
         interactive: bool = True,
         when_busy: WhenBusy | None = None,
+        sender: Mapping[str, str] | None = None,
     ) -> Sent:
         """Which run will answer; the message is on disk when this returns.
 
         `when_busy` says what happens where a run goes on (the configuration's choice where None); `interactive` False
-        says that nobody is there to answer the agent's questions.
+        says that nobody is there to answer the agent's questions; `sender` is the session, agent and run that wrote it,
+        where no person did.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
-        facts = {"model": model, "mode": mode, "context": list(context), "notebooks": self._notebooks_in_tabs()}
+        notebooks = self._notebooks_in_tabs() if sender is None else {}
+        facts = {"model": model, "mode": mode, "context": list(context), "notebooks": notebooks, "from": sender}
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
         return await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
 

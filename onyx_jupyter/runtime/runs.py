@@ -20,7 +20,7 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Model, Models, Notebooks, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
@@ -56,12 +56,16 @@ class Sent:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on."""
+    """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
+
+    `other_sessions` takes an agent, a session key and the message that a run answers there.
+    """
 
     settings: Callable[[], Settings]
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
     notebooks: Notebooks
+    other_sessions: Callable[[str, str, Entry], Sessions]
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
     ids: IdSource
@@ -297,6 +301,7 @@ class Runs:
             processes=processes,
             max_result_chars=settings.config.tools.max_result_chars,
             ask=ask if message.meta.get("interactive", True) else None,
+            sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
         )
 
     def _release(self, transcript: SessionTranscript) -> None:

@@ -16,6 +16,7 @@ from onyx_jupyter.sessions.run_order import begun_runs, joined_ids, placed, stra
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
 UNTITLED = "New chat"
+FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
 
 
 def conversation(entries: Sequence[Entry], run_id: str) -> list[Message]:
@@ -192,7 +193,7 @@ def _run_blocks(run: Sequence[Entry], *, goes_on: bool) -> list[Block]:
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
     message = Message(entry.role, entry.content, calls, context=_context(entry))
-    words = (entry.content,) if entry.role == "user" else ()
+    words = (entry.content,) if entry.role == "user" and entry.sender is None else ()
     return Block(entry.id, entry.run_id or "", (message, *told), words=words)
 
 
@@ -201,7 +202,8 @@ def _context(entry: Entry) -> str:
     if entry.role != "user":
         return ""
     sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
-    parts = [_context_text(item) for item in sent] if isinstance(sent, list) else []
+    parts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
+    parts += [_context_text(item) for item in sent] if isinstance(sent, list) else []
     if isinstance(notebooks, dict):
         parts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
         parts += [f"also open: {', '.join(map(str, notebooks['open']))}"] if notebooks.get("open") else []

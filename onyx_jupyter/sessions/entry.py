@@ -51,6 +51,12 @@ class Entry:
         return self.role == "user" and self.meta.get("queued") is True
 
     @property
+    def sender(self) -> Mapping[str, Any] | None:
+        """Of a message that came from another session: its key, agent and run. None where a person wrote it."""
+        sender = self.meta.get("from") if self.role == "user" else None
+        return sender if isinstance(sender, Mapping) else None
+
+    @property
     def kind(self) -> str | None:
         """What a system entry means: session, run_start, steer_joined, requeued, note, compaction, run_end …"""
         return self.meta.get("kind") if self.role == "system" else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
-from onyx_jupyter.protocols import Memory, Notebooks, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Memory, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
@@ -20,7 +20,7 @@ class ToolContext:
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
     limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
-    from a result before a model sees it. `processes` are the commands of this run.
+    from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones.
     """
 
     session_key: str
@@ -40,3 +40,4 @@ class ToolContext:
     processes: RunProcesses = field(default_factory=RunProcesses)
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000
+    sessions: Sessions | None = None

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Message, ToolCall
-from onyx_jupyter.sessions.conversation import conversation, open_approvals, open_calls, summarise
+from onyx_jupyter.sessions.conversation import FROM_SESSION, blocks, conversation, open_approvals, open_calls, summarise
 from onyx_jupyter.sessions.entry import Entry, from_json
 from onyx_jupyter.sessions.run_order import unfinished_runs
 
@@ -93,6 +93,14 @@ def test_what_was_sent_along_follows_the_words():
     (message,) = conversation([asked("Look", context=context)], "r1")
     assert message.content == "Look"
     assert message.text == "Look\n\n[Sent along: cell a.ipynb cell c7:\nx = 1\n; file b.csv]"
+
+
+def test_a_message_from_another_session_is_no_word_of_the_users():
+    sender = {"sessionKey": "k1", "agentId": "main", "runId": "r0"}
+    theirs, mine = blocks([asked("Plot it", **{"from": sender}), asked("Go on", "r2")], "r2")
+    assert FROM_SESSION.format(key="k1") in theirs.messages[0].text
+    assert (theirs.words, mine.words) == ((), ("Go on",))
+    assert mine.messages[0].text == "Go on"
 
 
 def test_open_calls_are_those_without_a_result_in_the_order_they_were_made():

@@ -17,6 +17,7 @@ from onyx_jupyter.tools.builtin.notebook import (
 )
 from onyx_jupyter.tools.builtin.process import ProcessTool
 from onyx_jupyter.tools.builtin.search import SearchTool
+from onyx_jupyter.tools.builtin.sessions import SessionsHistoryTool, SessionsListTool, SessionsSendTool
 from onyx_jupyter.tools.builtin.web import HttpFetchTool, WebFetchTool, WebSearchTool
 from onyx_jupyter.tools.spec import Tool
 
@@ -41,4 +42,7 @@ def all_tools() -> list[Tool[Any]]:
         WebSearchTool(),
         WebFetchTool(),
         HttpFetchTool(),
+        SessionsListTool(),
+        SessionsHistoryTool(),
+        SessionsSendTool(),
     ]
