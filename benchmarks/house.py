@@ -35,7 +35,7 @@ class House:
 
     async def run(self, key: str, message: str) -> Mapping[str, Any]:
         """Sends and waits for `chat.final`. Raises: RuntimeError for any other end."""
-        run_id = await self.onyx.send(key, message)
+        run_id = (await self.onyx.send(key, message)).run_id
         end = await self._ends.setdefault(run_id, asyncio.get_running_loop().create_future())
         self._ends.pop(run_id, None)
         if end["event"] != "chat.final":
