@@ -19,7 +19,9 @@ from onyx_jupyter.errors import ConfigError
 
 ENVIRONMENT_PREFIX = "ONYX_"
 LEVEL_SEPARATOR = "__"
-_SHOWN_OF_PROVIDERS = ("baseUrl", "toolMode")
+# Where keys stand, and what of it can be shown all the same: a key is easily put one level too high.
+_KEY_PLACES = (("providers",), ("tools", "web"))
+_SHOWN_OF_THEM = ("baseUrl", "toolMode", "search", "searxngUrl", "allowPrivate")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
@@ -194,8 +196,9 @@ def _known_keys(schema: Any, path: json5_lines.Path) -> Iterator[str]:
 
 
 def _may_be_secret(key_path: json5_lines.Path) -> bool:
-    """Of a provider only what cannot be a key is ever shown: a key is easily put one level too high."""
-    return key_path[:1] == ("providers",) and key_path[-1] not in _SHOWN_OF_PROVIDERS
+    """Where keys stand, only what cannot be one is ever shown."""
+    stands_there = any(key_path[: len(place)] == place for place in _KEY_PLACES)
+    return stands_there and key_path[-1] not in _SHOWN_OF_THEM
 
 
 def _dotted(key_path: json5_lines.Path) -> str:

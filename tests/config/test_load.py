@@ -237,6 +237,15 @@ def test_a_secret_is_in_no_error_wherever_it_was_put_by_mistake(tmp_path, value)
     assert "providers" in str(error)
 
 
+@pytest.mark.parametrize(
+    "value", [{"braveApiKey": [SECRET]}, {"braveApiKey": {"value": SECRET}}, SECRET, [SECRET], {"key": SECRET}]
+)
+def test_the_key_of_a_search_is_in_no_error_either(tmp_path, value):
+    error = refusal(tmp_path, json.dumps({"tools": {"web": value}}))
+    assert SECRET[:12] not in str(error)
+    assert "tools.web" in str(error)
+
+
 def test_a_secret_in_a_variable_is_in_no_error(tmp_path):
     error = refusal(tmp_path, "{}", {"ONYX_PROVIDERS__OPENAI": SECRET})
     assert SECRET not in str(error)
