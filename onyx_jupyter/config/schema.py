@@ -23,32 +23,44 @@ class Section(BaseModel):
 class AgentTools(Section):
     """Which tools an agent has, by name or by family (`group:fs`); None allows all, deny wins."""
 
-    allow: list[str] | None = None
-    deny: list[str] = Field(default_factory=list)
+    allow: list[str] | None = Field(default=None, description="tools and families that it has; all where unset")
+    deny: list[str] = Field(default_factory=list, description="tools and families that it does not have; wins")
 
 
 class AgentConfig(Section):
     """One agent of `agents.list`."""
 
-    id: str = Field(default="main", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
-    name: str = "Onyx"
-    default: bool = False
-    workspace: str | None = Field(default=None, description="folder, relative to ONYX_HOME")
-    model: str | None = Field(default=None, description="provider/model; agents.defaults.model where unset")
-    fallback_model: str | None = Field(default=None, description="answers for one turn where the model cannot")
-    reflection_prompt: Literal[False] | str = Field(default=False, description="asked once before the last answer")
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1, description="longest answer, in tokens")
+    id: str = Field(
+        default="main", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", description="names its folder and its conversations"
+    )
+    name: str = Field(default="Onyx", description="what it is called")
+    default: bool = Field(default=False, description="answers where no agent is named; the first where none has it")
+    workspace: str | None = Field(
+        default=None, description="folder, relative to ONYX_HOME; `workspace` (main) or `workspace-<id>` where unset"
+    )
+    model: str | None = Field(default=None, description="provider/model; `agents.defaults.model` where unset")
+    fallback_model: str | None = Field(
+        default=None, description="provider/model that answers for one run where the agent's own cannot"
+    )
+    reflection_prompt: Literal[False] | str = Field(
+        default=False, description="what the model is asked once before its answer counts"
+    )
+    temperature: float | None = Field(default=None, ge=0, le=2, description="the provider's own where unset")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="longest reply of the model, in tokens; the provider's own where unset"
+    )
     tools: AgentTools = Field(default_factory=AgentTools)
 
 
 class AgentDefaults(Section):
     """What agents use where they say nothing themselves."""
 
-    model: str = EMBEDDED_MODEL
+    model: str = Field(default=EMBEDDED_MODEL, description="provider/model")
 
 
 class AgentsConfig(Section):
+    """The agents, each with a folder, a memory and tools of its own."""
+
     defaults: AgentDefaults = Field(default_factory=AgentDefaults)
     items: list[AgentConfig] = Field(default_factory=lambda: [AgentConfig(default=True)], min_length=1, alias="list")
 
@@ -66,31 +78,37 @@ class AgentsConfig(Section):
 class BindingMatch(Section):
     """Which conversations go to an agent."""
 
-    channel: str
-    guild_id: str | None = None
-    chat_id: str | None = None
+    channel: str = Field(description="name of the channel")
+    guild_id: str | None = Field(default=None, description="any where unset")
+    chat_id: str | None = Field(default=None, description="any where unset")
 
 
 class Binding(Section):
-    agent_id: str
+    """Which agent answers in which channel. Read and checked, and without effect: there are no channels yet."""
+
+    agent_id: str = Field(description="an id of `agents.list`")
     match: BindingMatch
 
 
 class ProviderConfig(Section):
-    """How to reach one provider; `baseUrl` points `openai` or a name of your own at an OpenAI-compatible server."""
+    """How to reach a provider; `baseUrl` points `openai` or a name of your own at an OpenAI-compatible server."""
 
-    api_key: SecretStr | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    tool_mode: Literal["auto", "native", "json"] = "auto"
-    context_window: int | None = Field(default=None, ge=1000, description="tokens; looked up where unset")
-    vision: bool | None = Field(default=None, description="its models see pictures; looked up where unset")
+    api_key: SecretStr | None = Field(default=None, description="the provider's usual variable where unset")
+    base_url: str | None = Field(default=None, pattern=r"^https?://", description="address of the server")
+    tool_mode: Literal["auto", "native", "json"] = Field(
+        default="auto", description="json: one JSON action, for models that have no tool calls; auto means native"
+    )
+    context_window: int | None = Field(
+        default=None, ge=1000, description="tokens that its models read; looked up where unset"
+    )
+    vision: bool | None = Field(default=None, description="whether its models see pictures; looked up where unset")
     models: list[str] = Field(default_factory=list, description="names to offer in the model picker")
 
 
 class LoopDetectionConfig(Section):
     """When calls that lead nowhere are pointed out to the model, and when they end the run."""
 
-    enabled: bool = True
+    enabled: bool = Field(default=True, description="whether repeated calls are looked for")
     window: int = Field(default=30, ge=2, le=500, description="calls of the run that are looked at")
     warn_at: int = Field(default=3, ge=2, description="equal calls until the model is warned")
     stop_at: int = Field(default=6, ge=2, description="equal calls until the run ends")
@@ -99,31 +117,51 @@ class LoopDetectionConfig(Section):
 class CompactionConfig(Section):
     """When an older part of a conversation is summed up, and how much of the newest stays whole."""
 
-    enabled: bool = True
-    reserve_tokens: int = Field(default=20_000, ge=0, description="kept free; never over a quarter of the window")
-    keep_recent_tokens: int = Field(default=20_000, ge=0)
-    keep_turns: int = Field(default=3, ge=1, description="newest messages of the user, with all that followed")
+    enabled: bool = Field(default=True, description="false: only what a provider refuses as too long is made shorter")
+    reserve_tokens: int = Field(
+        default=20_000, ge=0, description="tokens kept free for the answer; never over a quarter of the window"
+    )
+    keep_recent_tokens: int = Field(default=20_000, ge=0, description="tokens of the newest part that stay whole")
+    keep_turns: int = Field(
+        default=3, ge=1, description="newest messages of yours that stay whole with all that followed"
+    )
 
 
 class RetryConfig(Section):
-    attempts: int = Field(default=3, ge=1, le=10, description="calls of a provider in all, before anything was shown")
-    max_wait_ms: int = Field(default=30_000, ge=0, description="between two calls; a longer wish is not waited for")
-    timeout_ms: int = Field(default=120_000, ge=100, description="silence of a provider after which a call failed")
+    """How often and how long a provider that is busy, late or down is asked again."""
+
+    attempts: int = Field(default=3, ge=1, le=10, description="calls in all, as long as nothing was shown")
+    max_wait_ms: int = Field(
+        default=30_000, ge=0, description="milliseconds between two calls; a longer wish is not waited for"
+    )
+    timeout_ms: int = Field(
+        default=120_000, ge=100, description="milliseconds of a provider's silence after which a call has failed"
+    )
 
 
 class CircuitBreakerConfig(Section):
-    failures: int = Field(default=3, ge=1, description="failures in a row until a provider is left alone")
-    pause_ms: int = Field(default=60_000, ge=0)
+    """When a provider that keeps failing is left alone."""
+
+    failures: int = Field(default=3, ge=1, description="failed requests in a row, each with all its retries")
+    pause_ms: int = Field(default=60_000, ge=0, description="milliseconds for which the provider is left alone then")
 
 
 class RuntimeConfig(Section):
-    max_turns: int = Field(default=20, ge=1, le=500)
-    default_timeout_ms: int = Field(
-        default=300_000, ge=1000, description="work of one run; waiting for you not counted"
+    """What keeps the answer to one message (a run) within bounds."""
+
+    max_turns: int = Field(
+        default=20, ge=1, le=500, description="how often the model is asked in one run; then once without tools"
     )
-    max_tokens_per_run: int | None = Field(default=None, ge=1000, description="input and output tokens of one run")
-    when_busy: Literal["steer", "followup", "interrupt"] = "steer"
-    memory_search_top_k: int = Field(default=6, ge=1, le=100)
+    default_timeout_ms: int = Field(
+        default=300_000, ge=1000, description="milliseconds of work in one run; waiting for you is not counted"
+    )
+    max_tokens_per_run: int | None = Field(
+        default=None, ge=1000, description="input and output tokens of one run; no limit where unset"
+    )
+    when_busy: Literal["steer", "followup", "interrupt"] = Field(
+        default="steer", description="a message during a run: joins it, waits for its end, or stops it"
+    )
+    memory_search_top_k: int = Field(default=6, ge=1, le=100, description="not used yet")
     loop_detection: LoopDetectionConfig = Field(default_factory=LoopDetectionConfig)
     compaction: CompactionConfig = Field(default_factory=CompactionConfig)
     retry: RetryConfig = Field(default_factory=RetryConfig)
@@ -131,33 +169,41 @@ class RuntimeConfig(Section):
 
 
 class HeartbeatConfig(Section):
-    """Accepted from the first version on, so that a file written for a later one loads."""
+    """Accepted so that a file written for a later version loads; nothing uses it yet."""
 
-    enabled: bool = True
-    interval_ms: int = Field(default=1_800_000, ge=30_000)
+    enabled: bool = Field(default=True, description="not used yet")
+    interval_ms: int = Field(default=1_800_000, ge=30_000, description="milliseconds; not used yet")
 
 
 class MemoryConfig(Section):
-    """Accepted from the first version on, so that a file written for a later one loads."""
+    """Accepted so that a file written for a later version loads; nothing uses it yet."""
 
-    vector_weight: float = Field(default=0.7, ge=0, le=1)
-    text_weight: float = Field(default=0.3, ge=0, le=1)
-    min_score: float = Field(default=0.35, ge=0, le=1)
-    consolidation_window: int = Field(default=25, ge=1, description="messages")
+    vector_weight: float = Field(default=0.7, ge=0, le=1, description="not used yet")
+    text_weight: float = Field(default=0.3, ge=0, le=1, description="not used yet")
+    min_score: float = Field(default=0.35, ge=0, le=1, description="not used yet")
+    consolidation_window: int = Field(default=25, ge=1, description="messages; not used yet")
 
 
 class LocalModelConfig(Section):
-    idle_timeout_ms: int = Field(default=600_000, ge=1000, description="the embedded model stops after this")
-    threads: int | None = Field(default=None, ge=1, description="CPU threads; all cores where unset")
+    """Models that run on this machine (`local/…`)."""
+
+    idle_timeout_ms: int = Field(
+        default=600_000, ge=1000, description="milliseconds without a question until the model's process ends"
+    )
+    threads: int | None = Field(default=None, ge=1, description="CPU threads; all cores, eight at most, where unset")
 
 
 class WebConfig(Section):
     """Where the web is searched, and which private hosts its tools may reach all the same."""
 
-    search: Literal["auto", "searxng", "brave", "ddgs"] = "auto"
-    searxng_url: str | None = Field(default=None, pattern=r"^https?://")
-    brave_api_key: SecretStr | None = None
-    allow_private: list[str] = Field(default_factory=list, description="host, host:port or network (10.0.0.0/8)")
+    search: Literal["auto", "searxng", "brave", "ddgs"] = Field(
+        default="auto", description="where `web_search` asks; auto takes the first that is set up"
+    )
+    searxng_url: str | None = Field(default=None, pattern=r"^https?://", description="address of a SearXNG server")
+    brave_api_key: SecretStr | None = Field(default=None, description="key of the Brave Search API")
+    allow_private: list[str] = Field(
+        default_factory=list, description="host, host:port or network (`10.0.0.0/8`) that may be reached all the same"
+    )
 
     @field_validator("allow_private")
     @classmethod
@@ -173,23 +219,35 @@ class WebConfig(Section):
 
 
 class ToolsConfig(Section):
-    timeout: int = Field(default=120_000, ge=1000, description="milliseconds that exec may take")
-    max_output_bytes: int = Field(default=100_000, ge=1000, description="kept of a command's output")
-    max_result_chars: int = Field(default=16_000, ge=1000, description="of a result for the model; the rest in a file")
+    """Limits of all agents' tools, and the web."""
+
+    timeout: int = Field(default=120_000, ge=1000, description="milliseconds that a shell command may take")
+    max_output_bytes: int = Field(
+        default=100_000, ge=1000, description="bytes kept in memory of a command's output or an HTTP answer"
+    )
+    max_result_chars: int = Field(
+        default=16_000, ge=1000, description="characters of a result for the model; the whole stands in a file"
+    )
     web: WebConfig = Field(default_factory=WebConfig)
 
 
 class LoggingConfig(Section):
     """The log in ONYX_HOME/logs: JSON lines, a new file when one is full."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
-    max_bytes: int = Field(default=10_000_000, ge=10_000)
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="the least that is kept")
+    max_bytes: int = Field(default=10_000_000, ge=10_000, description="bytes after which a file is full")
     files: int = Field(default=5, ge=1, le=100, description="full files that are kept")
 
 
 class SecurityConfig(Section):
-    approval_timeout_ms: int = Field(default=1_800_000, ge=1000, description="silence denies after this")
-    secrets_filter: bool = True
+    """Approvals and secrets."""
+
+    approval_timeout_ms: int = Field(
+        default=1_800_000, ge=1000, description="milliseconds in which you can answer; then silence denies"
+    )
+    secrets_filter: bool = Field(
+        default=True, description="secrets are known by their shape, too; false: only by their exact value"
+    )
 
 
 class Config(Section):

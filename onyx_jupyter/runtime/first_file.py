@@ -6,26 +6,39 @@ from pathlib import Path
 
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 
+# A line of an example stands three blanks behind its slashes, a line of words one.
 FIRST_FILE = """\
 // Onyx for Jupyter. JSON5: comments and trailing commas are fine, and an empty file works.
-// "Check again" in the sidebar's model picker reads this file anew.
+// To use an example, take away the // in front of its lines; "Check again" in the model picker reads the file anew.
+// Every key: docs/configuration.md in the source.
 {
   // Which model answers: provider/model. Without this it is the small embedded one, local/smollm2.
-  // agents: { defaults: { model: "anthropic/claude-sonnet-4-5" } },
+  // The list is for more: what answers where that model cannot, and tools or families of tools that it does not get.
+  //   agents: {
+  //     defaults: { model: "anthropic/claude-sonnet-4-5" },
+  //     list: [{ id: "main", fallbackModel: "openai/gpt-5.2", tools: { deny: ["group:web"] } }],
+  //   },
 
   // Keys. A variable of the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) does as well.
-  // providers: {
-  //   anthropic: { apiKey: "${ANTHROPIC_API_KEY}" },
-  //
-  //   // Any server that speaks OpenAI's protocol (Ollama, vLLM, LM Studio, a gateway), under a name of your own;
-  //   // its models are then myserver/<model>. toolMode: "json" is for models that cannot call tools themselves.
-  //   myserver: { baseUrl: "http://localhost:8000/v1", apiKey: "none", models: ["my-model"] },
-  // },
+  // Any server that speaks OpenAI's protocol (vLLM, llama.cpp, a gateway) goes under a name of your own; its models are
+  // then myserver/<model>. toolMode: "json" is for models that cannot call tools themselves.
+  //   providers: {
+  //     anthropic: { apiKey: "${ANTHROPIC_API_KEY}" },
+  //     myserver: { baseUrl: "http://localhost:8000/v1", apiKey: "none", models: ["my-model"] },
+  //   },
 
-  // Limits, with their defaults.
-  // runtime: { maxTurns: 20 },
-  // tools: { timeout: 120000, maxOutputBytes: 100000 },
-  // security: { approvalTimeoutMs: 1800000 },
+  // Limits of one answer, with their defaults: questions to the model, milliseconds of work; and what a message does
+  // that you send meanwhile: "steer" joins the work, "followup" waits, "interrupt" stops it.
+  //   runtime: { maxTurns: 20, defaultTimeoutMs: 300000, whenBusy: "steer" },
+
+  // How long you have to answer when Onyx asks (30 minutes); then it is a no.
+  //   security: { approvalTimeoutMs: 1800000 },
+
+  // Milliseconds for a shell command, and where the web is searched: a SearXNG server or the Brave Search API.
+  //   tools: {
+  //     timeout: 120000,
+  //     web: { searxngUrl: "http://localhost:8888", braveApiKey: "${BRAVE_API_KEY}" },
+  //   },
 }
 """
 

@@ -1,13 +1,92 @@
-"""What the documentation lists is what there is."""
+"""What the documentation says is what there is: tables, examples, keys, links, commands."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from onyx_jupyter.config.load import load_config
+
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = sorted([README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+EXAMPLES = [
+    pytest.param(example, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, example in enumerate(re.findall(r"^```json5\n(.*?)^```", page.read_text("utf-8"), re.M | re.S), 1)
+]
+OTHER_TARGETS = re.compile(r"https?:|mailto:|#")
 
 
-def test_the_table_of_tools_is_current() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "tool_table.py"), "--check"]
+def listed_keys() -> list[str]:
+    """Every key by its whole path, as the reference has it."""
+    reference = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    return re.findall(r"^\| `([a-z]+[.\[][^`]+)` \|", reference, re.M)
+
+
+@pytest.mark.parametrize("script", ["tool_table.py", "config_reference.py"])
+def test_what_a_script_writes_into_a_page_is_current(script: str) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_examples_of_a_configuration_in_the_readme_and_the_pages() -> None:
+    assert any(str(example.id).startswith("README") for example in EXAMPLES)
+    assert len(EXAMPLES) > 5
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_of_a_configuration_loads(example: str, tmp_path: Path) -> None:
+    path = tmp_path / "onyx.json"
+    path.write_text(example, encoding="utf-8")
+    variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", example), "a-value")
+    load_config(path, variables)
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
+def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
+    keys = [key.replace("[]", "") for key in listed_keys()]
+    sections = "|".join({key.partition(".")[0] for key in keys})
+    named = re.findall(rf"`((?:{sections})(?:\[\])?\.[\w.<>\[\]]+)`", document.read_text("utf-8"))
+    assert not [name for name in named if not any(f".{name.replace('[]', '')}." in f".{key}." for key in keys)]
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
+def test_a_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.S))
+    for target in (link for link in links if not OTHER_TARGETS.match(link)):
+        path, _, heading = target.partition("#")
+        there = document.parent / path
+        assert there.exists(), f"{document.name}: {target} is not there"
+        assert not heading or heading in headings(there), f"{document.name}: {target} has no such heading"
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as a forge makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", [README, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_a_make_target_that_a_page_names_exists(document: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    named = set(re.findall(r"(?:`|^    |&& |^)make ([a-z-]+)", document.read_text("utf-8"), re.M))
+    assert named
+    assert named <= targets
+
+
+def test_decisions_are_numbered_without_a_gap_and_their_titles_say_the_same() -> None:
+    numbers = [int(page.name.split("-")[0]) for page in DECISIONS]
+    titles = [page.read_text("utf-8").split(".")[0] for page in DECISIONS]
+    assert numbers == list(range(1, len(DECISIONS) + 1))
+    assert titles == [f"# {number}" for number in numbers]
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    text = README.read_text("utf-8")
+    missing = [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text]
+    assert not missing

@@ -1,6 +1,7 @@
 """The configuration: what wins, what is refused, and what an error says."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,15 +51,33 @@ def test_the_shipped_first_file_loads_and_sets_nothing(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_every_commented_line_of_the_first_file_works_once_its_comment_is_taken_away(tmp_path):
-    lines = [line.replace("  //   ", "    ").replace("  // ", "  ") for line in FIRST_FILE.splitlines()[2:]]
-    prose = ("  Which", "  Keys", "    Any server", "    its models", "  Limits")
-    text = "\n".join(line for line in lines if not line.startswith(prose) and line.strip() != "//")
-    config = load_config(written(tmp_path, text), {"ANTHROPIC_API_KEY": "from-environment"})
+KEYS = {"ANTHROPIC_API_KEY": "from-environment", "BRAVE_API_KEY": "likewise"}
+FIRST_FILE_EXAMPLES = re.findall(r"(?:^  //   .*\n)+", FIRST_FILE, re.MULTILINE)
+
+
+def uncommented(example: str) -> str:
+    return re.sub(r"^  //   ", "  ", example, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", FIRST_FILE_EXAMPLES)
+def test_each_example_of_the_first_file_works_once_its_comment_is_taken_away(tmp_path, example):
+    path = written(tmp_path, FIRST_FILE.replace(example, uncommented(example)))
+    config = load_config(path, KEYS)
+    assert {name for name, value in config if value != getattr(Config(), name)} <= {example.strip("/ ").split(":")[0]}
+
+
+def test_all_examples_of_the_first_file_work_together_and_the_limits_in_them_are_the_defaults(tmp_path):
+    text = FIRST_FILE
+    for example in FIRST_FILE_EXAMPLES:
+        text = text.replace(example, uncommented(example))
+    config, empty = load_config(written(tmp_path, text), KEYS), Config()
     assert config.agents.defaults.model == "anthropic/claude-sonnet-4-5"
+    assert config.default_agent().fallback_model == "openai/gpt-5.2"
+    assert config.default_agent().tools.deny == ["group:web"]
     assert config.providers["myserver"].models == ["my-model"]
-    assert (config.runtime.max_turns, config.security.approval_timeout_ms) == (20, 1_800_000)
-    assert config.tools == Config().tools
+    assert config.tools.web.searxng_url == "http://localhost:8888"
+    assert (config.runtime, config.security) == (empty.runtime, empty.security)
+    assert config.tools.timeout == empty.tools.timeout
 
 
 def test_json5_with_comments_single_quotes_and_trailing_commas_is_read(tmp_path):
