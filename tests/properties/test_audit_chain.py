@@ -50,7 +50,7 @@ def test_any_change_is_found_at_the_line_where_it_begins(entries, more, data):
             audit.append("tool", facts)
         raw = path.read_bytes()
         damaged = data.draw(damages(raw))
-        assume(damaged != raw)
+        assume(damaged.rstrip(b"\n") != raw.rstrip(b"\n"))  # without its last line end the file says the same
         path.write_bytes(damaged)
         for _ in range(more):
             AuditLog(path, FakeClock()).append("tool", {"text": "later"})

@@ -9,7 +9,7 @@ from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Arguments, Tool
 
-BUILTIN = {tool.name for tool in all_tools()}
+BUILTIN = {definition.name for definition in ToolRegistry(all_tools()).definitions()}
 TOOL_NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,30}", fullmatch=True).filter(lambda name: name not in BUILTIN)
 
 
