@@ -47,6 +47,7 @@ class ProcessTool(Tool[ProcessArguments]):
     )
     risk: ClassVar[Risk] = "execute"
     family: ClassVar[str] = "process"
+    deferred: ClassVar[bool] = True
     arguments = ProcessArguments
 
     def risk_of(self, arguments: ProcessArguments) -> Risk:

@@ -78,6 +78,7 @@ class WebSearchTool(Tool[SearchArguments]):
     description = "Searches the web; titles, addresses and snippets come back. Read a page with web_fetch."
     risk: ClassVar[Risk] = "network"
     family: ClassVar[str] = "web"
+    deferred: ClassVar[bool] = True
     arguments = SearchArguments
 
     def __init__(self, backend: Callable[[WebConfig], SearchBackend] = search_backend) -> None:
@@ -104,6 +105,7 @@ class WebFetchTool(Tool[FetchPageArguments]):
     description = "Reads a web page as Markdown, or a text file as it is."
     risk: ClassVar[Risk] = "network"
     family: ClassVar[str] = "web"
+    deferred: ClassVar[bool] = True
     arguments = FetchPageArguments
 
     def __init__(self, client: Callable[[WebConfig], WebClient] = open_client) -> None:
