@@ -39,7 +39,7 @@ class KnownSecret:
         """Where it stands in any spelling."""
         for spelling in self._spellings:
             for start in found_at(text, spelling):
-                yield start, start + len(spelling)
+                yield start, start, start + len(spelling)
 
     def may_begin(self, text: str, folded: str, start: int) -> bool:
         """Whether it may have begun here and go on beyond the end of the text."""

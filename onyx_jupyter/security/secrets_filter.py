@@ -61,7 +61,7 @@ class SecretsFilter:
 
     def apply(self, text: str) -> str:
         """The text with every secret replaced; the same text gives the same result."""
-        return _replaced(text, self.spans(text))
+        return _replaced(text, [(start, end, kind) for _, start, end, kind in self.spans(text)])
 
     def redact_data(self, data: Any) -> Any:
         """JSON-like data with every secret replaced, also where the key says that its value is one."""
@@ -89,25 +89,28 @@ class SecretsFilter:
         malformed = None if call.malformed is None else self.apply(call.malformed)
         return replace(call, arguments=self.redact_data(call.arguments), malformed=malformed)
 
-    def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Start, end and kind of every secret, in order; those that overlap are one."""
+    def spans(self, text: str) -> list[tuple[int, int, int, str]]:
+        """Of every secret, in order: where its match begins, its start, end and kind; those that overlap are one.
+
+        A match begins with the words by which a secret is known, such as the name in front of a password.
+        """
         folded = fold(text)
         if self._any_head.search(folded) is None:
             return []
         found = [
-            (start, end, secret.kind)
+            (match, start, end, secret.kind)
             for secret, heads in self._heads
             if any(head in (folded if secret.folded else text) for head in heads)
-            for start, end in secret.spans(text, folded)
+            for match, start, end in secret.spans(text, folded)
         ]
-        found.sort(key=lambda span: (span[0], -span[1]))  # stable: of equal ones the first in the list names the kind
-        merged: list[tuple[int, int, str]] = []
-        for start, end, kind in found:
-            if merged and start < merged[-1][1]:
+        found.sort(key=lambda span: (span[1], -span[2]))  # stable: of equal ones the first in the list names the kind
+        merged: list[tuple[int, int, int, str]] = []
+        for match, start, end, kind in found:
+            if merged and start < merged[-1][2]:
                 first = merged[-1]
-                merged[-1] = (first[0], max(first[1], end), first[2])
+                merged[-1] = (min(first[0], match), first[1], max(first[2], end), first[3])
             else:
-                merged.append((start, end, kind))
+                merged.append((match, start, end, kind))
         return merged
 
     def beginning(self, text: str, start: int) -> int:
@@ -167,7 +170,8 @@ class SecretStream:
         whole = self._seen + self._held
         cut = self._secrets.beginning(whole, len(self._seen))
         spans = self._secrets.spans(whole)
-        cut = next((start for start, end, _ in spans if start < cut < end), cut)
+        while earlier := [match for match, _, end, _ in spans if match < cut < end]:
+            cut = min(earlier)  # a secret that has lost the words before it is not known any more
         return self._give(whole, max(cut, len(self._seen)), spans)
 
     def finish(self) -> str:
@@ -175,9 +179,9 @@ class SecretStream:
         whole = self._seen + self._held
         return self._give(whole, len(whole), self._secrets.spans(whole))
 
-    def _give(self, whole: str, cut: int, spans: Sequence[tuple[int, int, str]]) -> str:
+    def _give(self, whole: str, cut: int, spans: Sequence[tuple[int, int, int, str]]) -> str:
         seen = len(self._seen)
-        ready = [(start - seen, end - seen, kind) for start, end, kind in spans if start >= seen and end <= cut]
+        ready = [(start - seen, end - seen, kind) for _, start, end, kind in spans if start >= seen and end <= cut]
         text = _replaced(whole[seen:cut], ready)
         self._seen, self._held = whole[:cut][-1:], whole[cut:]
         return text

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-Span = tuple[int, int]
+Span = tuple[int, int, int]
+"""Where a match begins, and where the secret in it begins and ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Shape:
                 continue
             begin, end = match.span("secret" if self._has_part else 0)
             if self._fits(text, begin, end):
-                yield begin, end
+                yield start, begin, end
                 past = match.end()
 
     def may_begin(self, text: str, folded: str, start: int) -> bool:

@@ -31,6 +31,9 @@ def streamed(text: str, cuts: list[int]) -> list[str]:
 @given(TEXTS, st.lists(st.integers(0, 2000), max_size=40))
 @example(f"x sk-proj-{MIXED}", list(range(60)))
 @example(PEM + PEM, list(range(0, 300, 7)))
+@example("Authorization: Bearer a8F3kd93jfK30dkfj39dkfQ2w7Zx61TnDB_PASSWORD = ", list(range(80)))
+@example('password = "Kd93jfK30!sk-" and more', list(range(40)))
+@example('pwd="token-Kd93jfK30!xyz" ', list(range(40)))
 def test_however_an_answer_is_cut_what_is_shown_is_the_filtered_whole(text, cuts):
     assert "".join(streamed(text, cuts)) == FILTER.apply(text)
 
