@@ -16,6 +16,8 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
   text: string;
   setText: (text: string) => void;
   send: () => void;
+  /** Send it for when the answer under way is done. */
+  sendAfter: () => void;
   stop: () => void;
   editLast: () => void;
   /** Go to the request that waits for an answer. */
@@ -32,8 +34,20 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> 
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const { text, setText, send, stop, editLast, answerWaiting, running, online, chips, offered, usage } =
-    props;
+  const {
+    text,
+    setText,
+    send,
+    sendAfter,
+    stop,
+    editLast,
+    answerWaiting,
+    running,
+    online,
+    chips,
+    offered,
+    usage
+  } = props;
   const { trans } = useUi();
   const hasText = text.trim() !== '';
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
@@ -42,7 +56,9 @@ export function Composer(props: ComposerProps): JSX.Element {
     }
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
-      if (hasText) {
+      if (hasText && event.altKey) {
+        sendAfter();
+      } else if (hasText) {
         send();
       }
     } else if (event.key === 'ArrowUp' && text === '') {
@@ -69,7 +85,21 @@ export function Composer(props: ComposerProps): JSX.Element {
         />
         <div className="onyx-Composer-bar">
           <ModelPicker {...props} />
-          <UsageLine {...usage} />
+          {running && hasText ? (
+            <span className="onyx-Usage">
+              <button
+                type="button"
+                className="onyx-Link"
+                data-onyx="send-after"
+                title={trans.__('Send it for when this answer is done (Alt+Enter)')}
+                onClick={sendAfter}
+              >
+                {trans.__('After this answer')}
+              </button>
+            </span>
+          ) : (
+            <UsageLine {...usage} />
+          )}
           {running && (
             <IconButton
               icon={stopIcon}
@@ -85,7 +115,11 @@ export function Composer(props: ComposerProps): JSX.Element {
               className="onyx-Send"
               data-onyx="send"
               disabled={!hasText}
-              title={running ? trans.__('Send next') : trans.__('Send')}
+              title={
+                running
+                  ? trans.__('Send: taken into account after the current step (Enter)')
+                  : trans.__('Send (Enter)')
+              }
               aria-label={trans.__('Send')}
               onClick={send}
             >

@@ -1,14 +1,14 @@
 /** The conversation, which follows what is new only while one is at its end. */
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import { isActive, isRun } from '../models/conversation';
-import type { Conversation, Run } from '../models/conversation';
+import { findRun, isActive, isRun } from '../models/conversation';
+import type { Conversation, Run, UserMessage } from '../models/conversation';
 import type { ApprovalActions } from './approval_card';
 import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
 import { useUi } from './ui_context';
 import { UserMessageView } from './user_message';
-import type { UserMessageActions } from './user_message';
+import type { UserMessageActions, Waits } from './user_message';
 
 /** Closer to the end than this counts as being there. */
 const NEAR_PX = 24;
@@ -32,7 +32,6 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
   }, [approvalFocusRequest, scroller]);
   const running = items.some(isActive);
   const lastRun = items.filter(isRun).at(-1);
-  const hasRun = new Set(items.filter(isRun).map(run => run.runId));
   return (
     <div className="onyx-List-frame">
       <div
@@ -60,7 +59,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
               <UserMessageView
                 key={item.key}
                 message={item}
-                queued={running && item.delivery === 'sent' && !!item.runId && !hasRun.has(item.runId)}
+                waits={waitsFor(item, items, running)}
                 resend={resend}
                 withdraw={withdraw}
               />
@@ -76,6 +75,22 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
     </div>
   );
 });
+
+/** What a message that the server has waits for; null where it has been read. */
+function waitsFor(message: UserMessage, items: Conversation, running: boolean): Waits | null {
+  if (message.delivery !== 'sent' || message.runId === undefined) {
+    return null;
+  }
+  const run = findRun(items, message.runId);
+  if (!message.steers) {
+    return running && !run ? 'next' : null;
+  }
+  if (run && isActive(run)) {
+    return 'joins';
+  }
+  const isLast = run !== undefined && !items.slice(items.indexOf(run) + 1).some(isRun);
+  return isLast ? 'left' : null;
+}
 
 /** Keeps the end in view while the reader is there; what a person sends always brings them there. */
 function useFollow(items: Conversation) {

@@ -2,7 +2,7 @@
 import { memo } from 'react';
 
 import { callsOf } from '../models/conversation';
-import type { Part, Problem, Run } from '../models/conversation';
+import type { Part, Problem, Run, UserMessage } from '../models/conversation';
 import { AnswerText } from './answer_text';
 import { ApprovalCard } from './approval_card';
 import type { ApprovalActions } from './approval_card';
@@ -11,6 +11,7 @@ import { QuestionCard } from './question_card';
 import type { QuestionActions } from './question_card';
 import { ToolCard } from './tool_card';
 import { useUi } from './ui_context';
+import { MessageBody } from './user_message';
 
 interface RunViewProps extends ApprovalActions, QuestionActions {
   run: Run;
@@ -33,25 +34,52 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       <h3 className="onyx-Message-who" title={run.model}>
         {trans.__('Onyx')}
       </h3>
-      {run.parts.map((part, index) => (
-        <PartView
-          key={part.key}
-          part={part}
-          said={textBefore(run, index)}
-          complete={run.status !== 'running' || index < run.parts.length - 1}
-          online={online}
-          approve={approve}
-          deny={deny}
-          answer={answer}
-        />
-      ))}
+      {run.parts.map((part, index) =>
+        part.kind === 'said' ? (
+          <Joined key={part.key} message={part.message} goesOn={goesOn(run, index)} />
+        ) : (
+          <PartView
+            key={part.key}
+            part={part}
+            said={textBefore(run, index)}
+            complete={run.status !== 'running' || index < run.parts.length - 1}
+            online={online}
+            approve={approve}
+            deny={deny}
+            answer={answer}
+          />
+        )
+      )}
       <RunState run={run} canRetry={canRetry} retry={retry} />
     </article>
   );
 });
 
+/** What the person said during the run, in its place; who speaks below is said again. */
+function Joined({ message, goesOn }: { message: UserMessage; goesOn: boolean }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <>
+      <div
+        className="onyx-Message onyx-mod-user onyx-mod-joined"
+        data-onyx="user-message"
+        data-delivery="sent"
+      >
+        <MessageBody message={message} />
+      </div>
+      {goesOn && <h3 className="onyx-Message-who">{trans.__('Onyx')}</h3>}
+    </>
+  );
+}
+
+/** Whether Onyx itself says or does something right below this part. */
+function goesOn(run: Run, index: number): boolean {
+  const next = run.parts[index + 1];
+  return next ? next.kind !== 'said' : run.status !== 'final';
+}
+
 interface PartViewProps extends ApprovalActions, QuestionActions {
-  part: Part;
+  part: Exclude<Part, { kind: 'said' }>;
   said: string;
   complete: boolean;
   online: boolean;

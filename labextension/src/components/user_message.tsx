@@ -1,4 +1,5 @@
 /** What a person said, what was sent along, and whether it has left. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { historyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
 
@@ -13,33 +14,29 @@ export interface UserMessageActions {
 
 interface UserMessageViewProps extends UserMessageActions {
   message: UserMessage;
-  /** Sent, and behind another run. */
-  queued: boolean;
+  /** Sent, and not read by the model yet: it joins the run above, waits for its end, or was left behind by it. */
+  waits: Waits | null;
 }
 
+export type Waits = 'joins' | 'next' | 'left';
+
 export const UserMessageView = memo(function UserMessageView(props: UserMessageViewProps): JSX.Element {
-  const { message, queued, resend, withdraw } = props;
+  const { message, waits, resend, withdraw } = props;
   const { trans } = useUi();
   return (
     <article className="onyx-Message onyx-mod-user" data-onyx="user-message" data-delivery={message.delivery}>
-      <h3 className="onyx-Message-who">{trans.__('You')}</h3>
-      <div className="onyx-Message-said">{message.text}</div>
-      {message.context.length > 0 && (
-        <div className="onyx-Message-context">
-          {message.context.map(item => (
-            <span key={`${item.type}:${item.path}`} title={item.path}>
-              {fileName(item.path)}
-            </span>
-          ))}
-        </div>
-      )}
+      <MessageBody message={message} />
       {message.delivery === 'sending' && (
         <div className="onyx-Note">
           <span className="onyx-Working" aria-hidden="true" />
           {trans.__('Sending')}
         </div>
       )}
-      {queued && <div className="onyx-Note">{trans.__('Next, when the answer above is done')}</div>}
+      {waits && (
+        <div className="onyx-Note" data-onyx="waits" data-waits={waits}>
+          {wordsFor(waits, trans)}
+        </div>
+      )}
       {message.delivery === 'waiting' && (
         <div className="onyx-Note">
           <historyIcon.react tag="span" className="onyx-Icon" />
@@ -65,3 +62,34 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
     </article>
   );
 });
+
+/** Who, what, and what was sent along. */
+export function MessageBody({ message }: { message: UserMessage }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <>
+      <h3 className="onyx-Message-who">{trans.__('You')}</h3>
+      <div className="onyx-Message-said">{message.text}</div>
+      {message.context.length > 0 && (
+        <div className="onyx-Message-context">
+          {message.context.map(item => (
+            <span key={`${item.type}:${item.path}`} title={item.path}>
+              {fileName(item.path)}
+            </span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function wordsFor(waits: Waits, trans: TranslationBundle): string {
+  switch (waits) {
+    case 'joins':
+      return trans.__('Joins after the current step');
+    case 'next':
+      return trans.__('Next, when the answer above is done');
+    case 'left':
+      return trans.__('Not read yet: goes along with your next message');
+  }
+}

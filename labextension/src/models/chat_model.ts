@@ -7,8 +7,8 @@ import type { IAttachment, IChatContext, IMessageContent, INewMessage } from '@j
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../protocol/wire';
-import { isRun } from './conversation';
-import type { Item, Run } from './conversation';
+import { isRun, messagesOf } from './conversation';
+import type { Item, Run, WhenBusy } from './conversation';
 import { Session } from './session';
 import type { SessionServices } from './session';
 import type { TabMemory } from './tab_memory';
@@ -77,9 +77,16 @@ export class ChatModel extends AbstractChatModel {
     const text = message.body.trim();
     if (text) {
       const context = [...this._notebookContext(), ...this.input.attachments.map(toContext)];
-      this._session.send(text, context, this.chosenModel ?? undefined);
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy);
       this.memory.setDraft(this._session.key, '');
     }
+  }
+
+  /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */
+  submit(whenBusy?: WhenBusy): void {
+    this._whenBusy = whenBusy;
+    this.input.send(this.input.value);
+    this._whenBusy = undefined;
   }
 
   retry(run: Run): void {
@@ -88,8 +95,8 @@ export class ChatModel extends AbstractChatModel {
 
   /** Put the last thing said back into the input. */
   editLast(): void {
-    const last = [...this._session.items].reverse().find(item => item.kind === 'user');
-    if (last?.kind === 'user') {
+    const last = messagesOf(this._session.items).at(-1);
+    if (last) {
       this.input.value = last.text;
     }
   }
@@ -134,6 +141,7 @@ export class ChatModel extends AbstractChatModel {
   }
 
   private _session: Session;
+  private _whenBusy: WhenBusy | undefined;
   private _chosenModel: string | null;
   private readonly _sessionChanged = new Signal<this, Session>(this);
 }

@@ -42,7 +42,8 @@ export interface Note {
 export type Part =
   | { kind: 'text'; key: string; text: string }
   | { kind: 'tool'; key: string; call: ToolCall }
-  | { kind: 'note'; key: string; note: Note };
+  | { kind: 'note'; key: string; note: Note }
+  | { kind: 'said'; key: string; message: UserMessage };
 
 export type RunStatus = 'running' | 'final' | 'error' | 'aborted' | 'interrupted';
 
@@ -68,13 +69,21 @@ export interface Run {
 /** `waiting`: no connection, it goes when there is one. `sending`: on its way. `failed`: the server said no. */
 export type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
 
+/** What to do where a run goes on already: join it, wait for its end, or stop it. */
+export type WhenBusy = 'steer' | 'followup' | 'interrupt';
+
 export interface UserMessage {
   kind: 'user';
   key: string;
+  /** Its line in the transcript, where that is known. */
+  id?: string;
   text: string;
   context: readonly ContextItem[];
   delivery: Delivery;
   runId?: string;
+  /** It came during `runId` and joins that; the run is not its own. */
+  steers?: boolean;
+  whenBusy?: WhenBusy;
   problem?: Problem;
 }
 
@@ -83,6 +92,11 @@ export type Conversation = readonly Item[];
 
 export const isRun = (item: Item): item is Run => item.kind === 'run';
 export const isActive = (item: Item): boolean => isRun(item) && item.status === 'running';
+
+/** Whether this is the message that the run answers; one that joined it is not. */
+export function asksFor(item: Item, runId: string): item is UserMessage {
+  return item.kind === 'user' && item.runId === runId && !item.steers;
+}
 
 export function newRun(runId: string): Run {
   return { kind: 'run', key: runId, runId, status: 'running', parts: [] };
@@ -102,7 +116,7 @@ export function replaceItem(items: Conversation, key: string, change: (item: Ite
 
 /** Put a run where it belongs: after the message that asked for it, else at the end. */
 export function placeRun(items: Conversation, run: Run): Conversation {
-  const asked = items.findIndex(item => item.kind === 'user' && item.runId === run.runId);
+  const asked = items.findIndex(item => asksFor(item, run.runId));
   const at = asked < 0 ? items.length : asked + 1;
   return [...items.slice(0, at), run, ...items.slice(at)];
 }
@@ -118,6 +132,28 @@ export function changeCall(run: Run, callId: string, change: (call: ToolCall) =>
 /** The same run with a part behind those that it has. */
 export function addPart(run: Run, part: Part): Run {
   return { ...run, notice: undefined, parts: [...run.parts, part] };
+}
+
+/** Every message of the person, those that joined a run included, in the order in which they are shown. */
+export function messagesOf(items: Conversation): UserMessage[] {
+  return items.flatMap(item =>
+    isRun(item) ? item.parts.flatMap(part => (part.kind === 'said' ? [part.message] : [])) : [item]
+  );
+}
+
+/** The messages with these ids take their place in the run: behind all that it has. */
+export function joinRun(items: Conversation, runId: string, ids: readonly string[]): Conversation {
+  const joins = (item: Item) => !isRun(item) && item.id !== undefined && ids.includes(item.id);
+  const said = items.filter((item): item is UserMessage => joins(item));
+  const run = findRun(items, runId);
+  if (!run || said.length === 0) {
+    return items;
+  }
+  const joined = said.reduce(
+    (now, message) => addPart(now, { kind: 'said', key: message.key, message }),
+    run
+  );
+  return items.filter(item => !joins(item)).map(item => (item === run ? joined : item));
 }
 
 export function callsOf(run: Run): ToolCall[] {

@@ -18,5 +18,7 @@ function part(one: Part): string {
       return `*${one.call.tool}: ${one.call.status}*`;
     case 'note':
       return `*${one.note.message}*`;
+    case 'said':
+      return `**You**\n\n${one.message.text}\n\n**Onyx**`;
   }
 }

@@ -5,6 +5,7 @@ import type {
   ApprovalResolvedData,
   ChatFinalData,
   ChatNoteData,
+  ChatSteeredData,
   QuestionInfo,
   QuestionResolvedData,
   ToolFinishedData,
@@ -16,13 +17,15 @@ import {
   callsOf,
   changeCall,
   findRun,
+  joinRun,
+  messagesOf,
   newRun,
   newToolCall,
   placeRun,
   replaceItem,
   isRun
 } from './conversation';
-import type { Conversation, Run, RunStatus, ToolCall, ToolStatus } from './conversation';
+import type { Conversation, Run, RunStatus, ToolCall, ToolStatus, UserMessage } from './conversation';
 
 /** The conversation after one event. `nowMs` is the tab's clock, used to show how long a call takes. */
 export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number): Conversation {
@@ -47,6 +50,10 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
       return withRun(items, frame.data.runId, run => resolveQuestion(run, frame.data, nowMs));
     case 'chat.note':
       return withRun(items, frame.data.runId, run => addNote(run, frame.data));
+    case 'chat.steered':
+      return steer(items, frame.data);
+    case 'chat.joined':
+      return joinRun(items, frame.data.runId, frame.data.messageIds);
     case 'chat.final':
       return withRun(items, frame.data.runId, run => finish(run, frame.data));
     case 'chat.error': {
@@ -184,6 +191,26 @@ function resolveQuestion(run: Run, data: QuestionResolvedData, nowMs: number): R
     startedAtMs: nowMs,
     status: call.status !== 'waiting' ? call.status : data.outcome === 'aborted' ? 'aborted' : 'running'
   }));
+}
+
+/** A message that joins a run: known already, on its way from here, or from another tab. */
+function steer(items: Conversation, { runId, messageId, text }: ChatSteeredData): Conversation {
+  if (messagesOf(items).some(message => message.id === messageId)) {
+    return items;
+  }
+  const known = { id: messageId, runId, steers: true, delivery: 'sent' as const };
+  const own = items.find(
+    item =>
+      item.kind === 'user' &&
+      item.id === undefined &&
+      item.text === text &&
+      (item.delivery === 'sending'
+        ? (item.whenBusy ?? 'steer') === 'steer'
+        : item.steers && item.runId === runId)
+  );
+  return own
+    ? replaceItem(items, own.key, item => ({ ...item, ...known }) as UserMessage)
+    : [...items, { kind: 'user', key: messageId, text, context: [], ...known }];
 }
 
 function addNote(run: Run, { kind, message, data }: ChatNoteData): Run {

@@ -5,13 +5,15 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { ConnectionLost, RequestError, RequestTimeout } from '../protocol/frames';
+import { RequestError } from '../protocol/frames';
 import type { EventFrame } from '../protocol/frames';
 import type { SessionEvent, SessionEvents } from '../protocol/session_events';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { ContextItem, Entry, SessionInfo } from '../protocol/wire';
-import { findRun, isActive, isRun, newRun, placeRun, replaceItem } from './conversation';
-import type { Conversation, Item, Problem, Run, UserMessage } from './conversation';
+import { asksFor, findRun, isActive, isRun, messagesOf, newRun, placeRun, replaceItem } from './conversation';
+import type { Conversation, Item, Problem, Run, UserMessage, WhenBusy } from './conversation';
+import { Outbox } from './outbox';
+import type { Arrived } from './outbox';
 import { appendText, applyEvent } from './run_events';
 import { endAbandoned, fromEntries } from './transcript';
 
@@ -34,6 +36,13 @@ export class Session implements IDisposable {
     key: string | null = null
   ) {
     this._key = key;
+    this._outbox = new Outbox(services.client, {
+      items: () => this._items,
+      isOver: () => this._isDisposed,
+      sessionKey: model => this._create(model),
+      update: (key, change) => this._update(key, change),
+      arrived: (key, arrived) => this._onArrived(key, arrived)
+    });
     services.events.event.connect(this._onEvent, this);
     services.events.broken.connect(this._onBroken, this);
     services.client.stateChanged.connect(this._onConnection, this);
@@ -124,24 +133,25 @@ export class Session implements IDisposable {
   }
 
   /** Say something. Without a connection it waits, in order, and goes when there is one. */
-  send(text: string, context: readonly ContextItem[] = [], model?: string): void {
+  send(text: string, context: readonly ContextItem[] = [], model?: string, whenBusy?: WhenBusy): void {
     const message: UserMessage = {
       kind: 'user',
       key: `local-${++this._lastLocal}`,
       text,
       context,
-      delivery: this.services.client.state === 'open' ? 'sending' : 'waiting'
+      delivery: this.services.client.state === 'open' ? 'sending' : 'waiting',
+      whenBusy
     };
-    this._models.set(message.key, model);
+    this._outbox.add(message, model);
     this._items = [...this._items, message];
     this._emit();
-    this._deliverAll();
+    this._outbox.deliver();
   }
 
   /** Say again what a run failed on. */
   retry(run: Run, model?: string): void {
-    const asked = this._items.find((item): item is UserMessage => !isRun(item) && item.runId === run.runId);
-    if (asked) {
+    const asked = this._items.find(item => asksFor(item, run.runId));
+    if (asked?.kind === 'user') {
       this.send(asked.text, asked.context, model);
     }
   }
@@ -149,14 +159,13 @@ export class Session implements IDisposable {
   /** Try a message again that the server refused. */
   resend(message: UserMessage): void {
     this._update(message.key, { delivery: 'waiting', problem: undefined });
-    this._deliverAll();
+    this._outbox.deliver();
   }
 
   /** Take a message back that has not left yet. */
   withdraw(message: UserMessage): void {
     if (message.delivery === 'waiting' || message.delivery === 'failed') {
-      this._items = this._items.filter(item => item.key !== message.key);
-      this._emit();
+      this._remove(message.key);
     }
   }
 
@@ -258,8 +267,8 @@ export class Session implements IDisposable {
 
   /** A run that another tab asked for: find what was asked. */
   private async _adopt(runId: string): Promise<void> {
-    const knows = () => this._items.some(item => !isRun(item) && item.runId === runId);
-    await this._delivering;
+    const knows = () => this._items.some(item => asksFor(item, runId));
+    await this._outbox.delivered;
     if (knows() || this._key === null) {
       return;
     }
@@ -268,7 +277,7 @@ export class Session implements IDisposable {
         sessionKey: this._key,
         limit: 50
       });
-      const asked = fromEntries(messages).find(item => !isRun(item) && item.runId === runId);
+      const asked = fromEntries(messages).find(item => asksFor(item, runId));
       const run = findRun(this._items, runId);
       if (asked && run && !knows() && !this._isDisposed) {
         this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
@@ -292,69 +301,31 @@ export class Session implements IDisposable {
     if (this._key !== null && (this._phase !== 'ready' || this._isBehind)) {
       void this.reload();
     }
-    this._deliverAll();
+    this._outbox.deliver();
   }
 
-  private _deliverAll(): void {
-    this._delivering = this._delivering.then(async () => {
-      for (const item of this._items) {
-        if (this._isDisposed || this.services.client.state !== 'open') {
-          return;
-        }
-        const message = this._items.find(now => now.key === item.key);
-        if (message?.kind === 'user' && (message.delivery === 'waiting' || message.delivery === 'sending')) {
-          await this._deliver(message);
-        }
-      }
-    });
-  }
-
-  private async _deliver(message: UserMessage): Promise<void> {
-    try {
-      const sessionKey = this._key ?? (await this._create(message));
-      const runId = this._unsure.has(message.key)
-        ? ((await this._findArrived(sessionKey, message)) ?? (await this._ask(sessionKey, message)))
-        : await this._ask(sessionKey, message);
-      this._unsure.delete(message.key);
-      this._update(message.key, { delivery: 'sent', runId });
-      if (!this.isRunning && !findRun(this._items, runId)) {
-        this._items = placeRun(this._items, newRun(runId));
-        this._emit();
-      }
-    } catch (error) {
-      this._onUndelivered(message, error);
-    }
-  }
-
-  private async _ask(sessionKey: string, message: UserMessage): Promise<string> {
-    this._update(message.key, { delivery: 'sending' });
-    const context = message.context.length > 0 ? [...message.context] : null;
-    const model = this._models.get(message.key) ?? null;
-    const sent = await this.services.client.request('chat.send', {
-      sessionKey,
-      message: message.text,
-      context,
-      model
-    });
-    return sent.runId;
-  }
-
-  private _onUndelivered(message: UserMessage, error: unknown): void {
-    if (error instanceof RequestError) {
-      this._update(message.key, {
-        delivery: 'failed',
-        problem: { code: String(error.code), message: error.message }
-      });
+  /** The server has a message of this tab. */
+  private _onArrived(key: string, { runId, steers, id }: Arrived): void {
+    const isShown = messagesOf(this._items).some(
+      message =>
+        message.key !== key &&
+        (id === undefined ? false : message.id === id || (!steers && asksFor(message, runId)))
+    );
+    if (isShown) {
+      this._remove(key);
       return;
     }
-    if (error instanceof RequestTimeout || (error instanceof ConnectionLost && error.sent)) {
-      this._unsure.add(message.key);
+    this._update(key, { delivery: 'sent', runId, steers, ...(id === undefined ? {} : { id }) });
+    if (!steers && !this.isRunning && !findRun(this._items, runId)) {
+      this._items = placeRun(this._items, newRun(runId));
+      this._emit();
     }
-    this._update(message.key, { delivery: 'waiting' });
   }
 
-  private async _create(message: UserMessage): Promise<string> {
-    const model = this._models.get(message.key) ?? null;
+  private async _create(model: string | null): Promise<string> {
+    if (this._key !== null) {
+      return this._key;
+    }
     const { sessionKey } = await this.services.client.request('sessions.create', { model });
     this._key = sessionKey;
     this._phase = 'ready';
@@ -363,14 +334,9 @@ export class Session implements IDisposable {
     return sessionKey;
   }
 
-  /** The run of a message whose answer got lost, if the server has that message. */
-  private async _findArrived(sessionKey: string, message: UserMessage): Promise<string | undefined> {
-    const { messages } = await this.services.client.request('chat.history', { sessionKey, limit: 50 });
-    const known = new Set(this._items.map(item => item.runId));
-    const arrived = fromEntries(messages).find(
-      item => !isRun(item) && item.text === message.text && !known.has(item.runId)
-    );
-    return arrived?.runId;
+  private _remove(key: string): void {
+    this._items = this._items.filter(item => item.key !== key);
+    this._emit();
   }
 
   private _update(key: string, change: Partial<UserMessage>): void {
@@ -384,6 +350,7 @@ export class Session implements IDisposable {
     }
   }
 
+  private readonly _outbox: Outbox;
   private _key: string | null;
   private _phase: Phase = 'new';
   /** A reading was begun and has not succeeded since. */
@@ -396,10 +363,7 @@ export class Session implements IDisposable {
   /** Events that come while the session is being read; null when it has been. */
   private _early: EventFrame[] | null = null;
   private _cancelFrame: (() => void) | null = null;
-  private _delivering: Promise<void> = Promise.resolve();
   private readonly _text = new Map<string, string>();
-  private readonly _models = new Map<string, string | undefined>();
-  private readonly _unsure = new Set<string>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _created = new Signal<this, string>(this);
 }

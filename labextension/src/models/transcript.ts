@@ -12,6 +12,7 @@ import {
   changeCall,
   findRun,
   isRun,
+  joinRun,
   newRun,
   newToolCall,
   placeRun,
@@ -40,6 +41,9 @@ interface Meta {
   reason?: string;
   callId?: string;
   note?: string;
+  steer?: boolean;
+  messageId?: string;
+  messageIds?: string[];
   data?: Record<string, unknown>;
 }
 
@@ -56,8 +60,13 @@ export function fromEntries(
     const meta = (entry.meta ?? {}) as Meta;
     if (entry.role === 'user') {
       items = [...items, userMessage(entry, meta)];
+    } else if (meta.kind === 'requeued') {
+      items = requeue(items, meta);
     } else if (meta.runId && !replayed.has(meta.runId)) {
-      items = inRun(items, meta.runId, run => addToRun(run, entry, meta));
+      items =
+        meta.kind === 'steer_joined'
+          ? joinRun(items, meta.runId, meta.messageIds ?? [])
+          : inRun(items, meta.runId, run => addToRun(run, entry, meta));
     } else if (meta.kind === 'approval_resolved') {
       items = items.map(item => (isRun(item) ? resolve(item, meta) : item));
     }
@@ -79,8 +88,17 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     text: entry.content,
     context: meta.context ?? [],
     delivery: 'sent',
-    runId: meta.runId
+    id: entry.id,
+    runId: meta.runId,
+    steers: meta.steer === true ? true : undefined
   };
+}
+
+/** A message that could not join its run before the server stopped has a run of its own. */
+function requeue(items: Conversation, meta: Meta): Conversation {
+  return items.map(item =>
+    !isRun(item) && item.id === meta.messageId ? { ...item, runId: meta.runId, steers: undefined } : item
+  );
 }
 
 function inRun(items: Conversation, runId: string, change: (run: Run) => Run): Conversation {

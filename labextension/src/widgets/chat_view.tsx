@@ -235,7 +235,8 @@ function Input({ chat, session, assistant, client, front, view }: PartProps): JS
       setText={text => {
         chat.input.value = text;
       }}
-      send={() => chat.input.send(chat.input.value)}
+      send={() => chat.submit()}
+      sendAfter={() => chat.submit('followup')}
       stop={() => void session.abort().catch(() => undefined)}
       editLast={() => chat.editLast()}
       answerWaiting={() => view.focusApproval()}
