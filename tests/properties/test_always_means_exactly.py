@@ -21,7 +21,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 PROGRAMS = st.sampled_from(["git", "ls", "cat", "grep", "pytest", "make", "./run", "/bin/echo"])
 WORDS = st.text(st.sampled_from("ab-/.= '\"\\$`;|&<>*?[]{}()!#~\néЖ"), max_size=6) | st.sampled_from(["-l", "a b", ""])
 ARGVS = st.tuples(PROGRAMS, st.lists(WORDS, max_size=3)).map(lambda parts: (parts[0], *parts[1]))
-FOLDERS = st.sampled_from(["/work", "/work/a"])
+FOLDERS = st.sampled_from(["/data", "/data/a"])
 QUOTES = st.sampled_from(["shlex", "single", "double", "escaped"])
 OPERATORS = st.sampled_from([" && ", " || ", "; ", " | ", ";", "|"])
 

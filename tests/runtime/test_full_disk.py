@@ -1,4 +1,4 @@
-"""A disk that takes no more, at every write of a turn: it ends clearly, loses nothing it told of, runs nothing unasked."""
+"""A disk that takes no more, at every write of a turn: it ends clearly, loses nothing, runs nothing unasked."""
 
 import asyncio
 import os
