@@ -10,24 +10,30 @@ from written_parts import DOCS, main, table
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import Tool
 
-ASKS = {
-    "read": "no",
-    "write": "yes, it changes something",
-    "execute": "yes, it runs something",
-    "network": "yes, it asks the network",
-}
+WHY = {"write": "it changes something", "execute": "it runs something", "network": "it asks the network"}
 
 
 def tools() -> str:
-    """One row a tool, in the order in which models are told of them."""
+    """One row a tool, in the order in which models are told of them, then which of them stand behind another."""
     head = ("Tool", "Family", "Arguments", "What the model is told", "Asks first")
-    return table(
+    listed = table(
         head,
         [
-            (f"`{tool.name}`", f"`group:{tool.family}`", _arguments(tool), tool.description, ASKS[tool.risk])
+            (f"`{tool.name}`", f"`group:{tool.family}`", _arguments(tool), tool.description, _asks(tool))
             for tool in all_tools()
         ],
     )
+    behind = ", ".join(f"`{tool.name}`" for tool in all_tools() if tool.deferred)
+    return (
+        f"{listed}\nNamed in one line of `more_tools`, which explains and calls them when they are needed: {behind}.\n"
+    )
+
+
+def _asks(tool: Tool[Any]) -> str:
+    if tool.risk not in WHY:
+        return "no"
+    by_call = type(tool).risk_of is not Tool.risk_of
+    return f"{'only where' if by_call else 'yes,'} {WHY[tool.risk]}"
 
 
 def _arguments(tool: Tool[Any]) -> str:

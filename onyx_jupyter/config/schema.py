@@ -221,7 +221,9 @@ class WebConfig(Section):
 class ToolsConfig(Section):
     """Limits of all agents' tools, and the web."""
 
-    timeout: int = Field(default=120_000, ge=1000, description="milliseconds that a shell command may take")
+    timeout: int = Field(
+        default=120_000, ge=1000, description="milliseconds for a shell command, unless it names others"
+    )
     max_output_bytes: int = Field(
         default=100_000, ge=1000, description="bytes kept in memory of a command's output or an HTTP answer"
     )
