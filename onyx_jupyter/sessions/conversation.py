@@ -152,8 +152,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
     return Summary(
         agent_id=str(head.get("agentId", "main")),
         title=str(head.get("title") or _one_line(first, TITLE_CHARS) or UNTITLED),
-        model=next((e.meta["model"] for e in reversed(entries) if e.role == "user" and e.meta.get("model")), None)
-        or head.get("model"),
+        model=_chosen_model(entries, head),
         created_at=entries[0].ts if entries else "",
         updated_at=entries[-1].ts if entries else "",
         message_count=len(said),
@@ -162,6 +161,12 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         unfinished_runs=tuple(unfinished_runs(entries)),
         stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
     )
+
+
+def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | None:
+    """The newest that a message named, else the session's; a person may have written anything there."""
+    named = [*(entry.meta.get("model") for entry in reversed(entries) if entry.role == "user"), head.get("model")]
+    return next((model for model in named if isinstance(model, str) and model), None)
 
 
 def _run_blocks(run: Sequence[Entry], *, goes_on: bool) -> list[Block]:
@@ -203,10 +208,11 @@ def _context(entry: Entry) -> str:
         return ""
     sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
     parts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
-    parts += [_context_text(item) for item in sent] if isinstance(sent, list) else []
+    parts += [_context_text(item) for item in sent if isinstance(item, Mapping)] if isinstance(sent, list) else []
     if isinstance(notebooks, dict):
         parts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
-        parts += [f"also open: {', '.join(map(str, notebooks['open']))}"] if notebooks.get("open") else []
+        others = notebooks.get("open")
+        parts += [f"also open: {', '.join(map(str, others))}"] if others and isinstance(others, list) else []
     return "; ".join(parts)
 
 

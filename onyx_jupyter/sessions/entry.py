@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, cast
 
 from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
@@ -36,9 +37,9 @@ class Entry:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """What a tool's result brought along."""
-        items = self.meta.get("attachments", ())
-        return tuple(Attachment(item["type"], item["mimeType"], item["data"], item.get("name")) for item in items)
+        """What a tool's result brought along; what a person or another version wrote in its place is none."""
+        items = self.meta.get("attachments")
+        return tuple(map(_attachment, filter(_is_attachment, items))) if isinstance(items, list | tuple) else ()
 
     @property
     def is_steer(self) -> bool:
@@ -108,6 +109,20 @@ def from_json(line: Mapping[str, Any]) -> Entry:
     )
 
 
+def _is_attachment(item: Any) -> bool:
+    texts = ("mimeType", "data")
+    return (
+        isinstance(item, dict)
+        and item.get("type") in ("image", "file")
+        and all(isinstance(item.get(name), str) for name in texts)
+        and isinstance(item.get("name"), str | None)
+    )
+
+
+def _attachment(item: Mapping[str, Any]) -> Attachment:
+    return Attachment(item["type"], item["mimeType"], item["data"], item.get("name"))
+
+
 def _call_to_json(call: ToolCall) -> dict[str, Any]:
     line: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
     return line if call.malformed is None else line | {"malformed": call.malformed}
@@ -116,8 +131,10 @@ def _call_to_json(call: ToolCall) -> dict[str, Any]:
 def _call_from_json(line: Any) -> ToolCall:
     if not isinstance(line, dict) or not isinstance(line.get("id"), str) or not isinstance(line.get("name"), str):
         raise ValueError("a tool call needs id and name")
-    arguments = line.get("arguments")
-    return ToolCall(line["id"], line["name"], arguments if isinstance(arguments, dict) else {}, line.get("malformed"))
+    arguments, malformed = line.get("arguments"), line.get("malformed")
+    if not isinstance(malformed, str | None):
+        raise ValueError("malformed must be a text")
+    return ToolCall(line["id"], line["name"], arguments if isinstance(arguments, dict) else {}, malformed)
 
 
 def _usage_to_json(usage: Usage) -> dict[str, Any]:
@@ -134,6 +151,6 @@ def _usage_from_json(line: Any) -> Usage | None:
     if not isinstance(line, dict):
         return None
     numbers = [line.get("inputTokens", 0), line.get("outputTokens", 0), line.get("cachedTokens"), line.get("costUsd")]
-    if not all(isinstance(number, int | float | None) for number in numbers):
+    if not all(isinstance(number, int | float | None) and isfinite(number or 0) for number in numbers):
         raise ValueError("usage must hold numbers")
     return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3])
