@@ -9,7 +9,8 @@ from onyx_jupyter.storage.atomic_write import write_text_atomically
 # A line of an example stands three blanks behind its slashes, a line of words one.
 FIRST_FILE = """\
 // Onyx for Jupyter. JSON5: comments and trailing commas are fine, and an empty file works.
-// To use an example, take away the // in front of its lines; "Check again" in the model picker reads the file anew.
+// To use an example, take away the // in front of its lines. To have the file read anew: "Connect a model…" in the
+// model picker, then "Check again".
 // Every key: docs/configuration.md in the source.
 {
   // Which model answers: provider/model. Without this it is the small embedded one, local/smollm2.
