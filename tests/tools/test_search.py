@@ -137,10 +137,23 @@ async def test_a_stop_ends_it(make_context: Make, monkeypatch: pytest.MonkeyPatc
     await until(ended.is_set)
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{999999999999}", "(?P<x>a)(?P<x", "[z-a]"])
+UNROLLED = ["a{9999999}", "(?:(?:a{120}){120}){120}", "(?:(?:a{120,}){ 120}){120,130}"]
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{999999999999}", "(?P<x>a)(?P<x", "[z-a]", *UNROLLED])
 async def test_what_is_no_pattern_is_an_argument_error(make_context: Make, pattern: str) -> None:
     with pytest.raises(InvalidArguments, match="`pattern`"):
         await run(make_context(), pattern=pattern)
+
+
+USUAL = [r"\d{4}-\d{2}-\d{2}", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", r"=+\w{1,500}="]
+
+
+@pytest.mark.parametrize("pattern", USUAL)
+async def test_repetitions_as_people_write_them_are_searched_for(make_context: Make, pattern: str) -> None:
+    context = make_context()
+    plant(context.server_root, a_dot_txt="on 2026-01-31\n01234567-89ab-cdef-0123-456789abcdef\n==word==\n")
+    assert (await run(context, pattern=pattern)).output.startswith("a.txt:")
 
 
 async def test_a_place_that_is_not_there_is_an_error(make_context: Make) -> None:

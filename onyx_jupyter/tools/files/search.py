@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +19,9 @@ MAX_MATCHES = 200
 _LINE_CHARS = 300
 _BEFORE_CHARS = 60
 _SLICE_S = 0.5
+# Exact repetitions are unrolled when a pattern is compiled, which no timeout ends; so many parts take 0.3 s, 300 MB.
+_MAX_UNROLLED = 1_000_000
+_REPETITION = re.compile(r"\{\s*(\d+)")
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Search:
     def __init__(self, pattern: str, *, max_chars: int, deadline: float, is_cancelled: Callable[[], bool]) -> None:
         import regex  # where a search runs, in a thread: a server start does not pay for it
 
+        _refuse_unrolled(pattern)
         try:
             self._pattern = regex.compile(pattern, regex.MULTILINE)
         except (regex.error, RecursionError, OverflowError) as error:
@@ -120,6 +126,13 @@ class Search:
     def _check(self) -> None:
         if self._is_cancelled() or time.monotonic() > self._deadline:
             raise Stopped
+
+
+def _refuse_unrolled(pattern: str) -> None:
+    """Raises: InvalidArguments. It counts every repetition as if it stood inside the others, so none can hide."""
+    times = [max(1, int(match[1])) for match in _REPETITION.finditer(pattern)]
+    if math.prod(times) * len(pattern) > _MAX_UNROLLED:
+        raise InvalidArguments("`pattern` repeats too much with {…}. Use + or *, or look for a part of it.")
 
 
 def _cells(text: str) -> list[tuple[str, str]] | None:
