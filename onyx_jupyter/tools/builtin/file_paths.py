@@ -26,6 +26,10 @@ def notebook_path(real: Path, context: ToolContext) -> str | None:
 
 
 def external(real: Path, context: ToolContext) -> str | None:
-    """Where the text comes from, if somebody else may have written it: all but the agent's own files."""
-    own = context.paths.in_workspace(real) and context.paths.workspace / "results" not in real.parents
+    """Where the text comes from, if somebody else may have written it: all but the agent's own files.
+
+    Of a folder it is the texts below, so one that holds what tools brought in is not the agent's own.
+    """
+    results = context.paths.workspace / "results"
+    own = context.paths.in_workspace(real) and results not in (real, *real.parents) and real not in results.parents
     return None if own else f"file {context.paths.shown(real)}"
