@@ -6,7 +6,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onyx_jupyter.sessions.transcript import read_entries
+from onyx_jupyter.sessions.damage import read_session
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.properties.sessions_in_order import check_session
@@ -88,7 +88,7 @@ def test_messages_sent_in_any_way_at_any_moment_each_have_one_place_and_one_answ
         await until(lambda: not house.onyx.runs.busy)
         for key, agent in zip(keys, agents, strict=True):
             _check_events(house, key)
-            check_session(read_entries(house.file(key)), sent[key])
+            check_session(read_session(house.file(key)).entries, sent[key])
             said = [line["content"] for line in house.lines(key) if line["role"] == "assistant"]
             assert all(words.startswith(f"{agent} heard") for words in said)
             house.results(key)

@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onyx_jupyter.sessions.damage import read_session
 from onyx_jupyter.sessions.run_order import begun_runs, unjoined_messages
-from onyx_jupyter.sessions.transcript import read_entries
 from onyx_jupyter.testing.script import Call
 from tests.properties.sessions_in_order import check_session
 from tests.runtime.house import House
@@ -50,14 +50,14 @@ async def _cut_and_start(folder: Path, session: Path, lines: list[bytes]) -> Non
     home.mkdir(parents=True)
     path = home / session.name
     path.write_bytes(b"".join(lines))
-    before = read_entries(path)
+    before = read_session(path).entries
     under_way = [run_id for run_id, run in begun_runs(before).items() if not any(e.kind == "run_end" for e in run)]
     waited = _waited(before, under_way)
     house = House(folder, _reply)
     await house.onyx.ready()
     await _at_rest(house, session.stem)
     await house.close()
-    after = read_entries(path)
+    after = read_session(path).entries
     outcomes = check_session(after, [e.content for e in before if e.role == "user"])
     assert house.touch.done == []
     house.results(session.stem)
