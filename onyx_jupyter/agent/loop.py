@@ -22,6 +22,7 @@ LAST_TURN = Message(
     "[Onyx] You have used every step you have for this request. Answer now with what you know, without tools, and say "
     "what is left to do.",
 )
+_APART = "\n\n"
 HALTED = ToolResult("Not done: the answer ended before this call.", ok=False)
 
 
@@ -48,7 +49,10 @@ async def _turns(run: Run) -> str:
         await run.inbox.join()
         is_last = run.transcript.model_calls(run.run_id) >= run.max_turns
         reply = await _ask_model(run, is_last)
-        if not reply.calls and (is_last or run.inbox.waiting or not await look_again(run, reply.text)):
+        if reply.calls:
+            continue
+        run.lead = _APART if reply.text else run.lead
+        if is_last or run.inbox.waiting or not await look_again(run, reply.text):
             return reply.text or run.transcript.reflected_answer(run.run_id) or ""
 
 
@@ -93,8 +97,8 @@ async def _say(text: str, run: Run) -> str:
     for call in run.transcript.open_calls(run.run_id):
         await record(call, HALTED, "aborted", run, {})
     text = run.redact(text)
-    run.emit(ChatDelta(run.run_id, f"\n\n{text}" if run.text else text))
-    run.text = f"{run.text}\n\n{text}" if run.text else text
+    run.emit(ChatDelta(run.run_id, (_APART if run.text else run.lead) + text))
+    run.lead, run.text = _APART, f"{run.text}{_APART}{text}" if run.text else text
     await run.transcript.append_assistant(run.run_id, run.text, (), None, {"halted": True})
     run.text = ""
     await run.partial.discard()

@@ -23,5 +23,4 @@ async def look_again(run: Run, answer: str) -> bool:
     question = f"[Onyx] {run.reflection_prompt}\n\n{IF_IT_STANDS}"
     await run.transcript.append_reflection(run.run_id, question, answer)
     await run.note("reflection", NOTE)
-    run.lead = "\n\n"
     return True

@@ -88,6 +88,40 @@ async def test_a_message_during_the_last_words_is_answered_by_one_more_model_cal
     await house.close()
 
 
+async def test_words_before_and_after_a_message_that_joined_stand_apart_also_where_no_call_parts_them(tmp_path):
+    holds = Hold(), Hold()
+    script = [["One", holds[0]], ["Two", Call("linger")], ["Three", holds[1]], "Four"]
+    house = House(tmp_path, script)
+    house.linger.released.set()
+    key = await house.session()
+    run_id = await house.send(key)
+    for hold in holds:
+        await until(hold.reached.is_set)
+        await house.send(key, "Further")
+        hold.released.set()
+    assert (await house.end(run_id))[1]["text"] == "Four"
+    told = [data.get("text", "[call]") for name, data in house.events if name in ("chat.delta", "tool.started")]
+    assert "".join(told) == "One\n\nTwo[call]Three\n\nFour"
+    answers = [line["content"] for line in house.lines(key) if line["role"] == "assistant"]
+    assert answers == ["One", "Two", "Three", "Four"]
+    await house.close()
+
+
+async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path):
+    class EndOnce(Processor):
+        async def after_model(self, reply):
+            if reply.text == "One":
+                await house.send(key, "Further")
+                raise Halt("Enough.")
+            return reply
+
+    house = House(tmp_path, ["One", "Two"], processors=[EndOnce()])
+    key = await house.session()
+    await house.run(key)
+    assert "".join(data["text"] for data in house.of("chat.delta")) == "One\n\nEnough.\n\nTwo"
+    await house.close()
+
+
 async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
