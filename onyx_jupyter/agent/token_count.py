@@ -18,6 +18,7 @@ _OTHER_BYTES = 1.7
 IMAGE_TOKENS = 1600
 _MESSAGE_TOKENS = 8
 _CALL_TOKENS = 16
+_KEPT = "tokens"
 # Beyond these a provider's count says more about its hidden prompts than about the length of a token.
 _LEAST_RATIO, _MOST_RATIO = 0.5, 2.5
 
@@ -33,6 +34,13 @@ def text_tokens(text: str) -> int:
 
 def message_tokens(message: Message) -> int:
     """Text, calls and attachments; a picture counts the same whatever its size."""
+    if _KEPT not in message.kept:
+        message.kept[_KEPT] = _message_tokens(message)
+    tokens: int = message.kept[_KEPT]
+    return tokens
+
+
+def _message_tokens(message: Message) -> int:
     calls = sum(_CALL_TOKENS + text_tokens(call.name) + _json_tokens(call.arguments) for call in message.tool_calls)
     return _MESSAGE_TOKENS + text_tokens(message.text) + calls + IMAGE_TOKENS * len(message.attachments)
 

@@ -11,7 +11,6 @@ from onyx_jupyter.messages import Message, ToolCall, head_and_tail
 from onyx_jupyter.protocols import Block, Compaction
 from onyx_jupyter.sessions.entry import Entry
 
-COMPACTION = "compaction"
 COMPACTION_FAILED = "compaction_failed"
 _BEGINNING = (
     "[Onyx] The beginning of this conversation is left out. This stands for it; what it quotes from files, outputs and "
@@ -23,11 +22,13 @@ _PICTURE_CHARS = 8000
 _NO_PICTURE = "[A picture or file is left out here.]"
 
 
-def newest_compaction(entries: Sequence[Entry], run_ids: Collection[str]) -> tuple[int, Compaction] | None:
-    """The last one that was made in these runs, with its place among the entries."""
-    for place in range(len(entries) - 1, -1, -1):
+def newest_compaction(
+    entries: Sequence[Entry], places: Sequence[int], run_ids: Collection[str]
+) -> tuple[int, Compaction] | None:
+    """The last one that was made in these runs, with its place among the entries; `places` has all of them."""
+    for place in reversed(places):
         entry = entries[place]
-        if entry.kind == COMPACTION and entry.run_id in run_ids:
+        if entry.run_id in run_ids:
             compaction = from_entry(entry)
             if compaction is not None:
                 return place, compaction

@@ -8,10 +8,11 @@ from typing import Any
 
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
-from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, compacted, newest_compaction
-from onyx_jupyter.sessions.entry import REFLECTION, Entry
+from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
+from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry
+from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.pictures import with_newest_pictures
-from onyx_jupyter.sessions.run_order import begun_runs, joined_ids, placed, stranded_messages, unfinished_runs
+from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
 
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
@@ -19,37 +20,38 @@ UNTITLED = "New chat"
 FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
 
 
-def conversation(entries: Sequence[Entry], run_id: str) -> list[Message]:
+def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = None) -> list[Message]:
     """What a model sees in this run: every run that began before it, then its own entries.
 
     A message that came while another run was going stands in the file between that run's lines; here each run is kept
     together, and runs that wait behind this one are left out. A message that joined a run stands where it joined; one
     that has not is left out while its run goes on, and stands at its end afterwards. A provider refuses a conversation
     where calls and results are parted: each result stands right behind its reply, and a call or a result without the
-    other is left out. The newest compaction stands for what it summed up.
+    other is left out. The newest compaction stands for what it summed up. `kept` remembers what was made of them.
     """
-    return [message for block in blocks(entries, run_id) for message in block.messages]
+    return [message for block in blocks(entries, run_id, kept=kept) for message in block.messages]
 
 
-def blocks(entries: Sequence[Entry], run_id: str, compaction: Compaction | None = None) -> list[Block]:
+def blocks(
+    entries: Sequence[Entry], run_id: str, compaction: Compaction | None = None, kept: KeptRuns | None = None
+) -> list[Block]:
     """The same in parts that belong together; with `compaction`, as it would be if that were the newest one."""
+    kept = kept or KeptRuns()
     whole: list[Block] = []
-    shown: list[str] = []
-    for key, run in begun_runs(entries).items():
-        shown.append(key)
-        whole.extend(_run_blocks(run, goes_on=key == run_id))
+    shown: dict[str, None] = {}
+    for key in kept.begun(entries):
+        shown[key] = None
+        whole.extend(kept.blocks(key, key == run_id, _run_blocks))
         if key == run_id:
             break
     whole = with_newest_pictures(whole)
     if compaction is not None:
         return compacted(whole, compaction, "", {block.entry_id for block in whole})
-    newest = newest_compaction(entries, shown)
+    newest = newest_compaction(entries, kept.compactions(entries), shown)
     if newest is None:
         return whole
     place, made = newest
-    earlier = shown[: shown.index(entries[place].run_id or "") + 1]
-    before = [entry for entry in placed(entries)[:place] if entry.run_id in earlier]
-    seen = {entry.id for entry in before if not entry.is_steer}.union(*map(joined_ids, before))
+    seen = kept.seen(place, lambda: _seen(entries, place, list(shown)))
     return compacted(whole, made, entries[place].id, seen)
 
 
@@ -169,7 +171,14 @@ def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | No
     return next((model for model in named if isinstance(model, str) and model), None)
 
 
-def _run_blocks(run: Sequence[Entry], *, goes_on: bool) -> list[Block]:
+def _seen(entries: Sequence[Entry], place: int, shown: Sequence[str]) -> set[str]:
+    """The entries that stood before the compaction at that place and were part of the conversation then."""
+    earlier = set(shown[: shown.index(entries[place].run_id or "") + 1])
+    before = [entry for entry in placed(entries)[:place] if entry.run_id in earlier]
+    return {entry.id for entry in before if not entry.is_steer}.union(*map(joined_ids, before))
+
+
+def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
     unjoined = {entry.id: entry for entry in run if entry.is_steer}
     results: dict[str, Entry] = {}
     for entry in run:

@@ -11,6 +11,7 @@ from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
 
 SCHEMA_VERSION = 1
 REFLECTION = "reflection"
+COMPACTION = "compaction"
 _KNOWN = frozenset({"v", "id", "parent", "ts", "role", "content", "tool_calls", "tool_call_id", "usage", "meta"})
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
 

@@ -25,11 +25,16 @@ _SIGNATURES = {
 
 def with_newest_pictures(blocks: Sequence[Block]) -> list[Block]:
     """The blocks with at most `MAX_PICTURES` pictures; a line stands where another attachment was."""
-    shown = [picture for block in blocks for message in block.messages for picture in _pictures(message)]
-    surplus = max(0, len(shown) - MAX_PICTURES)
+    attached = [message for block in blocks for message in block.messages if message.attachments]
+    if not attached:
+        return list(blocks)
+    surplus = max(0, sum(len(_pictures(message)) for message in attached) - MAX_PICTURES)
     left_out = -(-surplus // _STEP) * _STEP
     made = []
     for block in blocks:
+        if not any(message.attachments for message in block.messages):
+            made.append(block)
+            continue
         messages = []
         for message in block.messages:
             pictures = _pictures(message)

@@ -34,16 +34,21 @@ def begun_runs(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     begun: dict[str, list[Entry]] = {}
     waiting: dict[str, list[Entry]] = {}
     for entry in placed(entries):
-        run_id = entry.run_id
-        if run_id is None or entry.kind == "requeued":
-            continue
-        if run_id not in begun:
-            if entry.is_queued or entry.is_steer:
-                waiting.setdefault(run_id, []).append(entry)
-                continue
-            begun[run_id] = waiting.pop(run_id, [])
-        begun[run_id].append(entry)
+        sort_in(entry, begun, waiting)
     return begun
+
+
+def sort_in(entry: Entry, begun: dict[str, list[Entry]], waiting: dict[str, list[Entry]]) -> None:
+    """Puts the next of the placed lines where it belongs: into a run that has begun, or one that waits."""
+    run_id = entry.run_id
+    if run_id is None or entry.kind == "requeued":
+        return
+    if run_id not in begun:
+        if entry.is_queued or entry.is_steer:
+            waiting.setdefault(run_id, []).append(entry)
+            return
+        begun[run_id] = waiting.pop(run_id, [])
+    begun[run_id].append(entry)
 
 
 def unfinished_runs(entries: Sequence[Entry]) -> list[str]:

@@ -17,9 +17,10 @@ from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
-from onyx_jupyter.sessions.compacted import COMPACTION, COMPACTION_FAILED, to_meta
+from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, to_meta
 from onyx_jupyter.sessions.damage import read_session
-from onyx_jupyter.sessions.entry import REFLECTION, Entry, to_json
+from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry, to_json
+from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.repair import replace_damaged
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -46,6 +47,7 @@ class SessionTranscript:
         self._clock = clock
         self._ids = ids
         self._entries: list[Entry] = []
+        self._kept = KeptRuns()
         self._read_size = 0
         self._damage: Sequence[str] = ()
         self._order = asyncio.Lock()
@@ -158,7 +160,7 @@ class SessionTranscript:
         await self.append("system", "", {"kind": COMPACTION_FAILED, "runId": run_id, **facts}, usage=usage)
 
     def blocks(self, run_id: str, compaction: Compaction | None = None) -> Sequence[Block]:
-        return conversation.blocks(self._entries, run_id, compaction)
+        return conversation.blocks(self._entries, run_id, compaction, self._kept)
 
     def measured(self, model_id: str) -> Measured | None:
         return conversation.measured(self._entries, model_id)
@@ -168,13 +170,13 @@ class SessionTranscript:
 
     def call_ids(self) -> set[str]:
         """Of every call that was ever made in this session."""
-        return {call.id for entry in self._entries for call in entry.tool_calls}
+        return set(self._kept.call_ids(self._entries))
 
     def conversation(self, run_id: str) -> Sequence[Message]:
-        return conversation.conversation(self._entries, run_id)
+        return conversation.conversation(self._entries, run_id, self._kept)
 
     def open_calls(self, run_id: str) -> Sequence[ToolCall]:
-        return conversation.open_calls(self._entries, run_id)
+        return conversation.open_calls(self._run(run_id), run_id)
 
     def has_note(self, kind: str, data: Mapping[str, Any]) -> bool:
         """Whether the person was told exactly this before."""
@@ -184,23 +186,25 @@ class SessionTranscript:
 
     def reflected_answer(self, run_id: str) -> str | None:
         """The answer that the model was asked to look at again; None where it was not."""
-        found = (e for e in self._entries if e.kind == REFLECTION and e.run_id == run_id)
+        found = (e for e in self._run(run_id) if e.kind == REFLECTION)
         return next((str(entry.meta.get("answer", "")) for entry in found), None)
 
     def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]:
         """The run's calls that have a result, in the order in which they got it."""
-        return conversation.finished_calls(self._entries, run_id)
+        return conversation.finished_calls(self._run(run_id), run_id)
 
     def usage(self, run_id: str) -> Usage:
-        return conversation.run_usage(self._entries, run_id)
+        return conversation.run_usage(self._run(run_id), run_id)
 
     def model_calls(self, run_id: str) -> int:
         """How often a model has answered in this run since the user's last word in it."""
         count = 0
-        for entry in self._entries:
-            if entry.run_id == run_id:
-                count = 0 if entry.kind == "steer_joined" else count + (entry.role == "assistant")
+        for entry in self._run(run_id):
+            count = 0 if entry.kind == "steer_joined" else count + (entry.role == "assistant")
         return count
+
+    def _run(self, run_id: str) -> Sequence[Entry]:
+        return self._kept.begun(self._entries).get(run_id, ())
 
     async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
         def write() -> Entry:

@@ -9,6 +9,8 @@ from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
 
+_KEPT = "redacted"
+
 
 class SecretFilter(Processor):
     """Puts a mark in the place of every secret that goes by.
@@ -38,6 +40,15 @@ class SecretFilter(Processor):
         return self._secrets.redact_result(result)
 
     def _message(self, message: Message) -> Message:
+        """Kept with the message for all runs that send it again, until other secrets are known."""
+        secrets, redacted = message.kept.get(_KEPT, (None, None))
+        if secrets is not self._secrets:
+            made = self._redacted(message)
+            redacted = None if made == message else made  # None, since a message that holds itself is freed late
+            message.kept[_KEPT] = (self._secrets, redacted)
+        return redacted or message
+
+    def _redacted(self, message: Message) -> Message:
         return replace(
             message,
             content=self._text(message.content),

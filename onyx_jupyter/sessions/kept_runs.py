@@ -1,0 +1,82 @@
+"""The runs of a list of entries and what was made of them, kept while lines are only added. It never holds an opinion.
+
+A conversation is read anew with every step, and nearly all of it is what it was a step before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import NamedTuple
+
+from onyx_jupyter.protocols import Block
+from onyx_jupyter.sessions.entry import COMPACTION, Entry
+from onyx_jupyter.sessions.run_order import placed, sort_in
+
+
+class _Made(NamedTuple):
+    run: list[Entry]
+    length: int
+    goes_on: bool
+    blocks: Sequence[Block]
+
+
+class KeptRuns:
+    """For one transcript. Another list (a file that was read anew) and a message that moves make it start over."""
+
+    _entries: Sequence[Entry]
+    _count: int
+    _begun: dict[str, list[Entry]]
+    _waiting: dict[str, list[Entry]]
+    _blocks: dict[str, _Made]
+    _seen: dict[int, Set[str]]
+    _compactions: list[int]
+    _call_ids: set[str]
+
+    def __init__(self) -> None:
+        self._start_over([])
+
+    def begun(self, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+        """As `begun_runs`, in the time that the new lines take. The lists are this object's own."""
+        self._catch_up(entries)
+        return self._begun
+
+    def compactions(self, entries: Sequence[Entry]) -> Sequence[int]:
+        """The places of the compactions, the oldest first."""
+        self._catch_up(entries)
+        return self._compactions
+
+    def call_ids(self, entries: Sequence[Entry]) -> Set[str]:
+        """Of every call in these entries. The set is this object's own."""
+        self._catch_up(entries)
+        return self._call_ids
+
+    def blocks(self, run_id: str, goes_on: bool, make: Callable[[Sequence[Entry], bool], list[Block]]) -> list[Block]:
+        """The blocks of a run, made where they are not those of these lines any more."""
+        run = self._begun[run_id]
+        made = self._blocks.get(run_id)
+        if made is None or made.run is not run or (made.length, made.goes_on) != (len(run), goes_on):
+            made = self._blocks[run_id] = _Made(run, len(run), goes_on, make(run, goes_on))
+        return list(made.blocks)
+
+    def seen(self, place: int, make: Callable[[], Set[str]]) -> Set[str]:
+        """Which entries a model had seen before the compaction at that place."""
+        if place not in self._seen:
+            self._seen[place] = make()
+        return self._seen[place]
+
+    def _catch_up(self, entries: Sequence[Entry]) -> None:
+        new = entries[self._count :]
+        if entries is not self._entries or any(entry.kind == "requeued" for entry in new):
+            self._start_over(entries)
+            new = placed(entries)
+        for place, entry in enumerate(new, start=self._count):
+            sort_in(entry, self._begun, self._waiting)
+            self._call_ids.update(call.id for call in entry.tool_calls)
+            if entry.kind == COMPACTION:
+                self._compactions.append(place)
+        self._count = len(entries)
+
+    def _start_over(self, entries: Sequence[Entry]) -> None:
+        self._entries, self._count = entries, 0
+        self._begun, self._waiting, self._blocks, self._seen = {}, {}, {}, {}
+        self._compactions, self._call_ids = [], set()
