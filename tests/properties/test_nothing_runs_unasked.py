@@ -13,6 +13,7 @@ from tests.waiting import until
 YES = ("once", "session", "always")
 ANSWERS = (*YES, "deny", "stop", "stop and send again", "revoke all, then once", "restart, then once")
 WORDS = ("a", "b")
+ADA = "user:ada"
 
 
 @settings(max_examples=100, deadline=None)
@@ -34,6 +35,78 @@ def test_every_change_has_its_yes_or_its_grant_on_disk_before_it(tmp_path_factor
         decision = approved[item["run"]]
         assert decision["n"] < item["n"]
         assert (decision["call"], decision["by"]) == (item["call"], item["by"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    moves=st.lists(
+        st.one_of(
+            st.tuples(st.just("send"), st.sampled_from(WORDS), st.sampled_from(("steer", "followup", "interrupt"))),
+            st.tuples(st.just("answer"), st.sampled_from((*YES, "deny", "stop")), st.booleans()),
+        ),
+        min_size=2,
+        max_size=10,
+    )
+)
+def test_messages_while_an_approval_waits_never_let_a_call_run(tmp_path_factory, moves):
+    """Five rules, approvals: a message that joins, waits or interrupts is no yes; what runs has its own on disk."""
+    folder = tmp_path_factory.mktemp("house")
+    play = BusyPlay(folder)
+    asyncio.run(play.all(moves))
+    approved = {item["call"]: item for item in play.audit("decision") if item["decision"] == "approved"}
+    done = [item for item in play.audit("tool") if item["status"] == "ok"]
+    assert len(play.house.touch.done) <= len(approved)  # also with a call that was stopped while it ran
+    for item in done:
+        decision = approved.pop(item["call"])
+        assert decision["n"] < item["n"]
+        assert (decision["run"], decision["by"]) == (item["run"], item["by"])
+    people = [item["call"] for item in play.audit("decision") if item["by"] == ADA and item["decision"] == "approved"]
+    assert people == play.allowed
+    assert {item["call"] for item in done if item["by"] == ADA} <= set(play.allowed)  # a Stop may come after the yes
+
+
+class BusyPlay:
+    """One session to which a person writes whatever goes on; `allowed` is every call that a person said yes to."""
+
+    def __init__(self, folder):
+        self.house = House(folder, _call_or_end)
+        self.allowed: list[str] = []
+
+    async def all(self, moves) -> None:
+        self.key = await self.house.session()
+        for kind, what, how in moves:
+            if kind == "send":
+                await self.house.send(self.key, what, when_busy=how)
+            else:
+                await self.answer(what, settled=how)
+        while await self.waits():
+            await self.house.onyx.approvals.deny(await self.house.asked(self.key), "ada", None)
+        await self.house.close()
+
+    async def answer(self, what: str, *, settled: bool) -> None:
+        """To the question that waits now, or once all is quiet."""
+        pending = self.house.onyx.approvals.pending(self.key)
+        if settled and not pending and await self.waits():
+            pending = self.house.onyx.approvals.pending(self.key)
+        if not pending:
+            return
+        request = pending[0].request
+        if what == "stop":
+            await self.house.onyx.abort(request.run_id)
+        elif what == "deny":
+            await self.house.onyx.approvals.deny(request.approval_id, "ada", None)
+        else:
+            await self.house.onyx.approvals.approve(request.approval_id, "ada", what)
+            self.allowed.append(request.call_id)
+
+    async def waits(self) -> bool:
+        """Whether a question waits once nothing moves any more."""
+        onyx = self.house.onyx
+        await until(lambda: onyx.approvals.pending(self.key) or not onyx.runs.busy)
+        return bool(onyx.approvals.pending(self.key))
+
+    def audit(self, event: str) -> list[dict]:
+        return _audit(self.house, event)
 
 
 class Play:
@@ -97,8 +170,12 @@ class Play:
         self.ran += self.house.touch.done
 
     def audit(self, event: str) -> list[dict]:
-        lines = self.house.home.audit_file.read_text("utf-8").splitlines()
-        return [item for item in map(json.loads, lines) if item["event"] == event]
+        return _audit(self.house, event)
+
+
+def _audit(house: House, event: str) -> list[dict]:
+    lines = house.home.audit_file.read_text("utf-8").splitlines() if house.home.audit_file.exists() else []
+    return [item for item in map(json.loads, lines) if item["event"] == event]
 
 
 def _call_or_end(request):
