@@ -1,4 +1,5 @@
 /** A call that waits for a person: what, where, why, and the three answers. Keys work while the card has the focus. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { useId, useRef, useState } from 'react';
 
 import type { ApprovalScope } from '../models/session';
@@ -69,7 +70,7 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
     >
       <div className="onyx-Approval-head">
         <span id={titleId} className="onyx-Approval-title">
-          {approval.toolName === 'exec' ? trans.__('Run this command') : approval.summary}
+          {titleOf(approval, trans)}
         </span>
         <TimeLeft
           expiresAt={approval.expiresAt}
@@ -152,6 +153,22 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
       <ScopeLines approval={approval} />
     </>
   );
+}
+
+/** Where the details show all of it, the title does not say it a second time. */
+function titleOf({ toolName, summary }: ApprovalInfo, trans: TranslationBundle): string {
+  switch (toolName) {
+    case 'exec':
+      return trans.__('Run this command');
+    case 'web_search':
+      return trans.__('Search the web');
+    case 'web_fetch':
+      return trans.__('Read this page');
+    case 'http_fetch':
+      return trans.__('Send this request');
+    default:
+      return summary;
+  }
 }
 
 interface Scopes {

@@ -50,7 +50,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
           {typeof details.diff === 'string' ? (
             <UnifiedDiffView diff={details.diff} />
           ) : (
-            <DiffView before="" after={string(details.content)} />
+            <DiffView before="" after={string(details.content).replace(/\n$/, '')} />
           )}
           <Where label={trans.__('in')} text={string(details.path)} />
           {[details.replaces, details.lineEnds, details.encoding].map(string).map(
@@ -67,12 +67,19 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <Source text={string(details.query)} label={trans.__('Search words')} />
-          <Where label={trans.__('through')} text={string(details.through)} />
+          <div className="onyx-Where">{trans.__('with %1', string(details.through))}</div>
         </>
       );
     case 'web_fetch':
     case 'http_fetch':
       return <Request details={details} />;
+    case 'sessions_send':
+      return (
+        <>
+          <Source text={string(details.message)} label={trans.__('Message')} />
+          <Where label={trans.__('to the session')} text={string(details.title)} />
+        </>
+      );
     case 'process':
       return (
         <>
