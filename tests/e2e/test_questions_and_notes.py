@@ -1,4 +1,4 @@
-"""What the assistant asks and what it has to say beside its answers: questions, files over their cap, going in circles."""
+"""What the assistant asks, and what it says beside its answers: questions, files over their cap, going in circles."""
 
 from collections.abc import Callable
 
