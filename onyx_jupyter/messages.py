@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Role = Literal["user", "assistant", "tool", "system"]
 Risk = Literal["read", "write", "execute", "network"]
 
@@ -86,6 +88,11 @@ class Message:
     def text(self) -> str:
         """All that a model reads of the message."""
         return f"{self.content}\n\n[Sent along: {self.context}]" if self.context else self.content
+
+
+def whole_text(text: str) -> str:
+    """Models may send an emoji in two halves (surrogates): joined here, and a lone half replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text
 
 
 def head_and_tail(text: str, limit_chars: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass, field
+from typing import Any
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import ToolCall
@@ -12,6 +13,7 @@ from onyx_jupyter.messages import ToolCall
 # A model that went astray repeats itself until somebody stops it; no honest answer comes near these.
 MAX_CALLS = 100
 MAX_ARGUMENT_CHARS = 2_000_000
+_MAX_DEPTH = 64
 _SHOWN_CHARS = 60
 
 
@@ -77,11 +79,26 @@ def tool_call(call_id: str, name: str, raw_arguments: str) -> ToolCall:
         return ToolCall(call_id, name, {})
     try:
         arguments = json.loads(raw_arguments, parse_constant=_refuse_constant)
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = None
-    if not isinstance(arguments, dict):
+    if not isinstance(arguments, dict) or _is_too_deep(arguments):
         return ToolCall(call_id, name, {}, malformed=raw_arguments)
     return ToolCall(call_id, name, arguments)
+
+
+def _is_too_deep(arguments: dict[str, Any]) -> bool:
+    """Whoever goes through them later goes down once for each level."""
+    level: list[Any] = [arguments]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolDefinition
+from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolDefinition, whole_text
 from onyx_jupyter.protocols import ModelRequest
 
 _EMPTY_PARAMETERS = {"type": "object", "properties": {}}
@@ -19,9 +19,11 @@ _EMPTY_PARAMETERS = {"type": "object", "properties": {}}
 def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[dict[str, Any]]:
     """The system prompt, if there is one, then the conversation, with its pictures for a model that can see them.
 
+    No text holds half of a surrogate pair: no request could be sent with it, and the session would be lost for good.
+
     A result cannot hold a picture in this form: those of one reply's results follow them in a message of their own.
     """
-    made: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    made: list[dict[str, Any]] = [{"role": "system", "content": whole_text(request.system)}] if request.system else []
     names: dict[str, str] = {}
     waiting: list[dict[str, Any]] = []
     for message in request.messages if pictures else map(in_words, request.messages):
@@ -62,22 +64,24 @@ def in_words(message: Message) -> Message:
 
 def _message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": message.content}
+        answered = whole_text(message.tool_call_id or "")
+        return {"role": "tool", "tool_call_id": answered, "content": whole_text(message.content)}
     if message.tool_calls:
         calls = [_tool_call(call) for call in message.tool_calls]
-        return {"role": message.role, "content": message.content or None, "tool_calls": calls}
+        return {"role": message.role, "content": whole_text(message.content) or None, "tool_calls": calls}
     if message.attachments:
         return {"role": message.role, "content": _parts(message.text, message.attachments)}
-    return {"role": message.role, "content": message.text}
+    return {"role": message.role, "content": whole_text(message.text)}
 
 
 def _parts(text: str, pictures: Sequence[Attachment]) -> list[dict[str, Any]]:
-    said = [{"type": "text", "text": text}] if text else []
+    said = [{"type": "text", "text": whole_text(text)}] if text else []
     urls = (f"data:{picture.mime_type};base64,{picture.data}" for picture in pictures)
     return [*said, *({"type": "image_url", "image_url": {"url": url}} for url in urls)]
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:
     # A malformed call is replayed with empty arguments: some providers refuse a history that holds broken JSON.
-    function = {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
-    return {"id": call.id, "type": "function", "function": function}
+    arguments = whole_text(json.dumps(dict(call.arguments), ensure_ascii=False))
+    function = {"name": whole_text(call.name), "arguments": arguments}
+    return {"id": whole_text(call.id), "type": "function", "function": function}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, SessionBusy
-from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage
+from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage, whole_text
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
@@ -27,7 +26,6 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line
 
 log = logging.getLogger(__name__)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SessionTranscript:
@@ -103,7 +101,7 @@ class SessionTranscript:
         calls = tuple(map(secrets.redact_call, calls))
         parts = {"tool_calls": calls, "tool_call_id": call_id, "usage": usage}
         writing = asyncio.create_task(
-            self._append(role, secrets.apply(_whole(content)), secrets.redact_data(meta), parts)
+            self._append(role, secrets.apply(whole_text(content)), secrets.redact_data(meta), parts)
         )
         try:
             return await asyncio.shield(writing)
@@ -254,8 +252,3 @@ class SessionTranscript:
         reading = read_session(self._path)
         self._entries, self._damage = list(reading.entries), reading.damage
         self._read_size = size
-
-
-def _whole(text: str) -> str:
-    """Models may send an emoji in two halves (surrogates): joined here, and a lone half replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text

@@ -154,6 +154,30 @@ async def test_an_unknown_tool_and_half_a_json_are_told_to_the_model(start, repl
     await goes_on(client, key)
 
 
+NESTED = {depth: '{"path":' + "[" * depth + "]" * depth + "}" for depth in (300, 900, 100_000)}
+
+
+@pytest.mark.parametrize("arguments", NESTED.values(), ids=map(str, NESTED))
+async def test_arguments_nested_without_end_are_told_to_the_model(start, replies, arguments):
+    replies.next = [[Call("list", arguments, chunk_chars=None)], "I see"]
+    client, session = await start()
+    run_id = (await client.ask("chat.send", sessionKey=session, message="Go"))["runId"]
+    name, data = await client.end(run_id)
+    assert (name, data["text"]) == ("chat.final", "I see")
+    result = replies.requests[1].body["messages"][-1]["content"]
+    assert "not a JSON object" in result
+
+
+async def test_half_an_emoji_in_a_call_does_not_end_the_session(start, replies):
+    replies.next = [[Call("li\ud83dst", {"path": "a\ud800b"}, id="c\udc00")], "one", "two"]
+    client, session = await start()
+    for message, answer in (("Go", "one"), ("Go on", "two")):
+        run_id = (await client.ask("chat.send", sessionKey=session, message=message))["runId"]
+        name, data = await client.end(run_id)
+        assert (name, data.get("text")) == ("chat.final", answer)
+    assert "a\ufffdb" in json.dumps(replies.requests[-1].body["messages"], ensure_ascii=False)
+
+
 async def test_of_five_thousand_calls_in_one_answer_none_is_run(start, replies):
     client, key = await start()
     flood = [Call("memory_get", {"path": "MEMORY.md"}, id=f"c{number}") for number in range(5000)]
