@@ -82,3 +82,31 @@ def test_message_for_after_the_answer_waits_for_its_end(
     sidebar.wait_for_end()
     assert [line.split()[0] for line in sidebar.transcript()] == ["user-message", "run", "answer"] * 3
     assert len(stage.asked) == 3
+
+
+def test_stop_leaves_the_message_that_had_not_joined_to_the_next_one(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage, name: str
+) -> None:
+    sidebar, _ = open_lab()
+    stage.play([Call("exec", {"command": waits_for(name)})], "Both.")
+    sidebar.ask("Plot it")
+    sidebar.hook("approve-once").click()
+    expect(sidebar.card("exec")).to_have_attribute("data-status", "running")
+    sidebar.ask("Rather a table")
+    expect(sidebar.hook("waits")).to_have_attribute("data-waits", "joins")
+    sidebar.hook("stop").click()
+    sidebar.wait_for_end("aborted")
+    expect(sidebar.hook("waits")).to_have_text("Not read yet: goes along with your next message")
+    assert len(stage.asked) == 1
+    sidebar.page.reload()
+    sidebar.show()
+    expect(sidebar.hook("waits")).to_have_attribute("data-waits", "left")
+
+    sidebar.ask("Go on")
+    expect(sidebar.answers.last).to_have_text("Both.")
+    expect(sidebar.hook("waits")).to_have_count(0)
+    heard = [str(message["content"]) for message in stage.asked[1].body["messages"] if message["role"] == "user"]
+    assert ["Rather a table" in text for text in heard].count(True) == 1
+    assert [line.split()[0] for line in sidebar.transcript()] == [
+        *("user-message", "run", "card", "user-message", "user-message", "run", "answer"),
+    ]
