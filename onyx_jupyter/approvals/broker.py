@@ -21,6 +21,7 @@ from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 log = logging.getLogger(__name__)
 Reach = Literal["once", "session", "always"]
 ANSWER_WRITE_S = 10.0
+TOO_LATE = "Nobody answered in time, so it was not done."
 
 
 class ApprovalJournal(Protocol):
@@ -115,7 +116,7 @@ class ApprovalBroker:
             async with asyncio.timeout(self._remaining_s(request)):
                 return await asyncio.shield(answer)  # a Stop or the timeout must not cancel the answer itself
         except TimeoutError:
-            return await self._close(pending, "expired", "timeout", "Nobody answered in time, so it was not done.")
+            return await self._close(pending, "expired", "timeout", TOO_LATE)
         except asyncio.CancelledError as cancelled:
             if not self._closing and not answer.done():
                 await asyncio.shield(asyncio.ensure_future(self._abort(pending, *cancelled.args[:1])))
@@ -132,6 +133,9 @@ class ApprovalBroker:
         if waiting is not None and reach == "always" and waiting.scope.blocked is not None:
             reason = f"This cannot be allowed always, because {waiting.scope.blocked}."
             raise InvalidRequest(f"`scope`: {reason} Nothing was run.", field="scope")
+        if waiting is not None and self._remaining_s(waiting.request) == 0:  # a laptop's sleep holds timers, not time
+            await self._expire(waiting)
+            raise AlreadyResolved("The time for this approval was over, so it was not done.", hint="Ask for it anew.")
         pending = self._take(approval_id)
         if reach == "session" and not pending.scope.session_keys:
             reach = "once"
@@ -214,6 +218,12 @@ class ApprovalBroker:
         self._resolved.add(pending.request.approval_id)
         await self._settle(pending, Resolution(_resolved(pending, decision, by, reason)))
         return ApprovalAnswer(approved=False, reason=reason)
+
+    async def _expire(self, pending: PendingApproval) -> None:
+        try:
+            await self._close(pending, "expired", "timeout", TOO_LATE)
+        finally:
+            _answer(pending, ApprovalAnswer(approved=False, reason=TOO_LATE))
 
     async def _abort(self, pending: PendingApproval, reason: str | None = None) -> None:
         """A Stop stays a Stop, also where the disk refuses the note of it."""

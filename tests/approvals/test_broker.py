@@ -161,6 +161,22 @@ async def test_silence_denies_and_a_late_yes_changes_nothing(tmp_path):
     assert not (await desk.ask(call_id="c2")).approved
 
 
+@pytest.mark.parametrize("disk", ["free", "full"])
+@pytest.mark.parametrize("reach", ["once", "session", "always"])
+async def test_a_yes_after_the_deadline_is_none_also_where_a_sleeping_laptop_held_the_timer(tmp_path, reach, disk):
+    desk = Desk(tmp_path, timeout_s=60)
+    asking = desk.ask()
+    request = await desk.asked()
+    desk.clock.advance(8 * 3600)
+    desk.journal.refuses = {"resolved"} if disk == "full" else set()
+    with pytest.raises(AlreadyResolved if disk == "free" else StorageError):
+        await desk.broker.approve(request.approval_id, "ada", reach)
+    assert not (await asking).approved
+    assert desk.journal.answers == ([("expired", "timeout", "r1", None)] if disk == "free" else [])
+    assert not await desk.grants.list()
+    assert not desk.broker.pending()
+
+
 async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so(tmp_path):
     desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
