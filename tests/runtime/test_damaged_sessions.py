@@ -23,7 +23,9 @@ async def damaged_house(tmp_path) -> tuple[House, str, bytes]:
     return House(tmp_path, ["Third answer"]), key, path.read_bytes()
 
 
-async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_next_message(tmp_path, caplog):
+async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_next_message(
+    tmp_path, caplog, monkeypatch
+):
     house, key, damaged = await damaged_house(tmp_path)
     await house.onyx.ready()
     (listed,) = await house.onyx.sessions.list()
@@ -32,7 +34,7 @@ async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_ne
         "One", "Two", "Second answer",
     ]  # fmt: skip
     assert house.file(key).read_bytes() == damaged
-    logging.getLogger("onyx_jupyter").propagate = True
+    monkeypatch.setattr(logging.getLogger("onyx_jupyter"), "propagate", True)
     with caplog.at_level(logging.WARNING):
         assert (await house.run(key, "Three"))[1]["text"] == "Third answer"
     assert [m.content for m in house.model.requests[0].messages] == ["One", "Two", "Second answer", "Three"]
@@ -41,9 +43,9 @@ async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_ne
     (note,) = house.of("chat.note")
     assert (note["kind"], note["data"]["kept"]) == ("repaired", kept.name)
     assert note["data"]["damage"] == ["lines 3 cannot be read"]
-    (warning,) = [record for record in caplog.records if "repaired" in record.message]
-    assert f"{key}.jsonl" in warning.message
-    assert "lines 3" in warning.message
+    (warning,) = {record.getMessage() for record in caplog.records if "repaired" in record.getMessage()}
+    assert f"{key}.jsonl" in warning
+    assert "lines 3" in warning
     assert [line["content"] for line in house.lines(key) if line["meta"].get("note") == "repaired"] == [note["message"]]
     await house.close()
 
