@@ -496,3 +496,14 @@ describe('questions and notes', () => {
     ]);
   });
 });
+
+it('a message that another session sent says so, and one of the person does not', async () => {
+  stored([
+    entry('user', 'Mine', { meta: { runId: 'r1' } }),
+    entry('user', 'Its own', {
+      meta: { runId: 'r2', from: { sessionKey: 'other', agentId: 'main', runId: 'x' } }
+    })
+  ]);
+  await begin('s');
+  expect(said().map(message => message.fromSession)).toEqual([undefined, 'other']);
+});

@@ -68,7 +68,9 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
   const { trans } = useUi();
   return (
     <>
-      <h3 className="onyx-Message-who">{trans.__('You')}</h3>
+      <h3 className="onyx-Message-who" title={message.fromSession}>
+        {message.fromSession ? trans.__('Onyx, from another session') : trans.__('You')}
+      </h3>
       <div className="onyx-Message-said">{message.text}</div>
       {message.context.length > 0 && (
         <div className="onyx-Message-context">

@@ -81,6 +81,8 @@ export interface UserMessage {
   context: readonly ContextItem[];
   delivery: Delivery;
   runId?: string;
+  /** The session whose agent wrote it, where that was not the person. */
+  fromSession?: string;
   /** It came during `runId` and joins that; the run is not its own. */
   steers?: boolean;
   whenBusy?: WhenBusy;

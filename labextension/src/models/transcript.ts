@@ -25,6 +25,7 @@ interface Meta {
   kind?: string;
   runId?: string;
   context?: ContextItem[] | null;
+  from?: { sessionKey: string };
   model?: string;
   status?: ToolStatus;
   ok?: boolean;
@@ -90,7 +91,8 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     delivery: 'sent',
     id: entry.id,
     runId: meta.runId,
-    steers: meta.steer === true ? true : undefined
+    steers: meta.steer === true ? true : undefined,
+    fromSession: meta.from?.sessionKey
   };
 }
 
