@@ -152,7 +152,7 @@ async def test_a_message_during_a_run_steers_it_waits_or_interrupts(connect, rep
     steered = await client.ask("chat.send", sessionKey=key, message="2", whenBusy="steer")
     waits = await client.ask("chat.send", sessionKey=key, message="4", whenBusy="followup")
     hold.released.set()
-    await client.event("chat.delta", text="Two")
+    await client.event("chat.delta", text="\n\nTwo")
     replies.next.append("Four")
     interrupts = await client.ask("chat.send", sessionKey=key, message="3", whenBusy="interrupt")
     deliveries = [one["delivery"] for one in (started, steered, waits, interrupts)]
