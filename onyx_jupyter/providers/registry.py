@@ -23,7 +23,7 @@ from onyx_jupyter.providers.known_providers import (
     KnownProvider,
     known_provider,
 )
-from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm
+from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_servers import LocalServers
@@ -75,8 +75,15 @@ class ProviderModels:
         return await list_models(self._settings, refresh=refresh)
 
     async def warm(self) -> None:
-        """Imports the provider library unless the default model runs here: then it may never be needed."""
-        if not self._settings.default_model.startswith(f"{LOCAL}/"):
+        """Gets ready what the default model needs, and nothing else: the provider library may never be wanted."""
+        try:
+            model = self.open(self._settings.default_model)
+        except ModelError:
+            return  # who asks it will read why
+        if isinstance(model, OpenAIModel):
+            await self._connections()
+            await price_table()
+        elif isinstance(model, LiteLLMModel):
             await load_litellm()
 
     async def close(self) -> None:

@@ -68,3 +68,28 @@ def test_loading_the_extension_leaves_heavy_libraries_alone(tmp_path: Path) -> N
     imported = imported_by(LOAD_EXTENSION, tmp_path)
     assert "onyx_jupyter" in imported
     assert imported & HEAVY_LIBRARIES == set()
+
+
+ASK_A_SERVER_OF_ONES_OWN = """
+import asyncio, json, sys
+from onyx_jupyter.messages import Message
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+from onyx_jupyter.testing.scripted_server import ScriptedServer
+
+async def main(url):
+    models = ProviderModels(ModelsSettings({"mine": ProviderSettings(base_url=url)}, default_model="mine/model"))
+    await models.warm()
+    said = [event async for event in models.open("mine/model").stream(ModelRequest("", [Message("user", "Hello")]))]
+    await models.close()
+    assert len(said) > 1, said
+
+with ScriptedServer(["Hello."]) as server:
+    asyncio.run(main(server.base_url))
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def test_an_answer_of_a_server_of_ones_own_needs_no_heavy_library(tmp_path: Path) -> None:
+    assert imported_by(ASK_A_SERVER_OF_ONES_OWN, tmp_path) & HEAVY_LIBRARIES == set()
