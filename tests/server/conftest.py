@@ -45,7 +45,10 @@ def onyx_home(tmp_path, replies, monkeypatch):
 
 @pytest.fixture
 def jp_server_config(onyx_home):
-    return {"ServerApp": {"jpserver_extensions": {"onyx_jupyter": True}}}
+    # A token that is the same each time: a random one may begin with the letter on which a piece of an answer ends,
+    # and that letter then comes with the next piece: it might begin the token or a base64 form of it (here capitals).
+    token = {"token": "AA-token-of-this-server"}
+    return {"ServerApp": {"jpserver_extensions": {"onyx_jupyter": True}}, "IdentityProvider": token}
 
 
 @pytest.fixture
