@@ -1,0 +1,37 @@
+"""Whoever decides whether a call may run, and the decision. It never holds behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols.tools import ToolPreview
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """The decision on one call; `reason` is the person's own words, for the model.
+
+    `shown` is what the person saw when saying yes; None where a grant answered.
+    """
+
+    approved: bool
+    reason: str | None = None
+    shown: Mapping[str, Any] | None = None
+
+
+class Approver(Protocol):
+    """Whoever decides whether a call that changes something may run."""
+
+    async def ask(
+        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str
+    ) -> ApprovalAnswer:
+        """Waits for a person where no grant answers; silence until the timeout is a no.
+
+        Cancelling closes the question; the message of the cancelling, if any, is the reason that is written down.
+        `call` has its arguments in canonical form: checked, and without those that equal their default.
+        Raises: StorageError where the decision could not be written, and then it does not count.
+        """
+        ...

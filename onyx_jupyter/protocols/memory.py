@@ -1,0 +1,33 @@
+"""The Markdown files of an agent's workspace, as the agent reads and writes them. It never holds behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapFile:
+    """A file that belongs into every prompt; `left_out` counts the characters at its end that did not fit."""
+
+    name: str
+    text: str
+    size: int
+    left_out: int = 0
+
+
+class Memory(Protocol):
+    """The Markdown files of one agent's workspace."""
+
+    async def read(self, path: str, *, start_line: int = 1, line_count: int | None = None) -> str:
+        """Lines of a memory file, `start_line` counted from 1. Raises: ToolError."""
+        ...
+
+    async def write(self, content: str, target: str | None = None) -> str:
+        """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
+        ...
+
+    async def bootstrap_files(self) -> Sequence[BootstrapFile]:
+        """The files that belong into every prompt, in the prompt's order; empty ones left out."""
+        ...

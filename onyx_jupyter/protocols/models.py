@@ -1,0 +1,110 @@
+"""What a model is for whoever asks one: a request, the events of its answer, and the list of those there are.
+
+It never names a provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call to a model. `tools` empty means: answer in words."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolDefinition] = ()
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProgress:
+    """Something worth telling before the first word comes (a model is loading)."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNote:
+    """Something about the answer that its person should know: another model gives it. `kind` names it for programs."""
+
+    kind: str
+    message: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDone:
+    """The end of one model call; every stream ends with exactly one, or raises ModelError."""
+
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+
+
+ModelEvent = TextDelta | ModelProgress | ModelNote | ModelDone
+
+
+class Model(Protocol):
+    """A model that can answer. `light` ones get a short prompt and few tools."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def light(self) -> bool: ...
+
+    @property
+    def context_window(self) -> int:
+        """Tokens of question and answer together; may read a file at first, so a thread asks for it."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The answer as it comes. Closing or cancelling the iterator ends the provider's work at once.
+
+        Raises: ModelError.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine."""
+
+    id: str
+    provider: str
+    local: bool
+    tools: bool
+
+
+class Models(Protocol):
+    """All models that this configuration can reach."""
+
+    def open(self, model_id: str) -> Model:
+        """The model of that id (`provider/model`). Raises: ModelError (not_found, authentication)."""
+        ...
+
+    async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
+        """What can be chosen now; never a network call unless `refresh`."""
+        ...
+
+    async def warm(self) -> None:
+        """Load what the first answer will need, off the event loop."""
+        ...
+
+    async def close(self) -> None:
+        """End every process and connection."""
+        ...

@@ -1,0 +1,138 @@
+"""Notebooks by path and cell id: what is read, what may be changed, and by whom. It never says where one is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+CellType = Literal["code", "markdown", "raw"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`."""
+
+    id: str
+    cell_type: CellType
+    source: str
+    hash: str
+    execution_count: int | None = None
+    outputs: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookView:
+    """A notebook as it stands now. `backend` says where it was read: `browser` (open in a tab) or `contents`."""
+
+    path: str
+    cells: tuple[Cell, ...]
+    backend: str
+    kernel_name: str | None = None
+    kernel_status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """How a cell's execution ended, with its nbformat 4 outputs; `note` says why they are not in the notebook."""
+
+    status: Literal["ok", "error", "aborted"]
+    execution_count: int | None
+    outputs: tuple[Mapping[str, Any], ...]
+    note: str | None = None
+
+
+NbCell = Mapping[str, Any]
+"""A whole cell as nbformat 4.5 has it: id, cell_type, source, metadata, and for code outputs and execution_count."""
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The place right behind that cell."""
+
+    cell_id: str
+
+
+Place = After | Literal["start", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class InsertCell:
+    """A new cell. One without an id gets one; an id that the notebook has already is refused (cell_exists)."""
+
+    cell: NbCell
+    place: Place = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class EditCell:
+    """New source; outputs stay. `base_hash` is that of the source it was based on, None for whatever is there."""
+
+    cell_id: str
+    source: str
+    base_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteCell:
+    """Takes the cell away, if its source is still the one of `base_hash`."""
+
+    cell_id: str
+    base_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCell:
+    """Puts the cell elsewhere; `place` is meant in the notebook without the cell."""
+
+    cell_id: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreCell:
+    """Source, outputs, execution count and metadata as they once were, under the same id and in place."""
+
+    cell: NbCell
+    base_hash: str | None = None
+
+
+CellChange = InsertCell | EditCell | DeleteCell | MoveCell | RestoreCell
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedChange:
+    """What one change did: the cell before and after it, and the place where it stood before.
+
+    `before` and `before_place` are None for an insertion, `after` for a deletion. `outputs_left_out` says that the
+    cell's outputs were too large to be carried in `before`, so that they cannot be put back.
+    """
+
+    cell_id: str
+    before: NbCell | None
+    before_place: Place | None
+    after: NbCell | None
+    outputs_left_out: bool = False
+
+
+class Notebooks(Protocol):
+    """Notebooks by path (as in the file browser) and cell id, whether open in a tab or not."""
+
+    async def read(self, path: str) -> NotebookView:
+        """Raises: NotebookError (not_found, not_notebook)."""
+        ...
+
+    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
+        """A new cell after that one, or at the end. Raises: NotebookError (no_cell, …)."""
+        ...
+
+    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
+        """New source for a cell. Raises: NotebookError (no_cell; stale with the current source)."""
+        ...
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        """Runs a cell in the notebook's kernel, outputs appearing in place; cancelling interrupts the kernel.
+
+        Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died, …).
+        """
+        ...

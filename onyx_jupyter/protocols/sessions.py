@@ -1,0 +1,121 @@
+"""Transcripts and other sessions, as the agent needs them. It never holds behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Messages of a conversation that are never parted: what a user said, a reply with its results, or a summary.
+
+    `entry_id` names the first one's entry; `carried` says that it stands before a gap. `words` are what the user said
+    in it or in what it stands for; `summary` is the text of a summary, empty for any other block.
+    """
+
+    entry_id: str
+    run_id: str
+    messages: tuple[Message, ...]
+    carried: bool = False
+    words: tuple[str, ...] = ()
+    summary: str = ""
+    is_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What a model sees instead of a conversation's older part.
+
+    Before the entry `first_kept` only the summary and the entries `carried` are left; `words` is what the user said
+    there. No text that stood before the compaction is longer than `longest_chars`, where that is set.
+    """
+
+    summary: str
+    words: tuple[str, ...]
+    first_kept: str
+    carried: tuple[str, ...] = ()
+    longest_chars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A request that was counted twice: here before it was sent, and by the provider. Both are above zero."""
+
+    estimate: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSession:
+    """Another session of the same agent; `updated_at` is ISO 8601 in UTC, `preview` how its newest message begins."""
+
+    session_key: str
+    title: str
+    updated_at: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of another session; `who` is a word for the model, `tools` the names of the tools it called."""
+
+    who: str
+    text: str
+    tools: tuple[str, ...]
+    at: str
+
+
+class Sessions(Protocol):
+    """The other sessions of an agent, as one run may reach them: no agent sees those of another one."""
+
+    async def list(self) -> Sequence[OtherSession]:
+        """All but the run's own, the last used first. Raises: StorageError."""
+        ...
+
+    async def get(self, session_key: str) -> OtherSession:
+        """Raises: NotFound, StorageError."""
+        ...
+
+    async def said(self, session_key: str) -> Sequence[Said]:
+        """The newest last. Raises: NotFound, StorageError."""
+        ...
+
+    async def receiver(self, session_key: str) -> OtherSession:
+        """The session, where this run may send to it.
+
+        Raises: ToolError (the run's own session; a run that itself answers another session), NotFound, StorageError.
+        """
+        ...
+
+    async def send(self, session_key: str, message: str) -> str:
+        """The id of the run that answers, behind whatever goes on there. Raises: SessionBusy, and as `receiver`."""
+        ...
+
+
+class Transcript(Protocol):
+    """The append-only record of one session, as the agent needs it."""
+
+    @property
+    def session_key(self) -> str: ...
+
+    def conversation(self, run_id: str) -> Sequence[Message]:
+        """What a model should see in this run: earlier runs and this one, each call next to its result."""
+        ...
+
+    def open_calls(self, run_id: str) -> Sequence[ToolCall]:
+        """Calls of this run that have no result yet, in order."""
+        ...
+
+    async def append_assistant(
+        self, run_id: str, text: str, calls: Sequence[ToolCall], usage: Usage | None, meta: Mapping[str, Any]
+    ) -> None:
+        """On disk when it returns. Raises: StorageError."""
+        ...
+
+    async def append_result(self, run_id: str, call: ToolCall, result: ToolResult, meta: Mapping[str, Any]) -> None:
+        """On disk when it returns. Raises: StorageError."""
+        ...
