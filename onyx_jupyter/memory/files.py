@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory.targets import DAILY_FOLDER, MEMORY_FILE, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -57,6 +58,17 @@ class MemoryFiles:
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
         """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
         return await asyncio.to_thread(self._bootstrap_files)
+
+    async def search(self, query: str, limit: int) -> Sequence[Passage]:
+        """The passages that hold words of the query, the best first. Raises: StorageError."""
+        return await asyncio.to_thread(self._search, query, limit)
+
+    def _search(self, query: str, limit: int) -> Sequence[Passage]:
+        texts = {}
+        for file in self._files():
+            with suppress(ToolError):  # one that is no text, or far too large, keeps nobody from the others
+                texts[file.relative_to(self._workspace).as_posix()] = _text_of(file)
+        return search_words(texts, query, limit)
 
     def _read(self, path: str, start_line: int, line_count: int | None) -> str:
         file = self._inside(path)
@@ -129,9 +141,13 @@ class MemoryFiles:
             raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self._workspace}.")
         return file
 
-    def _names(self) -> str:
+    def _files(self) -> Sequence[Path]:
+        """Those that are the memory, in the order of their names; a link that leads elsewhere is none of them."""
         found = [*self._workspace.glob("*.md"), *self._workspace.glob(f"{DAILY_FOLDER}/*.md")]
-        names = sorted(file.relative_to(self._workspace).as_posix() for file in found)
+        return sorted(file for file in found if file.is_file() and self._workspace in file.resolve().parents)
+
+    def _names(self) -> str:
+        names = [file.relative_to(self._workspace).as_posix() for file in self._files()]
         more = f" and {len(names) - _FILES_NAMED} older" if len(names) > _FILES_NAMED else ""
         return (", ".join(names[-_FILES_NAMED:]) or "none") + more
 

@@ -64,11 +64,14 @@ class DocumentService:
 
 def document_service(server_app: Any, tabs: BrowserTabs, paths: NotebookPaths) -> DocumentService:
     """The service over a running Jupyter server's own managers."""
-    sessions = KernelSessions(
-        server_app.session_manager, server_app.kernel_manager, server_app.kernel_spec_manager, paths
-    )
+    sessions = kernel_sessions(server_app, paths)
     contents = ContentsBackend(server_app.contents_manager, server_app.kernel_manager, sessions, tabs)
     return DocumentService(tabs, paths, browser=BrowserBackend(tabs), contents=contents)
+
+
+def kernel_sessions(server_app: Any, paths: NotebookPaths) -> KernelSessions:
+    """The kernels of that server's notebooks."""
+    return KernelSessions(server_app.session_manager, server_app.kernel_manager, server_app.kernel_spec_manager, paths)
 
 
 def notebook_paths(server_app: Any) -> NotebookPaths:

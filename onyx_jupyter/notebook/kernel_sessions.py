@@ -49,6 +49,13 @@ class KernelSessions:
         ]
         return max(found, key=lambda session: session.connections, default=None)
 
+    async def notebook_of(self, kernel_id: str) -> str | None:
+        """The notebook that runs in that kernel, by its path as it is now; None where it is no notebook's."""
+        for model in await ensure_async(self._sessions.list_sessions()):
+            if model.get("type") == "notebook" and model["kernel"]["id"] == kernel_id:
+                return self._paths.canonical(model.get("path") or "")
+        return None
+
     async def find_or_start(self, path: str, kernel_name: str | None) -> str:
         """The id of the notebook's kernel, started where there is none. Raises: NotebookError (no_kernel)."""
         lock = self._locks.setdefault(path, asyncio.Lock())

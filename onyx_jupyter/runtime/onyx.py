@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.memory.word_search import Passage
 from onyx_jupyter.protocols import ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
@@ -45,13 +47,18 @@ log = logging.getLogger(__name__)
 MAX_NOTEBOOKS_TOLD = 5
 
 
+async def _no_notebook(kernel_id: str) -> str | None:
+    """Where there are no kernels, none is a notebook's."""
+    return None
+
+
 class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front; `templates` holds a new workspace's files; `secrets` gives what else is to be
-    hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is how a busy provider is
-    waited for.
+    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `templates` holds a new workspace's
+    files; `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of every change of the
+    configuration; `waits` is how a busy provider is waited for.
     """
 
     def __init__(
@@ -63,6 +70,7 @@ class Onyx:
         encode: Encode,
         templates: Path,
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
+        notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook,
         open_models: Callable[[ModelsSettings], Models] = ProviderModels,
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
@@ -77,6 +85,7 @@ class Onyx:
         self._templates = templates
         self._open_models = open_models
         self._open_notebooks = open_notebooks
+        self.notebook_of = notebook_of
         self._tools = tools
         self._environment = environment
         self._more_secrets = secrets
@@ -109,6 +118,7 @@ class Onyx:
             models=lambda: self.models,
             agent=self.agent,
             notebooks=notebooks,
+            notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.send),
             processors=processors,
             clock=self._clock,
@@ -221,18 +231,26 @@ class Onyx:
         interactive: bool = True,
         when_busy: WhenBusy | None = None,
         sender: Mapping[str, str] | None = None,
+        kernel: Mapping[str, str] | None = None,
     ) -> Sent:
         """Which run will answer; the message is on disk when this returns.
 
         `when_busy` says what happens where a run goes on (the configuration's choice where None); `interactive` False
         says that nobody is there to answer the agent's questions; `sender` is the session, agent and run that wrote it,
-        where no person did.
+        where no person did; `kernel` (kernelId, name) is the one whose cell asks and waits.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
         notebooks = self._notebooks_in_tabs() if sender is None else {}
-        facts = {"model": model, "mode": mode, "context": list(context), "notebooks": notebooks, "from": sender}
+        facts = {
+            "model": model,
+            "mode": mode,
+            "context": list(context),
+            "notebooks": notebooks,
+            "from": sender,
+            "kernel": await asking_kernel(kernel, self.notebook_of) if kernel else None,
+        }
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
         return await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
 
@@ -241,6 +259,10 @@ class Onyx:
         paths, active = self._open_notebooks()
         others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
         return {name: value for name, value in (("front", active), ("open", others)) if value}
+
+    async def search_memory(self, query: str, agent_id: str | None, limit: int) -> Sequence[Passage]:
+        """Passages of the agent's memory files, the best first. Raises: NotFound, StorageError."""
+        return await self.agent(agent_id).memory.search(query, limit)
 
     async def abort(self, run_id: str) -> bool:
         """Stops the run within a second; False where it does not go on any more."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from onyx_jupyter.agent.processor import Processor, Processors
@@ -23,6 +24,7 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.asking_cell import asking_notebook
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.inbox import RunInbox
@@ -58,13 +60,15 @@ class Sent:
 class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
-    `other_sessions` takes an agent, a session key and the message that a run answers there.
+    `notebook_of` gives the notebook of a kernel; `other_sessions` takes an agent, a session key and the message that a
+    run answers there.
     """
 
     settings: Callable[[], Settings]
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
     notebooks: Notebooks
+    notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
@@ -300,6 +304,7 @@ class Runs:
             progress=lambda line: emit(ToolProgress(run_id, call.id, call.name, settings.secrets.apply(line))),
             processes=processes,
             max_result_chars=settings.config.tools.max_result_chars,
+            asking_notebook=partial(asking_notebook, message, self._around.notebook_of),
             ask=ask if message.meta.get("interactive", True) else None,
             sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
         )

@@ -15,7 +15,7 @@ from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
-from onyx_jupyter.notebook.document_service import document_service, notebook_paths
+from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
 from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.onyx import Onyx
@@ -52,6 +52,7 @@ class Service:
             encode=encode_event,
             templates=installed_templates(),
             open_notebooks=self._tabs.open_notebooks,
+            notebook_of=kernel_sessions(server_app, paths).notebook_of,
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )

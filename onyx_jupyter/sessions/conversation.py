@@ -19,6 +19,8 @@ PREVIEW_CHARS = 140
 UNTITLED = "New chat"
 FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
 
+FROM_CELL = "asked from a cell of {notebook}, whose kernel waits for the answer: no cell of it can run until then"
+
 
 def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = None) -> list[Message]:
     """What a model sees in this run: every run that began before it, then its own entries.
@@ -218,6 +220,8 @@ def _context(entry: Entry) -> str:
     sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
     parts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
     parts += [_context_text(item) for item in sent if isinstance(item, Mapping)] if isinstance(sent, list) else []
+    if entry.kernel is not None:
+        parts.append(FROM_CELL.format(notebook=entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"))
     if isinstance(notebooks, dict):
         parts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
         others = notebooks.get("open")

@@ -59,6 +59,12 @@ class Entry:
         return sender if isinstance(sender, Mapping) else None
 
     @property
+    def kernel(self) -> Mapping[str, Any] | None:
+        """Of a message from a cell: the id of its kernel, and the notebook's name and path where they are known."""
+        kernel = self.meta.get("kernel") if self.role == "user" else None
+        return kernel if isinstance(kernel, Mapping) else None
+
+    @property
     def kind(self) -> str | None:
         """What a system entry means: session, run_start, steer_joined, requeued, note, compaction, run_end …"""
         return self.meta.get("kind") if self.role == "system" else None

@@ -13,6 +13,11 @@ from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
 
+async def _nobody() -> str | None:
+    """No notebook's cell asked."""
+    return None
+
+
 @dataclass(frozen=True)
 class ToolContext:
     """One call's surroundings.
@@ -21,6 +26,7 @@ class ToolContext:
     limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
     from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones.
+    `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     """
 
     session_key: str
@@ -41,3 +47,4 @@ class ToolContext:
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000
     sessions: Sessions | None = None
+    asking_notebook: Callable[[], Awaitable[str | None]] = _nobody

@@ -130,6 +130,8 @@ export interface ChatSendParams {
   mode?: "ask" | "agent" | "auto" | null;
   /** what to do where a run goes on; runtime.whenBusy where unset */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
+  /** a cell asks, and its kernel is busy until it has the answer */
+  fromKernel?: FromKernel | null;
 }
 
 /** `runId` is the run that answers: a new one, or with `steer` the one that goes on. */
@@ -171,6 +173,17 @@ export interface ClientRespondParams {
   requestId: string;
   result?: Record<string, unknown> | null;
   error?: ClientError | null;
+}
+
+/** `path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open. */
+export interface ClientShows {
+  shown: boolean;
+  path?: string | null;
+}
+
+/** A kernel asks for the notebook that it runs. */
+export interface ClientShowsParams {
+  kernelId: string;
 }
 
 /** What this tab has open now; it replaces what the tab said before. */
@@ -218,6 +231,12 @@ export interface ExecDenyParams {
   reason?: string | null;
 }
 
+/** The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it. */
+export interface FromKernel {
+  kernelId: string;
+  name?: string | null;
+}
+
 /** Something exact that an agent may do unasked until it is revoked; `what` says it in words. */
 export interface GrantInfo {
   id: string;
@@ -246,6 +265,26 @@ export interface Health {
   uptime: number;
   version: string;
   components: Record<string, Component>;
+}
+
+/** Lines of a memory file, counted from 1; `score` is between 0 and 1, and higher is better. */
+export interface MemoryPassage {
+  path: string;
+  startLine: number;
+  endLine: number;
+  heading: string;
+  score: number;
+  snippet: string;
+}
+
+export interface MemoryResults {
+  results: Array<MemoryPassage>;
+}
+
+export interface MemorySearchParams {
+  query: string;
+  agentId?: string | null;
+  limit?: number;
 }
 
 export interface ModelInfo {
@@ -454,6 +493,8 @@ export interface Methods {
   "questions.list": { params: QuestionsListParams; result: QuestionList };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
+  "client.shows": { params: ClientShowsParams; result: ClientShows };
+  "memory.search": { params: MemorySearchParams; result: MemoryResults };
 }
 
 /** Every event with its data. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from onyx_jupyter.server.methods import approvals, chat, clients, models, questions, sessions, status
+from onyx_jupyter.server.methods import approvals, chat, clients, memory, models, questions, sessions, status
 
 HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "health.check": status.health_check,
@@ -27,4 +27,6 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "questions.list": questions.list_questions,
     "client.update": clients.update,
     "client.respond": clients.respond,
+    "client.shows": clients.shows,
+    "memory.search": memory.search,
 }

@@ -22,6 +22,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         mode=params.mode,
         context=context,
         when_busy=params.when_busy,
+        kernel=params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None,
     )
     return {"runId": sent.run_id, "delivery": sent.delivery}
 

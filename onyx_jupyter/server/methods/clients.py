@@ -7,7 +7,7 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientUpdateParams
+from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientShowsParams, ClientUpdateParams
 
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:
@@ -20,3 +20,10 @@ async def respond(params: ClientRespondParams, caller: Caller) -> dict[str, Any]
     given = params.error
     error = NotebookError(given.code, given.message, data=given.data) if given else None
     return {"ok": caller.tabs.responded(caller.tab, params.request_id, params.result, error)}
+
+
+async def shows(params: ClientShowsParams, caller: Caller) -> dict[str, Any]:
+    path = await caller.onyx.notebook_of(params.kernel_id)
+    if path is None:
+        return {"shown": False}
+    return {"path": path, "shown": caller.tabs.tab_with(path) is not None}

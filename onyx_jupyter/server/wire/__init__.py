@@ -5,7 +5,7 @@ It never does anything with them: `methods/` answers, `socket` carries.
 
 from __future__ import annotations
 
-from onyx_jupyter.server.wire import approvals, chat, clients, events, questions, sessions, status
+from onyx_jupyter.server.wire import approvals, chat, clients, events, memory, questions, sessions, status
 from onyx_jupyter.server.wire.base import NoParams, Ok, Wire
 
 METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
@@ -28,6 +28,8 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "questions.list": (questions.QuestionsListParams, questions.QuestionList),
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
+    "client.shows": (clients.ClientShowsParams, clients.ClientShows),
+    "memory.search": (memory.MemorySearchParams, memory.MemoryResults),
 }
 """Every method with the models of its parameters and of its result."""
 

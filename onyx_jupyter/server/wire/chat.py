@@ -19,6 +19,16 @@ class ChatSendParams(Wire):
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
         default=None, description="what to do where a run goes on; runtime.whenBusy where unset"
     )
+    from_kernel: FromKernel | None = Field(
+        default=None, description="a cell asks, and its kernel is busy until it has the answer"
+    )
+
+
+class FromKernel(Wire):
+    """The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it."""
+
+    kernel_id: str = Field(max_length=200)
+    name: str | None = Field(default=None, max_length=300)
 
 
 class ContextItem(Wire):

@@ -22,6 +22,19 @@ class ClientUpdateParams(Wire):
     notebooks: list[OpenNotebook] = Field(max_length=500)
 
 
+class ClientShowsParams(Wire):
+    """A kernel asks for the notebook that it runs."""
+
+    kernel_id: str = Field(max_length=200)
+
+
+class ClientShows(Wire):
+    """`path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open."""
+
+    shown: bool
+    path: str | None = None
+
+
 class ClientError(Wire):
     """Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal."""
 

@@ -13,6 +13,7 @@ from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_label, cell_number, find_cell, stale
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import CellType, Exactly, ToolPreview
+from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
 from onyx_jupyter.tools.builtin.notebook_text import notebook_text
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -156,6 +157,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
 
     async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
         path = _api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
         cells = (await context.notebooks.read(path)).cells
         cell = find_cell(cells, arguments.cell_id, path)
         if cell.cell_type != "code":
@@ -171,6 +173,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
         path = _api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
         run = await context.notebooks.run_cell(path, arguments.cell_id, context.progress)
         shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
         count = f" [{run.execution_count}]" if run.execution_count is not None else ""

@@ -1,0 +1,74 @@
+"""Finds passages of Markdown files by the words of a query. It never touches the disk and keeps no index."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+SNIPPET_CHARS = 600
+_WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
+_STEM_CHARS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of a file, counted from 1, under their nearest heading; `score` is between 0 and 1, higher is better."""
+
+    path: str
+    start_line: int
+    end_line: int
+    heading: str
+    score: float
+    snippet: str
+
+
+def search_words(texts: Mapping[str, str], query: str, limit: int) -> Sequence[Passage]:
+    """The best first: those with the larger share of the query's words, where a rarer word weighs more.
+
+    A word of four letters or more also finds those that begin with it. `texts` is path → Markdown.
+    """
+    words = list(dict.fromkeys(_words(query)))
+    found = [(passage, _held(words, passage)) for path, text in texts.items() for passage in _passages(path, text)]
+    counts = {word: sum(word in held for _, held in found) for word in words}
+    weights = {word: math.log(1 + (len(found) + 1) / (count + 0.5)) for word, count in counts.items()}
+    total = sum(weights.values())
+    scored = [
+        Passage(p.path, p.start_line, p.end_line, p.heading, round(sum(weights[w] for w in held) / total, 4), p.snippet)
+        for p, held in found
+        if held
+    ]
+    scored.sort(key=lambda passage: passage.path, reverse=True)  # of equals the newest day comes first
+    scored.sort(key=lambda passage: passage.score, reverse=True)
+    return scored[:limit]
+
+
+def _passages(path: str, text: str) -> Iterator[Passage]:
+    """Blocks between empty lines and headings."""
+    heading, start = "", 0
+    block: list[str] = []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        title = _HEADING.match(line)
+        if line.strip() and not title:
+            start = start if block else number
+            block.append(line)
+            continue
+        if block:
+            yield Passage(path, start, start + len(block) - 1, heading, 0.0, "\n".join(block)[:SNIPPET_CHARS])
+        block = []
+        heading = title[1] if title else heading
+
+
+def _held(words: Sequence[str], passage: Passage) -> set[str]:
+    there = set(_words(f"{passage.heading} {passage.snippet}"))
+    return {
+        word
+        for word in words
+        if word in there or (len(word) >= _STEM_CHARS and any(one.startswith(word) for one in there))
+    }
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]

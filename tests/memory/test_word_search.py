@@ -1,0 +1,64 @@
+"""What a search by words finds, in which order, and where it says that it stands."""
+
+from pathlib import Path
+
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.word_search import search_words
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+NOTES = "# Work\n\nThe fiscal year starts in April.\nReports are due in May.\n\n## Home\n- The cat is called Mo.\n"
+
+
+def found(texts: dict[str, str], query: str, limit: int = 10) -> list[tuple[str, str]]:
+    return [(passage.path, passage.snippet) for passage in search_words(texts, query, limit)]
+
+
+def test_a_passage_is_named_by_its_lines_and_its_heading() -> None:
+    (passage,) = search_words({"a.md": NOTES}, "cat", 10)
+    assert (passage.start_line, passage.end_line, passage.heading) == (7, 7, "Home")
+    (passage,) = search_words({"a.md": NOTES}, "reports", 10)
+    assert (passage.start_line, passage.end_line, passage.heading) == (3, 4, "Work")
+    assert NOTES.splitlines()[2:4] == passage.snippet.splitlines()
+
+
+def test_more_of_the_words_and_rarer_ones_come_first() -> None:
+    texts = {
+        "a.md": "The plan is the plan.\n\nThe budget of March.\n\nThe plan for the budget.\n\nThe plan again.",
+    }
+    assert [text for _, text in found(texts, "budget plan")] == [
+        "The plan for the budget.",
+        "The budget of March.",
+        "The plan is the plan.",
+        "The plan again.",
+    ]
+    scores = [passage.score for passage in search_words(texts, "budget plan", 10)]
+    assert scores[0] == 1.0
+    assert all(0 < score <= 1 for score in scores)
+
+
+def test_the_beginning_of_a_word_finds_it_unless_it_is_short() -> None:
+    assert found({"a.md": "Two quarters."}, "quarter")
+    assert found({"a.md": "A category."}, "cat") == []
+
+
+def test_of_equal_passages_the_newest_day_comes_first_and_the_limit_holds() -> None:
+    days = {f"memory/2026-01-0{day}.md": "Met Ada." for day in (2, 1, 3)}
+    assert [path for path, _ in found(days, "ada", 2)] == ["memory/2026-01-03.md", "memory/2026-01-02.md"]
+
+
+def test_no_word_finds_nothing() -> None:
+    assert found({"a.md": NOTES}, "?!") == []
+    assert found({}, "cat") == []
+
+
+async def test_only_the_agents_own_files_are_searched(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("Ada likes tea.")
+    (workspace / "memory" / "2026-01-01.md").write_bytes(b"\xff\xfe not text")
+    (workspace / "notes.txt").write_text("Ada")
+    outside = tmp_path / "outside.md"
+    outside.write_text("Ada outside")
+    (workspace / "link.md").symlink_to(outside)
+    memory = MemoryFiles(workspace, FakeClock())
+    assert [passage.path for passage in await memory.search("ada", 10)] == ["MEMORY.md"]
