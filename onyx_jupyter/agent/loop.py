@@ -86,7 +86,7 @@ async def _request(run: Run, is_last: bool) -> ModelRequest:
     return ModelRequest(
         system=await run.build_prompt(run.note),
         messages=[*messages, LAST_TURN] if is_last else messages,
-        tools=() if is_last else run.offered,
+        tools=() if is_last else run.toolbox.offered,
         temperature=run.temperature,
         max_tokens=run.max_tokens,
     )

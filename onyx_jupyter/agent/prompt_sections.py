@@ -9,13 +9,18 @@ from onyx_jupyter.agent.reply_marks import INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
 
 MEMORY_FILE = "MEMORY.md"
+ASK_MODE = (
+    "The person chose Ask mode: you can look at things, and change or run nothing. Where a change is what they want, "
+    "show it in your answer; to have it done they choose Agent beside the input."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptFacts:
     """What the sections are made from.
 
-    `files` is name → text in the prompt's order, `today` is YYYY-MM-DD, `skills` are lines of "name: description".
+    `files` is name → text in the prompt's order, `today` is YYYY-MM-DD, `skills` are lines of "name: description";
+    `only_reads` says that the person chose Ask mode.
     """
 
     agent_name: str
@@ -23,6 +28,7 @@ class PromptFacts:
     tools: Sequence[ToolDefinition]
     today: str
     skills: Sequence[str] = ()
+    only_reads: bool = False
 
 
 def identity_and_safety(facts: PromptFacts) -> str:
@@ -100,4 +106,5 @@ def memory(facts: PromptFacts) -> str:
 
 
 def session_metadata(facts: PromptFacts) -> str:
-    return f"# Now\nToday is {facts.today}."
+    mode = f"\n{ASK_MODE}" if facts.only_reads else ""
+    return f"# Now\nToday is {facts.today}.{mode}"

@@ -18,6 +18,7 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.result_files import ResultFiles
+from onyx_jupyter.tools.spec import Tool
 
 
 class RunTranscript(Transcript, Protocol):
@@ -76,6 +77,22 @@ class PartialText(Protocol):
     async def discard(self) -> None: ...
 
 
+class Toolbox(Protocol):
+    """The tools of a run, which become fewer where the user chooses a stricter mode while it goes on."""
+
+    @property
+    def registry(self) -> ToolRegistry: ...
+
+    @property
+    def offered(self) -> Sequence[ToolDefinition]:
+        """What a model is told of."""
+        ...
+
+    def runs_unasked(self, tool: Tool[Any]) -> bool:
+        """Whether the person left calls of this tool to the policy."""
+        ...
+
+
 async def _unaudited(call: ToolCall, status: str, facts: Mapping[str, Any]) -> None:
     """For a run that nobody keeps account of."""
 
@@ -124,8 +141,7 @@ class Run:
     model: Model
     transcript: RunTranscript
     partial: PartialText
-    tools: ToolRegistry
-    offered: Sequence[ToolDefinition]
+    toolbox: Toolbox
     results: ResultFiles
     processes: RunProcesses
     context_for: Callable[[ToolCall], ToolContext]
@@ -149,6 +165,11 @@ class Run:
     text: str = field(default="", init=False)
     lead: str = field(default="", init=False)
     why: str = field(default="", init=False)
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """What it has in the mode in which it is now."""
+        return self.toolbox.registry
 
     def redact(self, text: str) -> str:
         """The text without secrets."""

@@ -86,10 +86,12 @@ async def _ask(
         summary=run.redact(preview.summary),
         details=run.secrets.redact_data({**preview.details, **why}),
         grant_text=run.redact(preview.grant_text),
+        must_ask=run.redact(preview.must_ask),
     )
     exact = replace(call, arguments=arguments.canonical())
+    auto = run.toolbox.runs_unasked(tool)
     with run.work.paused():
-        asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id)
+        asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id, auto=auto)
         answer = await unless_steered(asking, run.inbox)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."

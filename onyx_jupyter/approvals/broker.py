@@ -92,7 +92,7 @@ class ApprovalBroker:
         self._closing = False
 
     async def ask(
-        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str
+        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str, auto: bool = False
     ) -> ApprovalAnswer:
         """Waits until somebody answers or the time is over; cancelling closes the question as aborted.
 
@@ -100,7 +100,8 @@ class ApprovalBroker:
         What is allowed already, and what nobody may allow, is written down and not asked.
         """
         scope = await asyncio.to_thread(scope_of, call, preview)
-        verdict = await self._policy.decide(agent_id, call, preview, scope, self._allowed.get(session_key, set()))
+        allowed = self._allowed.get(session_key, set())
+        verdict = await self._policy.decide(agent_id, call, preview, scope, allowed, auto=auto)
         restored, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
         if verdict.decision == "deny" or (verdict.decision == "allow" and restored is None):
             asked.set()
@@ -176,13 +177,20 @@ class ApprovalBroker:
         expires = self._clock.now() + timedelta(seconds=self._timeout_s())
         always = {"alwaysScope": scope.always_text and self._redact(scope.always_text)}
         blocked_text = {"alwaysBlocked": scope.blocked} if scope.blocked else {}
+        must_ask = {"mustAsk": self._redact(preview.must_ask)} if preview.must_ask else {}
         return ApprovalRequested(
             approval_id=self._ids.new(),
             run_id=run_id,
             call_id=call.id,
             tool_name=call.name,
             summary=preview.summary,
-            details={**preview.details, "sessionScope": self._redact(scope.session_text), **always, **blocked_text},
+            details={
+                **preview.details,
+                **must_ask,
+                "sessionScope": self._redact(scope.session_text),
+                **always,
+                **blocked_text,
+            },
             expires_at=timestamp(expires),
         )
 

@@ -43,6 +43,8 @@ class Scope:
 
 def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
     """Parses a shell command on the way, so not for the event loop."""
+    if preview.must_ask:
+        return blocked(preview.must_ask)
     exactly = preview.exactly
     arguments = {name: value for name, value in call.arguments.items() if name not in exactly.without}
     bound = {"tool": call.name, "arguments": arguments, "facts": dict(exactly.facts)}

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from onyx_jupyter.events import to_camel
 
 EMBEDDED_MODEL = "local/smollm2"
+AUTO_DEFAULT = ("group:notebook", "group:kernel", "group:fs")
 _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 
 
@@ -246,6 +247,10 @@ class SecurityConfig(Section):
 
     approval_timeout_ms: int = Field(
         default=1_800_000, ge=1000, description="milliseconds in which you can answer; then silence denies"
+    )
+    auto: list[str] = Field(
+        default_factory=lambda: list(AUTO_DEFAULT),
+        description="tools and families that run unasked in Auto mode; all others ask there, too",
     )
     secrets_filter: bool = Field(
         default=True, description="secrets are known by their shape, too; false: only by their exact value"

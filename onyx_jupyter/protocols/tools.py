@@ -27,7 +27,8 @@ class ToolPreview:
 
     `details` is exactly what will run (command and cwd, cell diff …); `grant` is the key under which "allow for this
     session" is remembered, and `grant_text` says in words what it covers. Neither counts for a shell command: there a
-    session allows the same as always, until the server ends.
+    session allows the same as always, until the server ends. `must_ask` is the reason why a person is asked whatever
+    was allowed before and in every mode ("it would leave 1 of 9 cells"); empty where there is none.
     """
 
     summary: str
@@ -35,6 +36,7 @@ class ToolPreview:
     grant: str
     grant_text: str
     exactly: Exactly = field(default_factory=Exactly)
+    must_ask: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,7 @@ from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.access import allowed_tools
-from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
-
-Mode = str
-ASK = "ask"
 
 
 @dataclass(frozen=True)
@@ -30,10 +26,6 @@ class AgentParts:
     paths: PathGuard
     tools: Sequence[Tool[Any]]
     problems: tuple[str, ...] = ()
-
-    def tools_in(self, mode: Mode | None) -> ToolRegistry:
-        """What the agent has in this mode: in `ask` only what reads, whatever a model may call."""
-        return ToolRegistry(tool for tool in self.tools if mode != ASK or tool.risk == "read")
 
 
 def agent_parts(

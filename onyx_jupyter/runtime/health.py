@@ -25,17 +25,12 @@ async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
 
 def _config(onyx: Onyx) -> dict[str, Any]:
     error = onyx.settings.error
-    if error is None and (problems := _agents_problems(onyx)):
+    if error is None and (problems := onyx.problems()):
         return {"ok": False, "message": " ".join(problems), "hint": "Everything else in the file is in force."}
     if error is None:
         return {"ok": True, "message": str(onyx.home.config_file)}
     hint = "The defaults are in force. Mend the file, then choose “Check again”."
     return {"ok": False, "message": str(error), "hint": hint}
-
-
-def _agents_problems(onyx: Onyx) -> list[str]:
-    agents = onyx.settings.config.agents.items
-    return [f"Agent {agent.id}: {problem}" for agent in agents for problem in onyx.agent(agent.id).problems]
 
 
 def _default_model(onyx: Onyx) -> str:

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from onyx_jupyter.events import ChatJoined, ChatSteered, RunEvent
+from onyx_jupyter.events import ChatJoined, ChatNote, ChatSteered, RunEvent
+from onyx_jupyter.runtime.modes import MODE_NOTE, RunMode
 from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -15,8 +16,11 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 class RunInbox:
     """One run's inbox. Whatever it has taken joins the run, unless that ends with an error or a Stop before."""
 
-    def __init__(self, run_id: str, transcript: SessionTranscript, emit: Callable[[RunEvent], None]) -> None:
+    def __init__(
+        self, run_id: str, transcript: SessionTranscript, mode: RunMode, emit: Callable[[RunEvent], None]
+    ) -> None:
         self.run_id = run_id
+        self.mode = mode
         self.is_open = True
         self._transcript = transcript
         self._emit = emit
@@ -43,15 +47,21 @@ class RunInbox:
         await self._arrived.wait()
 
     async def join(self) -> bool:
-        ids = tuple(message.id for message in self._messages)
-        if not ids:
+        joining = tuple(self._messages)
+        if not joining:
             return False
+        ids = tuple(message.id for message in joining)
         facts = {"kind": "steer_joined", "runId": self.run_id, "messageIds": list(ids)}
         await self._transcript.append("system", "", facts)
         del self._messages[: len(ids)]
         if not self._messages:
             self._arrived.clear()
         self._emit(ChatJoined(self.run_id, ids))
+        notice = self.mode.notice(joining)
+        if notice is not None:
+            data = {"mode": self.mode.current}
+            await self._transcript.append_note(self.run_id, MODE_NOTE, notice, data)
+            self._emit(ChatNote(self.run_id, MODE_NOTE, notice, data))
         return True
 
     async def join_or_close(self) -> bool:
@@ -67,6 +77,7 @@ class RunInbox:
         self.is_open = False
 
     def _accept(self, message: Entry) -> None:
+        self.mode.take(message)
         self._messages.append(message)
         self._arrived.set()
         self._emit(ChatSteered(self.run_id, message.id, message.content))

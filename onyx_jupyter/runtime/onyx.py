@@ -16,6 +16,7 @@ from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.schema import AUTO_DEFAULT
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.memory.word_search import Passage
@@ -40,6 +41,7 @@ from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.storage.atomic_write import make_private_folder
+from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import Tool
 
@@ -189,6 +191,15 @@ class Onyx:
         if config.id not in self._agents:
             self._agents[config.id] = agent_parts(config, self.home, self._server_root, self._clock, self._tools)
         return self._agents[config.id]
+
+    def problems(self) -> Sequence[str]:
+        """Names in the configuration that mean nothing, in words for its person."""
+        config = self.settings.config
+        chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
+        agents = [
+            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
+        ]
+        return [*agents, *unknown_names("security.auto", chosen, self._tools())]
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts
-from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.modes import RunTools
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 OVER_CAP = "bootstrap_over_cap"
@@ -19,9 +19,7 @@ Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 class RunPrompt:
     """Built anew for each model call, so that a file that was changed meanwhile counts."""
 
-    def __init__(
-        self, parts: AgentParts, tools: Sequence[ToolDefinition], transcript: SessionTranscript, *, light: bool
-    ) -> None:
+    def __init__(self, parts: AgentParts, tools: RunTools, transcript: SessionTranscript, *, light: bool) -> None:
         self._parts = parts
         self._tools = tools
         self._transcript = transcript
@@ -33,7 +31,8 @@ class RunPrompt:
         facts = PromptFacts(
             agent_name=self._parts.config.name,
             files={file.name: file.text for file in files},
-            tools=self._tools,
+            tools=self._tools.offered,
+            only_reads=self._tools.mode == "ask",
             today=self._parts.memory.local_now().date().isoformat(),
         )
         if self._light:

@@ -29,6 +29,7 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
+from onyx_jupyter.runtime.modes import RunMode, RunTools
 from onyx_jupyter.runtime.run_prompt import RunPrompt
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
@@ -37,7 +38,7 @@ from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
-from onyx_jupyter.sessions.run_order import begun_runs
+from onyx_jupyter.sessions.run_order import begun_runs, messages_of
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.guardian import Guardian
@@ -171,7 +172,8 @@ class Runs:
         self, queue: SessionQueue, transcript: SessionTranscript, message: Entry, *, next_in_line: bool = False
     ) -> None:
         run_id = message.run_id or ""
-        inbox = RunInbox(run_id, transcript, lambda event: self._streams.publish(transcript.session_key, event))
+        mode = RunMode([message, *messages_of(run_id, transcript.entries)])
+        inbox = RunInbox(run_id, transcript, mode, lambda event: self._streams.publish(transcript.session_key, event))
         self._inboxes[run_id] = inbox
         queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
 
@@ -220,8 +222,7 @@ class Runs:
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
         settings = around.settings()
-        tools = parts.tools_in(message.meta.get("mode"))
-        offered = tools.definitions()
+        tools = RunTools(parts.tools, inbox.mode, settings.config.security.auto)
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
@@ -230,7 +231,7 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, offered, transcript, light=model.light)
+            return RunPrompt(parts, tools, transcript, light=model.light)
 
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))
@@ -245,8 +246,7 @@ class Runs:
             model=model,
             transcript=transcript,
             partial=PartialFile(transcript.partial_path),
-            tools=tools,
-            offered=offered,
+            toolbox=tools,
             results=results,
             processes=processes,
             context_for=lambda call: self._context(call, message, transcript, parts, settings, processes, inbox, emit),

@@ -87,6 +87,11 @@ def unjoined_messages(entries: Iterable[Entry], run_id: str) -> list[Entry]:
     return [entry for entry_id, entry in unjoined.items() if entry_id not in joined]
 
 
+def messages_of(run_id: str, entries: Sequence[Entry]) -> list[Entry]:
+    """All that the user sent to this run, in the order in which it came."""
+    return [entry for entry in placed(entries) if entry.role == "user" and entry.run_id == run_id]
+
+
 def stranded_messages(entries: Sequence[Entry]) -> list[Entry]:
     """What the user sent to runs that a kill or a shutdown ended before it could join them.
 

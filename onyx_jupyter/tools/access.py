@@ -1,4 +1,4 @@
-"""Which tools an agent has: `tools.allow` and `tools.deny`, by name or by family. It never judges a single call."""
+"""Tools by name or by family, as the configuration lists them. It never judges a single call."""
 
 from __future__ import annotations
 
@@ -22,11 +22,20 @@ class ToolAccess:
 
 def allowed_tools(tools: Sequence[Tool[Any]], allow: Collection[str] | None, deny: Collection[str]) -> ToolAccess:
     """`allow` None means all; deny wins. A name that no tool has allows and denies nothing, and is a problem."""
-    known = [name for tool in tools for name in _names(tool)]
-    kept = [tool for tool in tools if not _names(tool) & set(deny) and (allow is None or _names(tool) & set(allow))]
-    lists = (("allow", allow or ()), ("deny", deny))
-    problems = tuple(_problem(key, name, known) for key, names in lists for name in names if name not in known)
+    kept = [tool for tool in tools if not is_named(tool, deny) and (allow is None or is_named(tool, allow))]
+    problems = (*unknown_names("tools.allow", allow or (), tools), *unknown_names("tools.deny", deny, tools))
     return ToolAccess(kept, problems)
+
+
+def is_named(tool: Tool[Any], names: Collection[str]) -> bool:
+    """Whether one of the names is the tool's own or that of its family."""
+    return not _names(tool).isdisjoint(names)
+
+
+def unknown_names(key: str, names: Collection[str], tools: Sequence[Tool[Any]]) -> tuple[str, ...]:
+    """What to tell the person about names of that configuration key which mean nothing."""
+    known = [name for tool in tools for name in _names(tool)]
+    return tuple(_problem(key, name, known) for name in names if name not in known)
 
 
 def _names(tool: Tool[Any]) -> set[str]:
@@ -36,4 +45,4 @@ def _names(tool: Tool[Any]) -> set[str]:
 def _problem(key: str, name: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(dict.fromkeys(known))}."
-    return f"tools.{key} names {name!r}, and there is no such tool or group. {hint}"
+    return f"{key} names {name!r}, and there is no such tool or group. {hint}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,8 +19,12 @@ _MALFORMED_SHOWN = 200
 class ToolRegistry:
     """An explicit list of tools, in the order in which models are told of them."""
 
-    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
-        """Raises: ValueError where two tools have the same name, or one is called `more_tools`."""
+    def __init__(self, tools: Iterable[Tool[Any]], left_out: Mapping[str, str] | None = None) -> None:
+        """`left_out` says of tools that are not there why, for a model that calls one all the same.
+
+        Raises: ValueError where two tools have the same name, or one is called `more_tools`.
+        """
+        self._left_out = left_out or {}
         self._tools: dict[str, Tool[Any]] = {}
         for tool in tools:
             if tool.name in self._tools or tool.name == MORE_TOOLS:
@@ -41,6 +45,8 @@ class ToolRegistry:
     def get(self, name: str) -> Tool[Any]:
         """The tool of that name. Raises: ToolError that names the closest ones."""
         tool = self._tools.get(name)
+        if tool is None and name in self._left_out:
+            raise ToolError(f"{name} cannot be used now: {self._left_out[name]}")
         if tool is None:
             raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}")
         return tool

@@ -316,19 +316,6 @@ async def test_a_tools_bug_is_in_the_log_with_its_stack(tmp_path, caplog):
     await house.close()
 
 
-async def test_in_mode_ask_a_tool_that_changes_something_is_not_there_even_when_called(tmp_path):
-    house = House(tmp_path, [[Call("touch", {"word": "x"})], "Then not"])
-    key = await house.session()
-    name, _ = await house.run(key, mode="ask")
-    assert name == "chat.final"
-    assert [tool.name for tool in house.model.requests[0].tools] == ["peek", "break", "linger"]
-    assert "exec.approval_request" not in house.names()
-    assert house.touch.done == []
-    (result,) = house.results(key).values()
-    assert "no tool called 'touch'" in result["content"]
-    await house.close()
-
-
 async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_health(tmp_path):
     house = House(tmp_path, [], config='{agents: {list: [{id: "main", tools: {deny: ["tuch", "group:x"]}}]}}')
     await house.onyx.ready()

@@ -201,7 +201,7 @@ async def test_with_mode_ask_one_may_look_but_not_send(tmp_path):
     history = await looked(house, play, key, more("sessions_history", sessionKey=other), mode="ask")
     assert "Nothing was said there yet." in history["content"]
     sent = await looked(house, play, key, more("sessions_send", sessionKey=other, message="Hi"), mode="ask")
-    assert "no tool called 'sessions_send'" in sent["content"]
+    assert "sessions_send cannot be used now" in sent["content"]
     assert len(house.lines(other)) == 1
     await house.close()
 

@@ -1,0 +1,85 @@
+"""The mode in which a message is answered, and what it means for tools. It never decides about a single call.
+
+`ask` has only what reads, `agent` asks before each change, `auto` runs unasked what `security.auto` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, cast
+
+from onyx_jupyter.messages import ToolDefinition
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.tools.access import is_named
+from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.tools.spec import Tool
+
+Mode = Literal["ask", "agent", "auto"]
+MODE_NOTE = "mode"
+_STRICTEST_FIRST: tuple[Mode, ...] = ("ask", "agent", "auto")
+_ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
+_FROM_HERE = {
+    "ask": "From here on in Ask mode: nothing more is changed or run.",
+    "agent": "From here on in Agent mode: Onyx asks before each change.",
+}
+
+
+def mode_of(meta: Mapping[str, Any]) -> Mode:
+    """A message's mode; `agent` where it names none, `ask` where what stands there means nothing."""
+    named = meta.get("mode", "agent")
+    return cast(Mode, named) if named in _STRICTEST_FIRST else "ask"
+
+
+class RunMode:
+    """The mode of one run: of the messages that are part of it, the strictest one counts."""
+
+    def __init__(self, messages: Iterable[Entry]) -> None:
+        self.current: Mode = min((mode_of(message.meta) for message in messages), key=_STRICTEST_FIRST.index)
+        self._told: Mode = self.current
+
+    def take(self, message: Entry) -> None:
+        """Counts at once, before the message has joined: nothing that it forbids runs any more."""
+        self.current = min(self.current, mode_of(message.meta), key=_STRICTEST_FIRST.index)
+
+    def notice(self, joined: Sequence[Entry]) -> str | None:
+        """What the person should know when these messages join: the mode that changed, or that could not."""
+        if self.current != self._told:
+            self._told = self.current
+            return _FROM_HERE[self.current]
+        wished = mode_of(joined[-1].meta)
+        if wished == self.current:
+            return None
+        mode, later = self.current.capitalize(), wished.capitalize()
+        return f"This answer is in {mode} mode and stays in it; {later} mode counts from the next answer on."
+
+
+class RunTools:
+    """What one run has in the mode in which it is now."""
+
+    def __init__(self, tools: Sequence[Tool[Any]], mode: RunMode, auto: Collection[str]) -> None:
+        self._all = tools
+        self._mode = mode
+        self._auto = auto
+        self._registries: dict[bool, ToolRegistry] = {}
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode.current
+
+    @property
+    def registry(self) -> ToolRegistry:
+        only_reads = self.mode == "ask"
+        if only_reads not in self._registries:
+            kept = [tool for tool in self._all if tool.risk == "read"] if only_reads else self._all
+            left_out = {tool.name: _ONLY_READS for tool in self._all if tool not in kept}
+            self._registries[only_reads] = ToolRegistry(kept, left_out)
+        return self._registries[only_reads]
+
+    @property
+    def offered(self) -> Sequence[ToolDefinition]:
+        """What a model is told of."""
+        return self.registry.definitions()
+
+    def runs_unasked(self, tool: Tool[Any]) -> bool:
+        """Whether the person left calls of this tool to the policy."""
+        return self.mode == "auto" and is_named(tool, self._auto)
