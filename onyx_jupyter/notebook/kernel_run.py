@@ -24,14 +24,25 @@ _LINE_CHARS = 100
 
 
 class KernelRun:
-    """One execution. `outputs` holds what came until now, also when `run` was cancelled."""
+    """One execution. `outputs` holds what came until now, also when `run` was cancelled.
 
-    def __init__(self, kernel_manager: Any, kernel_id: str, progress: Callable[[str], None]) -> None:
+    Without `store_history` it leaves no trace in `In` and counts no prompt up.
+    """
+
+    def __init__(
+        self,
+        kernel_manager: Any,
+        kernel_id: str,
+        progress: Callable[[str], None],
+        *,
+        store_history: bool = True,
+    ) -> None:
         self._kernels = kernel_manager
         self._kernel_id = kernel_id
         self._kernel = kernel_manager.get_kernel(kernel_id)
         self._process = self._process_id()
         self._progress = progress
+        self._store_history = store_history
         self._told_at = self._started_at = asyncio.get_running_loop().time()
         self._told = ""
         self._collector = OutputCollector()
@@ -51,7 +62,7 @@ class KernelRun:
         client.start_channels()
         try:
             await self._wait_for_turn(client)
-            message_id = client.execute(code, allow_stdin=False, stop_on_error=True)
+            message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=True)
             try:
                 await self._collect(client, message_id)
             except asyncio.CancelledError:

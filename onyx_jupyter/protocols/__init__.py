@@ -7,6 +7,9 @@ from onyx_jupyter.protocols.approvals import (
     ApprovalAnswer,
     Approver,
 )
+from onyx_jupyter.protocols.kernels import (
+    Kernels,
+)
 from onyx_jupyter.protocols.memory import (
     BootstrapFile,
     Memory,
@@ -71,6 +74,7 @@ __all__ = [
     "EditCell",
     "Exactly",
     "InsertCell",
+    "Kernels",
     "Measured",
     "Memory",
     "Model",

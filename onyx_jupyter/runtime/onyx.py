@@ -20,7 +20,7 @@ from onyx_jupyter.config.schema import AUTO_DEFAULT
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.memory.word_search import Passage
-from onyx_jupyter.protocols import ModelInfo, Models, Notebooks
+from onyx_jupyter.protocols import Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
@@ -58,9 +58,9 @@ class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `templates` holds a new workspace's
-    files; `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of every change of the
-    configuration; `waits` is how a busy provider is waited for.
+    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks;
+    `templates` holds a new workspace's files; `secrets` gives what else is to be hidden (value → kind); `on_settings`
+    is told of every change of the configuration; `waits` is how a busy provider is waited for.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Onyx:
         templates: Path,
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook,
+        kernels: Kernels | None = None,
         open_models: Callable[[ModelsSettings], Models] = ProviderModels,
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
@@ -88,6 +89,7 @@ class Onyx:
         self._open_models = open_models
         self._open_notebooks = open_notebooks
         self.notebook_of = notebook_of
+        self.kernels = kernels
         self._tools = tools
         self._environment = environment
         self._more_secrets = secrets
@@ -126,6 +128,7 @@ class Onyx:
             clock=self._clock,
             ids=self._ids,
             waits=waits or Waits(),
+            kernels=kernels,
         )
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────

@@ -21,7 +21,7 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
@@ -75,6 +75,7 @@ class Surroundings:
     clock: Clock
     ids: IdSource
     waits: Waits = field(default_factory=Waits)
+    kernels: Kernels | None = None
 
 
 class Runs:
@@ -296,6 +297,7 @@ class Runs:
             server_root=parts.paths.server_root,
             paths=parts.paths,
             notebooks=self._around.notebooks,
+            kernels=self._around.kernels,
             memory=parts.memory,
             clock=self._around.clock,
             timeout_s=settings.config.tools.timeout / 1000,

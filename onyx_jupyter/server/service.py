@@ -16,6 +16,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
+from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.onyx import Onyx
@@ -44,6 +45,7 @@ class Service:
 
     def __init__(self, server_app: Any) -> None:
         paths = notebook_paths(server_app)
+        sessions = kernel_sessions(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.onyx = Onyx(
             Home.from_environment(),
@@ -52,7 +54,8 @@ class Service:
             encode=encode_event,
             templates=installed_templates(),
             open_notebooks=self._tabs.open_notebooks,
-            notebook_of=kernel_sessions(server_app, paths).notebook_of,
+            notebook_of=sessions.notebook_of,
+            kernels=KernelService(server_app.kernel_manager, sessions),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
-from onyx_jupyter.protocols import Memory, Notebooks, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Kernels, Memory, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
@@ -27,6 +27,7 @@ class ToolContext:
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
     from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
+    `kernels` are those of the notebooks, None where none can be reached.
     """
 
     session_key: str
@@ -47,4 +48,5 @@ class ToolContext:
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000
     sessions: Sessions | None = None
+    kernels: Kernels | None = None
     asking_notebook: Callable[[], Awaitable[str | None]] = _nobody

@@ -1,0 +1,43 @@
+"""Real kernels for tests: a notebook's session on a real Jupyter server, and what runs in it."""
+
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.notebook.document_service import kernel_sessions, notebook_paths
+from onyx_jupyter.notebook.kernel_run import KernelRun
+from onyx_jupyter.notebook.kernel_service import KernelService
+from onyx_jupyter.protocols import CellRun
+from tests.notebook.files import cell, write_notebook
+
+
+def quiet(line: str) -> None:
+    """Nobody watches."""
+
+
+class KernelPlace:
+    """The notebook `work.ipynb` on a real server; `service` is what is tested, `run` is what a person does."""
+
+    def __init__(self, server_app: Any, root: Path) -> None:
+        self.server_app = server_app
+        self.manager = server_app.kernel_manager
+        self.root = root
+        self.sessions = kernel_sessions(server_app, notebook_paths(server_app))
+        self.service = KernelService(self.manager, self.sessions)
+        self.kernel_id = ""
+        write_notebook(root / "work.ipynb", [cell("a", "x = 1")])
+
+    async def start(self, path: str = "work.ipynb", kernel_name: str = "python3") -> str:
+        self.kernel_id = await self.sessions.find_or_start(path, kernel_name)
+        return self.kernel_id
+
+    async def run(self, code: str, progress: Any = quiet) -> CellRun:
+        """As a cell that is run. The kernel is started where it is not."""
+        if not self.kernel_id:
+            await self.start()
+        return await KernelRun(self.manager, self.kernel_id, progress).run(code)
+
+    async def value(self, expression: str) -> str:
+        """What the expression gives in the kernel now, as the text of its repr."""
+        run = await self.service.execute("work.ipynb", f"print(repr({expression}), end='')", quiet)
+        assert run.status == "ok", run.outputs
+        return "".join(output["text"] for output in run.outputs if output["output_type"] == "stream")

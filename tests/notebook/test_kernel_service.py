@@ -1,0 +1,102 @@
+"""Scratch code, interrupt and restart, in real kernels."""
+
+import asyncio
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import NotebookError
+from tests.notebook.kernels import KernelPlace, quiet
+from tests.waiting import until
+
+
+async def code_of(awaitable: Any) -> str:
+    with pytest.raises(NotebookError) as caught:
+        await awaitable
+    return caught.value.code
+
+
+async def test_scratch_code_sees_the_variables_and_is_in_no_history(kernels: KernelPlace) -> None:
+    await kernels.run("x = 41")
+    run = await kernels.service.execute("work.ipynb", "x + 1", quiet)
+    assert run.status == "ok"
+    assert run.outputs[0]["data"]["text/plain"] == "42"
+    after = await kernels.run("print(len(In), In[1:])")
+    assert after.execution_count == 2
+    assert after.outputs[0]["text"] == "3 ['x = 41', 'print(len(In), In[1:])']\n"
+
+
+async def test_scratch_code_gives_its_pictures_and_its_error(kernels: KernelPlace) -> None:
+    await kernels.start()
+    picture = "from IPython.display import Image, display; display(Image(b'png', format='png')); 1 / 0"
+    run = await kernels.service.execute("work.ipynb", picture, quiet)
+    assert run.status == "error"
+    assert "image/png" in run.outputs[0]["data"]
+    assert run.outputs[-1]["ename"] == "ZeroDivisionError"
+
+
+async def test_stopping_scratch_code_interrupts_it_and_keeps_the_variables(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    begun = asyncio.Event()
+    code = "print('on', flush=True)\nimport time\nwhile True: time.sleep(0.01)"
+    task = asyncio.ensure_future(
+        kernels.service.execute("work.ipynb", code, lambda line: line == "on" and begun.set())  # type: ignore[func-returns-value]
+    )
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await kernels.value("x") == "1"
+
+
+async def test_interrupting_ends_the_cell_that_runs(kernels: KernelPlace) -> None:
+    await kernels.start()
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(
+        kernels.run("print('on', flush=True)\nimport time\ntime.sleep(600)", lambda line: line == "on" and begun.set())
+    )
+    await begun.wait()
+    await kernels.service.interrupt("work.ipynb")
+    assert (await task).outputs[-1]["ename"] == "KeyboardInterrupt"
+
+
+async def test_a_restart_forgets_the_variables_and_keeps_the_session(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    before = await kernels.server_app.session_manager.list_sessions()
+    await kernels.service.restart("work.ipynb")
+    after = await kernels.server_app.session_manager.list_sessions()
+    assert [(s["id"], s["kernel"]["id"]) for s in before] == [(s["id"], s["kernel"]["id"]) for s in after]
+    assert await kernels.value("'x' in globals()") == "False"
+    assert (await kernels.run("1")).execution_count == 1
+
+
+async def test_what_runs_while_the_kernel_restarts_is_told_so(kernels: KernelPlace) -> None:
+    await kernels.start()
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(
+        kernels.run("print('on', flush=True)\nimport time\ntime.sleep(600)", lambda line: line == "on" and begun.set())
+    )
+    await begun.wait()
+    await kernels.service.restart("work.ipynb")
+    assert await code_of(task) == "kernel_died"
+
+
+async def test_a_notebook_without_a_kernel_says_so_and_none_is_started(kernels: KernelPlace) -> None:
+    service = kernels.service
+    assert await code_of(service.execute("work.ipynb", "1", quiet)) == "no_kernel"
+    assert await code_of(service.interrupt("work.ipynb")) == "no_kernel"
+    assert await code_of(service.restart("nowhere.ipynb")) == "no_kernel"
+    assert not await kernels.server_app.session_manager.list_sessions()
+
+
+async def test_a_dead_kernel_is_told_apart_and_a_restart_brings_it_back(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    kernel = kernels.manager.get_kernel(kernels.kernel_id)
+    kernel.stop_restarter()  # else Jupyter brings it back by itself
+    os.kill(kernel.provisioner.pid, signal.SIGKILL)
+    await until(lambda: kernel.provisioner.process.poll() is not None)
+    assert await code_of(kernels.service.execute("work.ipynb", "1", quiet)) == "kernel_dead"
+    await kernels.service.restart("work.ipynb")
+    assert await kernels.value("'x' in globals()") == "False"
