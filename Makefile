@@ -10,7 +10,7 @@ STAMPS := .make
 # stamp stale. Python code needs nothing: the installation is editable.
 LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -not -path 'labextension/lib/*' \
 	-not -name '*.tsbuildinfo' -not -name '*.test.ts*' 2>/dev/null)
-SHARED_DATA := install.json $(shell find workspace jupyter-config -type f 2>/dev/null)
+SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-config -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build lab test test-lab test-python lint format types bench wheel check-wheel lock clean

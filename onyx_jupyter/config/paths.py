@@ -30,6 +30,19 @@ class Home:
         return self.root / "grants.json"
 
     @property
+    def trusted_skills_file(self) -> Path:
+        return self.root / "trusted-skills.json"
+
+    @property
+    def skills(self) -> Path:
+        return self.root / "skills"
+
+    @property
+    def runs(self) -> Path:
+        """Executed copies of notebook skills."""
+        return self.root / "runs"
+
+    @property
     def audit_file(self) -> Path:
         return self.root / "audit.jsonl"
 

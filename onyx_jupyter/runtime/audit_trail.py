@@ -67,6 +67,10 @@ class AuditTrail:
         except OnyxError as error:
             log.error("That grant %s was revoked could not be written into the audit file: %s", grant.id, error)
 
+    async def skill_trusted(self, name: str, path: str, digest: str, by: str) -> None:
+        """Before it counts. Raises: StorageError."""
+        await self._audit.write("skill_trusted", self._clean({"skill": name, "path": path, "sha256": digest, "by": by}))
+
     def _clean(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         cleaned: dict[str, Any] = _shortened(self._redact(dict(facts)))
         return cleaned

@@ -34,6 +34,7 @@ from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
+from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
@@ -59,8 +60,9 @@ class Onyx:
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
     open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks;
-    `templates` holds a new workspace's files; `secrets` gives what else is to be hidden (value → kind); `on_settings`
-    is told of every change of the configuration; `waits` is how a busy provider is waited for.
+    `templates` holds a new workspace's files, `packaged_skills` the skills that the package brings; `secrets` gives
+    what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
+    how a busy provider is waited for.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Onyx:
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
+        packaged_skills: Path | None = None,
         secrets: Callable[[], Mapping[str, str]] = dict,
         on_settings: Callable[[Settings], None] = lambda settings: None,
         clock: Clock | None = None,
@@ -112,6 +115,16 @@ class Onyx:
             self._ids,
             redact=self.redact,
             on_change=lambda: self.streams.broadcast("grants.updated", {}),
+        )
+        self.skills = SkillLibrary(
+            home,
+            server_root,
+            packaged_skills,
+            lambda agent_id: self.agent(agent_id).workspace,
+            environment,
+            self._clock,
+            self._audit,
+            on_change=lambda: self.streams.broadcast("skills.updated", {}),
         )
         self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
         self._approvals: ApprovalBroker | None = None

@@ -26,18 +26,28 @@ from onyx_jupyter.server.log import Log
 
 log = logging.getLogger(__name__)
 
-TEMPLATES = Path("share") / "onyx_jupyter" / "workspace"
+SHARED = Path("share") / "onyx_jupyter"
 
 
-def installed_templates() -> Path:
-    """Where an installation put the first workspace: the environment, the system, or the user's own packages."""
+def installed(name: str) -> Path:
+    """Where an installation put a folder of its own: the environment, the system, or the user's own packages."""
     places = (
         sys.prefix,
         sysconfig.get_path("data"),
         sysconfig.get_path("data", sysconfig.get_preferred_scheme("user")),
     )
-    found = (Path(place) / TEMPLATES for place in places)
-    return next((folder for folder in found if folder.is_dir()), Path(sys.prefix) / TEMPLATES)
+    found = (Path(place) / SHARED / name for place in places)
+    return next((folder for folder in found if folder.is_dir()), Path(sys.prefix) / SHARED / name)
+
+
+def installed_templates() -> Path:
+    """The first workspace."""
+    return installed("workspace")
+
+
+def installed_skills() -> Path:
+    """The skills that the package brings."""
+    return installed("skills")
 
 
 class Service:
@@ -53,6 +63,7 @@ class Service:
             document_service(server_app, self._tabs, paths),
             encode=encode_event,
             templates=installed_templates(),
+            packaged_skills=installed_skills(),
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions),

@@ -87,6 +87,8 @@ def _type(schema: Schema) -> str:
 def _plain_type(schema: Schema) -> str:
     simple = {"string": "string", "boolean": "boolean", "integer": "number", "number": "number", "null": "null"}
     kind = schema.get("type")
+    if not schema.keys() - {"title", "description", "default"}:
+        return "unknown"  # any JSON
     if kind in simple:
         return simple[kind]
     if kind == "array":

@@ -62,7 +62,7 @@ class ToolRegistry:
             return tool, tool.arguments.model_validate(dict(call.arguments))
         except ValidationError as error:
             known = ", ".join(tool.definition().parameters.get("properties", {})) or "none"
-            raise InvalidArguments(f"{_in_words(error)} {tool.name} takes: {known}.") from error
+            raise InvalidArguments(f"{in_words(error)} {tool.name} takes: {known}.") from error
 
     def _suggestion(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
@@ -80,7 +80,8 @@ def failed(tool_name: str, error: Exception) -> ToolResult:
     return ToolResult(output=" ".join(parts), ok=False)
 
 
-def _in_words(error: ValidationError) -> str:
+def in_words(error: ValidationError) -> str:
+    """A sentence for each field that is wrong, with its name."""
     problems = []
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(str(part) for part in problem["loc"]) or "arguments"

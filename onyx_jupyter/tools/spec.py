@@ -68,10 +68,10 @@ class Tool(ABC, Generic[A]):
 
     def definition(self) -> ToolDefinition:
         """The tool as a model is told of it."""
-        return ToolDefinition(self.name, self.description, _schema(self.arguments))
+        return ToolDefinition(self.name, self.description, schema_of(self.arguments))
 
 
-def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
     """The JSON schema without titles and defaults of None: shorter, and it says the same."""
     schema: dict[str, Any] = _without_noise(arguments.model_json_schema(by_alias=True))
     schema.pop("description", None)  # the class's docstring, written for whoever reads the code

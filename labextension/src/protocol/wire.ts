@@ -421,6 +421,106 @@ export interface SessionsSubscribeParams {
   afterSeq?: number | null;
 }
 
+/** `diff` (unified) leads from the version that was trusted last to this one; None where there is no former one. */
+export interface SkillDetail {
+  skill: SkillInfo;
+  /** everything that runs or instructs; this is what one trusts */
+  text: string;
+  /** Markdown: the SKILL.md's body, or the notebook's Markdown cells */
+  instructions: string;
+  diff?: string | null;
+}
+
+/** One parameter, in the order of the cell. `path` is a text that names a file; `union` and `any` take any JSON. */
+export interface SkillField {
+  name: string;
+  type: "integer" | "number" | "string" | "boolean" | "array" | "object" | "choice" | "path" | "union" | "any";
+  required: boolean;
+  nullable?: boolean;
+  /** of a list's items or an object's values */
+  itemType?: string | null;
+  choices?: Array<string | number | boolean> | null;
+  hasDefault?: boolean;
+  default?: unknown;
+  /** as the cell writes it, also where only running it gives a value */
+  defaultText?: string;
+  description?: string;
+}
+
+/** `reason` says why it is not ready. `path` is what the file browser opens; None where it cannot. */
+export interface SkillInfo {
+  /** of this very file; a shadowed skill has the name of another one */
+  id: string;
+  name: string;
+  kind: "notebook" | "text";
+  description: string;
+  source: "project" | "workspace" | "home" | "packaged";
+  path?: string | null;
+  /** the file's full path, for people */
+  location: string;
+  state: "ready" | "untrusted" | "missing" | "broken" | "shadowed";
+  reason?: string | null;
+  trusted: boolean;
+  /** a former version was trusted */
+  changed: boolean;
+  /** names this version; `skills.trust` takes it */
+  hash: string;
+  /** the agent's tool that runs it */
+  tool?: string | null;
+  kernel?: string | null;
+  requires: SkillRequires;
+  parameters?: SkillParameters | null;
+  /** beside SKILL.md */
+  files?: Array<string>;
+}
+
+export interface SkillList {
+  skills: Array<SkillInfo>;
+  /** how many more there are than can be listed */
+  leftOut?: number;
+}
+
+/** `freeForm` says why the parameters are not known; every name and JSON value can be given then. */
+export interface SkillParameters {
+  jsonSchema: Record<string, unknown>;
+  fields: Array<SkillField>;
+  freeForm?: string | null;
+}
+
+/** `id` picks the very file where a shadowed or broken one is meant. */
+export interface SkillParams {
+  name: string;
+  agentId?: string | null;
+  id?: string | null;
+}
+
+/** Programs, environment variables and Python packages. */
+export interface SkillRequires {
+  bins: Array<string>;
+  env: Array<string>;
+  python: Array<string>;
+}
+
+export interface SkillTrusted {
+  skill: SkillInfo;
+}
+
+export interface SkillsListParams {
+  agentId?: string | null;
+}
+
+export interface SkillsTrustParams {
+  name: string;
+  agentId?: string | null;
+  id?: string | null;
+  /** of the version that was shown; another one by now is refused */
+  hash: string;
+}
+
+/** Skills came, went, changed or are trusted: ask for the list again. */
+export interface SkillsUpdatedData {
+}
+
 export interface Subscribed {
   seq: number;
 }
@@ -491,6 +591,9 @@ export interface Methods {
   "grants.revoke": { params: GrantsRevokeParams; result: Ok };
   "questions.answer": { params: QuestionsAnswerParams; result: Ok };
   "questions.list": { params: QuestionsListParams; result: QuestionList };
+  "skills.list": { params: SkillsListParams; result: SkillList };
+  "skills.get": { params: SkillParams; result: SkillDetail };
+  "skills.trust": { params: SkillsTrustParams; result: SkillTrusted };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
   "client.shows": { params: ClientShowsParams; result: ClientShows };
@@ -516,5 +619,6 @@ export interface Events {
   "chat.error": ChatErrorData;
   "chat.aborted": ChatAbortedData;
   "session.updated": SessionUpdatedData;
+  "skills.updated": SkillsUpdatedData;
   "client.request": ClientRequest;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from onyx_jupyter.server.methods import approvals, chat, clients, memory, models, questions, sessions, status
+from onyx_jupyter.server.methods import approvals, chat, clients, memory, models, questions, sessions, skills, status
 
 HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "health.check": status.health_check,
@@ -25,6 +25,9 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "grants.revoke": approvals.revoke_grant,
     "questions.answer": questions.answer,
     "questions.list": questions.list_questions,
+    "skills.list": skills.list_skills,
+    "skills.get": skills.get,
+    "skills.trust": skills.trust,
     "client.update": clients.update,
     "client.respond": clients.respond,
     "client.shows": clients.shows,

@@ -5,7 +5,7 @@ It never does anything with them: `methods/` answers, `socket` carries.
 
 from __future__ import annotations
 
-from onyx_jupyter.server.wire import approvals, chat, clients, events, memory, questions, sessions, status
+from onyx_jupyter.server.wire import approvals, chat, clients, events, memory, questions, sessions, skills, status
 from onyx_jupyter.server.wire.base import NoParams, Ok, Wire
 
 METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
@@ -26,6 +26,9 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "grants.revoke": (approvals.GrantsRevokeParams, Ok),
     "questions.answer": (questions.QuestionsAnswerParams, Ok),
     "questions.list": (questions.QuestionsListParams, questions.QuestionList),
+    "skills.list": (skills.SkillsListParams, skills.SkillList),
+    "skills.get": (skills.SkillParams, skills.SkillDetail),
+    "skills.trust": (skills.SkillsTrustParams, skills.SkillTrusted),
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
     "client.shows": (clients.ClientShowsParams, clients.ClientShows),
@@ -51,6 +54,7 @@ EVENTS: dict[str, type[Wire]] = {
     "chat.error": events.ChatErrorData,
     "chat.aborted": events.ChatAbortedData,
     "session.updated": events.SessionUpdatedData,
+    "skills.updated": skills.SkillsUpdatedData,
     "client.request": clients.ClientRequest,
 }
 """Every event with the model of its data."""

@@ -1,0 +1,111 @@
+"""`skills.*`: what skills there are, what they say, and trusting them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from onyx_jupyter.errors import PathNotAllowed
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.skills import SkillParams, SkillsListParams, SkillsTrustParams
+from onyx_jupyter.skills.parameters import Parameter, Parameters
+from onyx_jupyter.skills.skill import Listed, Skill
+from onyx_jupyter.tools.files.diff import unified_diff
+from onyx_jupyter.tools.skill_arguments import parameters_schema
+
+MAX_LISTED = 150
+MAX_TEXT_CHARS = 400_000
+
+
+async def list_skills(params: SkillsListParams, caller: Caller) -> dict[str, Any]:
+    listed = await caller.onyx.skills.all(params.agent_id)
+    infos = await asyncio.to_thread(_infos, listed[:MAX_LISTED], params.agent_id, caller)
+    return {"skills": infos, "leftOut": max(0, len(listed) - MAX_LISTED)}
+
+
+async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
+    item = await caller.onyx.skills.get(params.name, params.agent_id, id=params.id)
+    diff = None
+    if item.changed and item.trusted_text is not None:
+        diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
+    return {
+        "skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0],
+        "text": item.skill.text[:MAX_TEXT_CHARS],
+        "instructions": item.skill.instructions[:MAX_TEXT_CHARS],
+        "diff": diff,
+    }
+
+
+async def trust(params: SkillsTrustParams, caller: Caller) -> dict[str, Any]:
+    item = await caller.onyx.skills.trust(params.name, params.hash, f"user:{caller.user}", params.agent_id)
+    return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
+
+
+def fields_of(parameters: Parameters) -> list[dict[str, Any]]:
+    """The parameters as the wire has them, in order."""
+    return [_field(item) for item in parameters.items]
+
+
+def _infos(listed: Sequence[Listed], agent_id: str | None, caller: Caller) -> list[dict[str, Any]]:
+    """Makes a model of each skill's parameters, so for a thread."""
+    return [_info(item, agent_id, caller) for item in listed]
+
+
+def _info(item: Listed, agent_id: str | None, caller: Caller) -> dict[str, Any]:
+    skill = item.skill
+    needs = skill.requires
+    return {
+        "id": skill.id,
+        "name": skill.name,
+        "kind": skill.kind,
+        "description": skill.description,
+        "source": skill.source,
+        "path": _browser_path(skill, agent_id, caller),
+        "location": str(skill.path),
+        "state": item.state,
+        "reason": item.reason,
+        "trusted": item.trusted,
+        "changed": item.changed,
+        "hash": skill.digest,
+        "tool": skill.tool,
+        "kernel": skill.kernel,
+        "requires": {"bins": [*needs.bins], "env": [*needs.env], "python": [*needs.python]},
+        "parameters": _parameters(skill),
+        "files": [*skill.files],
+    }
+
+
+def _parameters(skill: Skill) -> dict[str, Any] | None:
+    if skill.parameters is None or skill.problem is not None:
+        return None
+    return {
+        "jsonSchema": parameters_schema(skill),
+        "fields": fields_of(skill.parameters),
+        "freeForm": skill.parameters.free_form,
+    }
+
+
+def _field(item: Parameter) -> dict[str, Any]:
+    kind = item.type
+    return {
+        "name": item.name,
+        "type": kind.name,
+        "required": item.required,
+        "nullable": kind.nullable,
+        "itemType": kind.item.name if kind.item else None,
+        "choices": [*kind.choices] if kind.name == "choice" else None,
+        "hasDefault": item.has_default,
+        "default": item.default,
+        "defaultText": item.source,
+        "description": item.description,
+    }
+
+
+def _browser_path(skill: Skill, agent_id: str | None, caller: Caller) -> str | None:
+    """The path with which JupyterLab opens it; None where it lies outside what the file browser shows."""
+    paths = caller.onyx.agent(agent_id).paths
+    try:
+        return paths.shown(paths.resolve(str(skill.path)))
+    except PathNotAllowed:
+        return None

@@ -1,0 +1,163 @@
+"""Finds the skills of an agent in their places, the nearest first, and says how each stands. It never runs one.
+
+What a file held is kept for as long as it looks the same (size, time, number). Whoever uses a skill reads it anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from onyx_jupyter.skills.markdown_skill import read_markdown_skill
+from onyx_jupyter.skills.needs import installed_kernels, what_is_missing
+from onyx_jupyter.skills.notebook_skill import read_notebook_skill
+from onyx_jupyter.skills.skill import Listed, Skill, Source
+from onyx_jupyter.skills.trust import TrustedSkill, TrustStore
+
+log = logging.getLogger(__name__)
+MAX_LOOKED_AT = 1000
+_NEVER = frozenset({"__pycache__", "node_modules"})
+_MAX_SEEN_FILES = 500
+
+Signature = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder with skills; `recorded` gives the hashes of files (by their path in it) that count as trusted."""
+
+    source: Source
+    folder: Path
+    recorded: Callable[[], Mapping[str, str]] = dict
+
+
+class SkillFinder:
+    """Reads places, for all agents. For threads, not the event loop."""
+
+    def __init__(
+        self,
+        trust: TrustStore,
+        environment: Mapping[str, str] = os.environ,
+        kernels: Callable[[], Mapping[str, str]] = installed_kernels,
+    ) -> None:
+        self._trust = trust
+        self._environment = environment
+        self._kernels = kernels
+        self._lock = threading.Lock()
+        self._kept: dict[Path, tuple[Signature, Skill]] = {}
+
+    def find(self, places: Sequence[Place]) -> list[Listed]:
+        """All of them by precedence then name; those that cannot be used too, with the reason."""
+        with self._lock:
+            skills = [skill for place in places for skill in self._in_place(place)]
+        trusted = {str(entry.path): entry for entry in self._trust.entries()}
+        digests = {entry.digest for entry in trusted.values()}
+        recorded = {place.source: place for place in places}
+        kernels = self._kernels() if skills else {}
+        listed: list[Listed] = []
+        taken: dict[str, Source] = {}
+        for skill in skills:
+            own = trusted.get(str(skill.path))
+            is_trusted = skill.digest in digests or _is_recorded(skill, recorded[skill.source])
+            item = self._judged(skill, taken.get(skill.name), own, kernels, is_trusted=is_trusted)
+            if item.state not in ("broken", "shadowed"):
+                taken[skill.name] = skill.source
+            listed.append(item)
+        return listed
+
+    def fresh(self, places: Sequence[Place]) -> list[Listed]:
+        """The same, with every file read anew."""
+        with self._lock:
+            self._kept.clear()
+        return self.find(places)
+
+    def _judged(
+        self,
+        skill: Skill,
+        shadow: Source | None,
+        own: TrustedSkill | None,
+        kernels: Mapping[str, str],
+        *,
+        is_trusted: bool,
+    ) -> Listed:
+        if skill.problem is not None:
+            return Listed(skill, "broken", skill.problem)
+        changed = not is_trusted and own is not None
+        item = Listed(skill, "ready", None, is_trusted, changed, own.text if own is not None else None)
+        missing = what_is_missing(skill, self._environment, kernels)
+        if shadow is not None:
+            return replace(item, state="shadowed", reason=f"The skill of the same name in the {shadow} place counts.")
+        if missing is not None:
+            return replace(item, state="missing", reason=missing)
+        if not is_trusted:
+            reason = "It has changed since it was trusted." if changed else "It is new and nobody has trusted it yet."
+            return replace(item, state="untrusted", reason=reason)
+        return item
+
+    def _in_place(self, place: Place) -> Iterator[Skill]:
+        for entry in _entries(place.folder):
+            try:
+                yield self._read(entry, place)
+            except OSError as error:
+                kind, name = ("notebook", entry.stem) if entry.suffix == ".ipynb" else ("text", entry.name)
+                problem = f"It cannot be read: {error.strerror or error}."
+                yield Skill(name, kind, "", place.source, entry, problem=problem)  # type: ignore[arg-type]
+
+    def _read(self, entry: Path, place: Place) -> Skill:
+        real = entry.resolve()
+        is_notebook = entry.suffix == ".ipynb"
+        if place.folder.resolve() not in real.parents:
+            problem = "It is a link out of the folder of skills."
+            name = entry.stem if is_notebook else entry.name
+            return Skill(name, "notebook" if is_notebook else "text", "", place.source, entry, problem=problem)
+        signature = (place.source, *_signature(real))
+        kept = self._kept.get(real)
+        if kept is not None and kept[0] == signature:
+            return kept[1]
+        skill = read_notebook_skill(real, place.source) if is_notebook else read_markdown_skill(real, place.source)
+        self._kept[real] = (signature, skill)
+        return skill
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What may be a skill there: notebooks and folders, by name. A place that is not there has none."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder))
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            log.warning("The skills in %s cannot be listed: %s", folder, error)
+        return []
+    paths = [folder / name for name in names if not name.startswith(".") and name not in _NEVER]
+    return [path for path in paths if path.suffix == ".ipynb" or path.is_dir()][:MAX_LOOKED_AT]
+
+
+def _signature(path: Path) -> Signature:
+    """What changes with the files. Raises: OSError."""
+    if not path.is_dir():
+        return _stamp(path)
+    stamps: list[object] = []
+    for place, folders, files in os.walk(path):
+        folders.sort()
+        stamps += [(name, *_stamp(Path(place) / name)) for name in sorted(files)]
+        if len(stamps) > _MAX_SEEN_FILES:
+            break
+    return tuple(stamps)
+
+
+def _stamp(path: Path) -> Signature:
+    status = path.lstat()
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
+
+
+def _is_recorded(skill: Skill, place: Place) -> bool:
+    """Whether every file of the skill is as the package brought it."""
+    recorded = place.recorded()
+    root = place.folder.resolve()
+    if not recorded or not skill.hashes or root not in skill.path.parents:
+        return False
+    folder = skill.folder.relative_to(root)
+    return all(recorded.get((folder / name).as_posix()) == sha256 for name, sha256 in skill.hashes.items())

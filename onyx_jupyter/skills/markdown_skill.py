@@ -1,0 +1,114 @@
+"""Reads a folder with a SKILL.md, the AgentSkills standard. It never follows a link out of that folder.
+
+Source: https://agentskills.io/specification
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from onyx_jupyter.skills.front_matter import requires_of, split_front_matter
+from onyx_jupyter.skills.skill import Skill, SkillProblem, Source, checked_description, checked_name
+
+SKILL_FILE = "SKILL.md"
+MAX_FILES = 200
+MAX_FOLDER_BYTES = 5_000_000
+MAX_SHOWN_CHARS = 400_000
+_NEVER = frozenset({"__pycache__", "node_modules"})
+
+
+def read_markdown_skill(folder: Path, source: Source) -> Skill:
+    """The skill, with its `problem` where it has one. Raises: OSError."""
+    path = folder / SKILL_FILE
+    skill = Skill(folder.name, "text", "", source, path)
+    if not path.is_file():
+        return replace(skill, problem=f"The folder has no {SKILL_FILE}.")
+    try:
+        names = files_of(folder)
+        contents = {name: (folder / name).read_bytes() for name in names}
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        skill = replace(skill, digest=_digest(hashes), text=_shown(contents), files=names[1:], hashes=hashes)
+        meta, body = split_front_matter(_decoded(contents[SKILL_FILE]))
+        return replace(
+            skill,
+            name=checked_name(meta.get("name"), must_be=folder.name),
+            description=checked_description(meta.get("description")),
+            instructions=body.strip(),
+            requires=requires_of(meta),
+        )
+    except SkillProblem as problem:
+        return replace(skill, problem=str(problem))
+
+
+def files_of(folder: Path) -> tuple[str, ...]:
+    """Its files by their paths within it, SKILL.md first. Raises: SkillProblem, OSError."""
+    names: list[str] = []
+    total = 0
+    for path in _walk(folder):
+        if not path.is_file():
+            continue
+        total += path.stat().st_size
+        names.append(path.relative_to(folder).as_posix())
+        if len(names) > MAX_FILES or total > MAX_FOLDER_BYTES:
+            raise SkillProblem(
+                f"The folder is too large: {MAX_FILES} files and {MAX_FOLDER_BYTES / 1e6:.0f} MB are the most."
+            )
+    return (SKILL_FILE, *sorted(name for name in names if name != SKILL_FILE))
+
+
+def read_file(skill: Skill, name: str) -> str:
+    """The text of one of the skill's files as it was when it was judged. Raises: SkillProblem."""
+    if name not in skill.hashes:
+        known = ", ".join(skill.hashes)
+        raise SkillProblem(f"There is no file {name!r} in the folder of {skill.name}. There are: {known}.")
+    try:
+        content = (skill.folder / name).read_bytes()
+    except OSError as error:
+        raise SkillProblem(f"{name} cannot be read: {error.strerror or error}.") from error
+    if hashlib.sha256(content).hexdigest() != skill.hashes[name]:
+        raise SkillProblem(f"{name} was changed at this very moment. Read it again.")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SkillProblem(f"{name} is no text: {len(content)} bytes.") from error
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Every file below; a link that leads out of the folder is an error, since what is behind it is not judged."""
+    root = folder.resolve()
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NEVER)
+        for name in [*folders, *(name for name in files if not name.startswith("."))]:
+            path = Path(place) / name
+            if path.is_symlink() and root not in path.resolve().parents:
+                raise SkillProblem(f"{path.relative_to(folder).as_posix()} is a link out of the skill's folder.")
+            if name in files:
+                yield path
+
+
+def _digest(hashes: dict[str, str]) -> str:
+    lines = [f"{name}\0{sha256}" for name, sha256 in sorted(hashes.items())]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _shown(contents: dict[str, bytes]) -> str:
+    """All its text files, one after the other, for people; of others only what they are."""
+    parts = []
+    for name, content in contents.items():
+        head = "" if name == SKILL_FILE else f"===== {name}\n"
+        try:
+            parts.append(head + content.decode("utf-8"))
+        except UnicodeDecodeError:
+            parts.append(f"{head}({len(content)} bytes, SHA-256 {hashlib.sha256(content).hexdigest()})\n")
+    return "\n".join(parts)[:MAX_SHOWN_CHARS]
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SkillProblem(f"{SKILL_FILE} is no UTF-8 text.") from error

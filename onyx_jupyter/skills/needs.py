@@ -1,0 +1,84 @@
+"""Checks what a skill requires against this machine: programs, variables, packages, the kernel. It installs nothing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from onyx_jupyter.skills.skill import Skill
+
+DEFAULT_KERNEL = "python3"
+
+
+def what_is_missing(skill: Skill, environment: Mapping[str, str], kernels: Mapping[str, str]) -> str | None:
+    """The first things that are missing, in words; None where all is there.
+
+    `kernels` gives for each kernel that is installed the program that it starts. Packages are looked up where the
+    kernel runs the Python of this server; in another one they are found missing when the skill runs.
+    """
+    path, needs = environment.get("PATH"), skill.requires
+    problems = [
+        *(f"the program `{name}` is not on the PATH" for name in needs.bins if shutil.which(name, path=path) is None),
+        *(f"the environment variable {name} is not set" for name in needs.env if not environment.get(name)),
+    ]
+    kernel = skill.kernel or DEFAULT_KERNEL
+    program = kernels.get(kernel)
+    if skill.kind == "notebook" and program is None:
+        problems.append(f"the kernel `{kernel}` is not installed")
+    elif skill.kind == "text" or _is_ours(program or ""):
+        problems += [problem for name in needs.python if (problem := _package_problem(name))]
+    if not problems:
+        return None
+    text = ", ".join(problems)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def installed_kernels() -> dict[str, str]:
+    """Name → the program that it starts."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    manager = KernelSpecManager()
+    found = {}
+    for name in manager.find_kernel_specs():
+        try:
+            argv = manager.get_kernel_spec(name).argv
+        except Exception:  # one broken spec of somebody else hides no other
+            continue
+        found[name] = argv[0] if argv else ""
+    return found
+
+
+def _is_ours(program: str) -> bool:
+    if program in ("python", "python3", f"python{sys.version_info.major}.{sys.version_info.minor}"):
+        return True  # jupyter_client takes the interpreter it runs in
+    return Path(program).absolute() == Path(sys.executable).absolute()
+
+
+def _package_problem(requirement: str) -> str | None:
+    """A distribution by its name and version, else a module by its name."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        wanted = Requirement(requirement)
+    except InvalidRequirement:
+        return f"`{requirement}` names no Python package"
+    if wanted.marker is not None and not wanted.marker.evaluate():
+        return None
+    try:
+        version = importlib.metadata.version(wanted.name)
+    except importlib.metadata.PackageNotFoundError:
+        return None if _has_module(wanted.name) else f"the Python package {wanted.name} is not installed"
+    if wanted.specifier.contains(version, prereleases=True):
+        return None
+    return f"the Python package {wanted.name} is {version}, and {wanted.specifier} is needed"
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return name.isidentifier() and importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,122 @@
+"""What a skill is, as it was read from its files. It never reads or judges one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from onyx_jupyter.skills.parameters import Parameters
+
+Kind = Literal["notebook", "text"]
+Source = Literal["project", "workspace", "home", "packaged"]
+State = Literal["ready", "untrusted", "missing", "broken", "shadowed"]
+
+TOOL_PREFIX = "skill_"
+MAX_NAME_CHARS = 64
+MAX_DESCRIPTION_CHARS = 1024
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# `skill_read` is a tool of its own.
+_TAKEN = frozenset({"read"})
+
+
+class SkillProblem(Exception):
+    """Why something cannot be a skill, in words for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requires:
+    """What a skill needs: programs on the PATH, environment variables that are set, Python packages (PEP 508)."""
+
+    bins: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One skill as its files say. Where `problem` is set it cannot be used, and the rest is what could be read.
+
+    `path` is the notebook or the SKILL.md, as a real path; `folder` holds a text skill's files, and `files` names those
+    beside SKILL.md. `digest` is the SHA-256 of everything that runs or instructs: outputs do not count. `text` is the
+    same for people to read. `hashes` are the SHA-256 of the files as they were read, by path within `folder`.
+    `content` is a notebook's nbformat 4 JSON without outputs.
+    """
+
+    name: str
+    kind: Kind
+    description: str
+    source: Source
+    path: Path
+    digest: str = ""
+    text: str = ""
+    instructions: str = ""
+    requires: Requires = field(default_factory=Requires)
+    parameters: Parameters | None = None
+    kernel: str | None = None
+    language: str = "python"
+    files: tuple[str, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    content: Mapping[str, Any] | None = None
+    problem: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+    @property
+    def id(self) -> str:
+        """Names this very file, also where another place has a skill of the same name."""
+        return f"{self.source}:{self.path}"
+
+    @property
+    def tool(self) -> str | None:
+        """The name of the tool that runs it."""
+        return TOOL_PREFIX + self.name.replace("-", "_") if self.kind == "notebook" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A skill with what is true of it here and now. `reason` says why it is not `ready`.
+
+    `changed`: another version of these files was trusted before, and `trusted_text` is how that one read.
+    """
+
+    skill: Skill
+    state: State
+    reason: str | None = None
+    trusted: bool = False
+    changed: bool = False
+    trusted_text: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether an agent is offered it: an untrusted one is, and its use asks for trust."""
+        return self.state in ("ready", "untrusted")
+
+
+def checked_name(name: object, *, must_be: str | None = None) -> str:
+    """Raises: SkillProblem."""
+    if not isinstance(name, str) or len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
+        shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:80]}…"
+        raise SkillProblem(
+            f"The name {shown} is no skill's name. Use up to {MAX_NAME_CHARS} lower-case letters and digits, "
+            "words joined by single hyphens."
+        )
+    if name in _TAKEN:
+        raise SkillProblem(f"The name {name!r} is taken by a tool of Onyx. Choose another one.")
+    if must_be is not None and name != must_be:
+        raise SkillProblem(f"The name {name!r} is not that of its folder, {must_be!r}. Make them the same.")
+    return name
+
+
+def checked_description(description: object) -> str:
+    """Raises: SkillProblem."""
+    text = description.strip() if isinstance(description, str) else ""
+    if not text:
+        raise SkillProblem("It has no description. Say in a sentence or two what it does and when to use it.")
+    if len(text) > MAX_DESCRIPTION_CHARS:
+        raise SkillProblem(f"Its description has {len(text):,} characters; {MAX_DESCRIPTION_CHARS:,} is the most.")
+    return text

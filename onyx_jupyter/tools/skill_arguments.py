@@ -1,0 +1,111 @@
+"""Makes a skill's parameters into arguments that are checked like any tool's. It never runs the skill."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError, create_model
+
+from onyx_jupyter.errors import InvalidArguments
+from onyx_jupyter.skills.parameter_types import ANY, ParameterType
+from onyx_jupyter.skills.parameters import Parameter, Parameters
+from onyx_jupyter.skills.skill import Skill
+from onyx_jupyter.tools.registry import in_words
+from onyx_jupyter.tools.spec import Arguments, schema_of
+
+# What can stand left of `=` in the languages that papermill writes; anything else could be code.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
+MAX_TEXT_CHARS = 1_000_000
+
+
+class SkillArguments(Arguments):
+    """Base of all skills' arguments: a parameter's own name is its alias, since fields may not be called anything."""
+
+    model_config = ConfigDict(alias_generator=None, protected_namespaces=())
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by parameter; what was left out is the notebook's own default."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class FreeArguments(SkillArguments):
+    """For a notebook whose parameters cannot be looked up."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def arguments_of(skill: Skill) -> type[SkillArguments]:
+    """The model that checks what a skill is given."""
+    parameters = skill.parameters or Parameters()
+    if parameters.free_form is not None:
+        return FreeArguments
+    fields: dict[str, Any] = {f"p{index}": _field(item) for index, item in enumerate(parameters.items)}
+    return create_model(f"{skill.name} arguments", __base__=SkillArguments, **fields)
+
+
+def parameters_schema(skill: Skill) -> dict[str, Any]:
+    """The JSON schema of what a skill is given."""
+    return schema_of(arguments_of(skill))
+
+
+def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments:
+    """Raises: InvalidArguments that names each wrong parameter."""
+    model = arguments_of(skill)
+    try:
+        checked = model.model_validate(dict(given))
+    except ValidationError as error:
+        known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
+        raise InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.") from error
+    return with_plain_names(checked)
+
+
+def with_plain_names(arguments: SkillArguments) -> SkillArguments:
+    """The same. Raises: InvalidArguments where a free-form name is none: it would become code."""
+    for name in arguments.model_extra or {}:
+        if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+            raise InvalidArguments(f"`{name[:80]}` is no name that a parameter can have.")
+    return arguments
+
+
+def _field(parameter: Parameter) -> tuple[Any, Any]:
+    facts: dict[str, Any] = {"alias": parameter.name}
+    if parameter.description:
+        facts["description"] = parameter.description
+    elif parameter.type.name == "path":
+        facts["description"] = "A path."
+    if parameter.required:
+        return _python_type(parameter.type), Field(**facts)
+    # A default that only running the cell gives is left out of the schema: None, which is never sent on.
+    return _python_type(parameter.type), Field(default=parameter.default, **facts)
+
+
+def _python_type(kind: ParameterType) -> Any:
+    made = _bare_type(kind)
+    return made | None if kind.nullable and kind.name != "any" else made
+
+
+def _bare_type(kind: ParameterType) -> Any:
+    match kind.name:
+        case "integer":
+            return int
+        case "number":
+            return float
+        case "boolean":
+            return bool
+        case "string" | "path":
+            return str
+        case "array":
+            return list[_python_type(kind.item or ANY)]  # type: ignore[misc]
+        case "object":
+            return dict[str, _python_type(kind.item or ANY)]  # type: ignore[misc]
+        case "choice":
+            return Literal[kind.choices]
+        case "union":
+            return reduce(or_, (_python_type(option) for option in kind.options))
+        case "any":
+            return Any

@@ -1,0 +1,279 @@
+"""Which skills there are, which of two counts, and why one cannot be used."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.skills.discovery import Place, SkillFinder
+from onyx_jupyter.skills.skill import Listed
+from onyx_jupyter.skills.trust import TrustStore
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.skills.notebooks import cell, notebook, places, write_notebook, write_text_skill
+
+KERNELS = {"python3": "python", "ir": "R"}
+
+
+class Shelf:
+    """The four places in a folder."""
+
+    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.trust = TrustStore(folder / "trusted-skills.json", FakeClock())
+        self.finder = SkillFinder(self.trust, environment or {}, lambda: KERNELS)
+
+    def all(self) -> list[Listed]:
+        return self.finder.find(places(self.folder))
+
+    def named(self, name: str) -> list[Listed]:
+        return [item for item in self.all() if item.skill.name == name]
+
+    def one(self, name: str) -> Listed:
+        (item,) = self.named(name)
+        return item
+
+    def trusted(self, name: str) -> None:
+        self.trust.add(self.one(name).skill, "ada")
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+def test_no_place_has_to_be_there(shelf: Shelf) -> None:
+    assert shelf.all() == []
+
+
+def test_the_nearest_place_counts_and_the_others_say_so(shelf: Shelf) -> None:
+    for source in ("packaged", "home", "workspace", "project"):
+        write_notebook(shelf.folder / source / "count.ipynb", description=f"From {source}.")
+    found = shelf.named("count")
+    assert [(item.skill.source, item.state) for item in found] == [
+        ("project", "untrusted"),
+        ("workspace", "shadowed"),
+        ("home", "shadowed"),
+        ("packaged", "shadowed"),
+    ]
+    assert "project" in (found[1].reason or "")
+
+
+def test_a_broken_one_hides_no_other_of_its_name(shelf: Shelf) -> None:
+    (shelf.folder / "project").mkdir()
+    (shelf.folder / "project" / "count.ipynb").write_text("{")
+    write_notebook(shelf.folder / "home" / "count.ipynb")
+    assert [item.state for item in shelf.named("count")] == ["broken", "untrusted"]
+
+
+def test_a_notebook_says_who_it_is_in_its_metadata_or_in_a_first_raw_cell(shelf: Shelf) -> None:
+    write_notebook(shelf.folder / "home" / "by-metadata.ipynb", description="One.")
+    raw = cell("---\nname: by-cell\ndescription: Two.\nrequires:\n  env: [TOKEN]\n---", kind="raw")
+    content = notebook([raw, cell("n: int = 3  # how many", "parameters")])
+    (shelf.folder / "home" / "by-cell.ipynb").write_text(json.dumps(content))
+    assert shelf.one("by-metadata").skill.description == "One."
+    skill = shelf.one("by-cell").skill
+    assert (skill.description, skill.requires.env, skill.problem) == ("Two.", ("TOKEN",), None)
+    assert skill.parameters is not None
+    assert [(item.name, item.default, item.description) for item in skill.parameters.items] == [("n", 3, "how many")]
+    assert skill.tool == "skill_by_cell"
+
+
+def test_a_text_skill_is_read_with_its_files(shelf: Shelf) -> None:
+    write_text_skill(shelf.folder / "home" / "house-style", "Write plainly.", notes__words_md="Short ones.")
+    skill = shelf.one("house-style").skill
+    assert (skill.kind, skill.instructions, skill.files, skill.tool) == (
+        "text",
+        "Write plainly.",
+        ("notes/words.md",),
+        None,
+    )
+    assert "Short ones." in skill.text
+
+
+MALFORMED: dict[str, Any] = {
+    "no json": ("{", "JSON cannot be read"),
+    "no object": ("[]", "no object"),
+    "old format": (json.dumps({"nbformat": 3, "worksheets": [], "metadata": {}}), "format 3"),
+    "no format": (json.dumps({"cells": []}), "says no notebook format"),
+    "no cells": (json.dumps({"nbformat": 4, "metadata": {}}), "malformed"),
+    "odd cell": (json.dumps({"nbformat": 4, "metadata": {}, "cells": [{"cell_type": "code", "source": 5}]}), "malfor"),
+    "nothing of itself": (json.dumps(notebook([cell("1")])), "says nothing of itself"),
+    "metadata no object": (json.dumps(notebook([cell("1")], "count")), "no object with name"),
+    "bad name": (json.dumps(notebook([cell("1")], {"name": "Count It", "description": "x"})), "no skill's name"),
+    "taken name": (json.dumps(notebook([cell("1")], {"name": "read", "description": "x"})), "is taken"),
+    "no description": (json.dumps(notebook([cell("1")], {"name": "odd"})), "no description"),
+    "long description": (json.dumps(notebook([cell("1")], {"name": "odd", "description": "x" * 1025})), "1,025"),
+    "bad yaml": (json.dumps(notebook([cell("name: [", kind="raw")])), "YAML cannot be read"),
+    "bad needs": (
+        json.dumps(notebook([cell("1")], {"name": "odd", "description": "x", "requires": {"python": [1]}})),
+        "requires.python",
+    ),
+    "unknown need": (
+        json.dumps(notebook([cell("1")], {"name": "odd", "description": "x", "requires": {"gpu": ["a"]}})),
+        "'gpu'",
+    ),
+    "parameters that do not parse": (
+        json.dumps(notebook([cell("n = = 3", "parameters")], {"name": "odd", "description": "x"})),
+        "does not parse: line 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), MALFORMED.values(), ids=MALFORMED.keys())
+def test_what_cannot_be_used_is_listed_with_its_reason_and_hides_nothing(shelf: Shelf, text: str, reason: str) -> None:
+    write_notebook(shelf.folder / "home" / "fine.ipynb")
+    (shelf.folder / "home" / "odd.ipynb").write_text(text)
+    broken = [item for item in shelf.all() if item.state == "broken"]
+    assert [reason in (item.reason or "") for item in broken] == [True], broken
+    assert shelf.one("fine").state == "untrusted"
+
+
+TEXT_PROBLEMS = {
+    "no yaml": ("Just words", "does not begin with YAML"),
+    "other name": ("---\nname: other\ndescription: x\n---\n", "not that of its folder"),
+    "no mapping": ("---\n- a\n---\n", "no mapping"),
+    "no description": ("---\nname: odd\n---\n", "no description"),
+    "constructing": ("---\nname: odd\ndescription: !!python/object/apply:os.system ['true']\n---\n", "YAML cannot be"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), TEXT_PROBLEMS.values(), ids=TEXT_PROBLEMS.keys())
+def test_a_skill_md_that_cannot_be_used_says_why(shelf: Shelf, text: str, reason: str) -> None:
+    folder = write_text_skill(shelf.folder / "home" / "odd")
+    (folder / "SKILL.md").write_text(text)
+    item = shelf.one("odd")
+    assert item.state == "broken"
+    assert reason in (item.reason or "")
+
+
+def test_a_folder_without_skill_md_and_a_file_that_is_no_text_are_broken(shelf: Shelf) -> None:
+    (shelf.folder / "home" / "empty").mkdir(parents=True)
+    folder = write_text_skill(shelf.folder / "home" / "noise")
+    (folder / "SKILL.md").write_bytes(b"---\nname: noise\ndescription: \xff\n---\n")
+    assert "has no SKILL.md" in (shelf.one("empty").reason or "")
+    assert "UTF-8" in (shelf.one("noise").reason or "")
+
+
+def test_links_that_lead_out_are_refused(shelf: Shelf, tmp_path: Path) -> None:
+    outside = write_notebook(tmp_path / "elsewhere" / "far.ipynb")
+    home = shelf.folder / "home"
+    home.mkdir()
+    (home / "far.ipynb").symlink_to(outside)
+    (home / "gone").symlink_to(tmp_path / "elsewhere")
+    folder = write_text_skill(home / "leaky")
+    (tmp_path / "secret.txt").write_text("key")
+    (folder / "data.txt").symlink_to(tmp_path / "secret.txt")
+    reasons = {item.skill.name: item.reason or "" for item in shelf.all()}
+    assert "link out of" in reasons["far"]
+    assert "link out of" in reasons["gone"]
+    assert "data.txt is a link out of" in reasons["leaky"]
+    assert all("key" not in item.skill.text for item in shelf.all())
+
+
+def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, {"PATH": str(tmp_path), "TOKEN": ""})
+    needs = {"bins": ["ghost"], "env": ["TOKEN"], "python": ["pytest", "no-such-thing", "pydantic<1", "json"]}
+    write_notebook(tmp_path / "home" / "needy.ipynb", requires=needs)
+    item = shelf.one("needy")
+    assert item.state == "missing"
+    reason = item.reason or ""
+    assert "`ghost` is not on the PATH" in reason
+    assert "TOKEN is not set" in reason
+    assert "no-such-thing is not installed" in reason
+    assert "pydantic is" in reason
+    assert "pytest" not in reason
+    assert "json" not in reason
+
+
+def test_a_kernel_that_is_not_installed_is_missing(shelf: Shelf) -> None:
+    content = notebook([cell("1")], {"description": "x"}, kernelspec={"name": "julia", "language": "julia"})
+    (shelf.folder / "home").mkdir()
+    (shelf.folder / "home" / "other.ipynb").write_text(json.dumps(content))
+    assert shelf.one("other").reason == "The kernel `julia` is not installed."
+
+
+def test_trust_holds_for_that_version_alone(shelf: Shelf) -> None:
+    path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
+    assert shelf.one("count").state == "untrusted"
+    shelf.trusted("count")
+    assert (shelf.one("count").state, shelf.one("count").trusted) == ("ready", True)
+    write_notebook(path, cell("print(2)"))
+    item = shelf.one("count")
+    assert (item.state, item.trusted, item.changed) == ("untrusted", False, True)
+    assert "print(1)" in (item.trusted_text or "")
+    assert "print(2)" in item.skill.text
+
+
+def test_outputs_change_no_trust_and_tags_kernel_and_needs_do(shelf: Shelf) -> None:
+    path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
+    shelf.trusted("count")
+    content = json.loads(path.read_text())
+    content["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "1\n"}]
+    content["cells"][0]["execution_count"] = 3
+    path.write_text(json.dumps(content))
+    assert shelf.one("count").state == "ready"
+    for change in (
+        lambda made: made["cells"][0]["metadata"].update(tags=["parameters"]),
+        lambda made: made["metadata"]["kernelspec"].update(name="ir"),
+        lambda made: made["metadata"]["onyx"]["skill"].update(requires={"env": ["PATH"]}),
+        lambda made: made["cells"][0].update(cell_type="raw"),
+    ):
+        changed = json.loads(json.dumps(content))
+        change(changed)
+        path.write_text(json.dumps(changed))
+        assert not shelf.one("count").trusted
+
+
+def test_a_further_file_of_a_text_skill_is_part_of_what_is_trusted(shelf: Shelf) -> None:
+    folder = write_text_skill(shelf.folder / "home" / "house-style", run_sh="echo hello")
+    shelf.trusted("house-style")
+    assert shelf.one("house-style").state == "ready"
+    (folder / "run.sh").write_text("echo other")
+    assert shelf.one("house-style").state == "untrusted"
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(shelf: Shelf) -> None:
+    path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
+    shelf.trusted("count")
+    before = path.stat()
+    path.write_text(path.read_text().replace("print(1)", "print(2)"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert not shelf.one("count").trusted
+
+
+def test_files_that_stay_are_read_once(shelf: Shelf) -> None:
+    path = write_notebook(shelf.folder / "home" / "count.ipynb")
+    first = shelf.one("count").skill
+    assert shelf.one("count").skill is first
+    path.write_text(path.read_text().replace("Does it.", "Does it anew."))
+    assert shelf.one("count").skill.description == "Does it anew."
+
+
+def test_packaged_skills_are_trusted_as_they_were_installed(tmp_path: Path) -> None:
+    write_notebook(tmp_path / "packaged" / "mine.ipynb")
+    write_text_skill(tmp_path / "packaged" / "words")
+    finder = SkillFinder(TrustStore(tmp_path / "trust.json", FakeClock()), {}, lambda: KERNELS)
+    plain = finder.find([Place("packaged", tmp_path / "packaged")])
+    assert {item.state for item in plain} == {"untrusted"}
+    recorded = {
+        (item.skill.folder.relative_to(tmp_path / "packaged") / name).as_posix(): sha256
+        for item in plain
+        for name, sha256 in item.skill.hashes.items()
+    }
+    place = Place("packaged", tmp_path / "packaged", lambda: recorded)
+    assert {item.state for item in finder.find([place])} == {"ready"}
+    (tmp_path / "packaged" / "words" / "more.md").write_text("Not from the package.")
+    assert [(item.skill.name, item.state) for item in finder.find([place])] == [
+        ("mine", "ready"),
+        ("words", "untrusted"),
+    ]
+
+
+def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:
+    write_notebook(shelf.folder / "home" / "count.ipynb")
+    shelf.trusted("count")
+    (shelf.folder / "trusted-skills.json").write_text('{"skills": 5}')
+    assert shelf.one("count").state == "untrusted"
