@@ -10,6 +10,9 @@ from onyx_jupyter.messages import Message
 CHARS_PER_TOKEN = 3.0
 _MESSAGE_TOKENS = 8
 _CUT_MARK = "\n[… shortened …]\n"
+# What Message.text puts around a context, and what is too little of one to say anything.
+_FRAME_CHARS = 20
+_LEAST_CONTEXT_CHARS = 100
 
 
 def fit(messages: Sequence[Message], budget_tokens: int, *, chars_per_token: float = CHARS_PER_TOKEN) -> list[Message]:
@@ -47,11 +50,20 @@ def _shorten(messages: Sequence[Message], budget_tokens: int, chars_per_token: f
 
 
 def _cut(message: Message, limit_chars: int) -> Message:
-    if len(message.content) <= limit_chars:
+    """What was said comes before what went along with it."""
+    if len(message.text) <= limit_chars:
         return message
+    content = _middle_out(message.content, limit_chars)
+    left = limit_chars - len(content) - _FRAME_CHARS
+    context = _middle_out(message.context, left) if left > _LEAST_CONTEXT_CHARS else ""
+    return Message(message.role, content, message.tool_calls, message.tool_call_id, context)
+
+
+def _middle_out(text: str, limit_chars: int) -> str:
+    if len(text) <= limit_chars:
+        return text
     half = (limit_chars - len(_CUT_MARK)) // 2
-    content = message.content[:half] + _CUT_MARK + message.content[-half:]
-    return Message(message.role, content, message.tool_calls, message.tool_call_id)
+    return text[:half] + _CUT_MARK + text[-half:]
 
 
 def _length(message: Message) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AUTO_DEFAULT
+from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.memory.word_search import Passage
@@ -33,6 +35,7 @@ from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
+from onyx_jupyter.runtime.sent_context import SentContext, no_kernels
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
@@ -127,6 +130,7 @@ class Onyx:
             on_change=lambda: self.streams.broadcast("skills.updated", {}),
         )
         self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
+        self._context = SentContext(notebooks, no_kernels, self.redact)
         self._approvals: ApprovalBroker | None = None
         self._questions: Questions | None = None
         self._runs: Runs | None = None
@@ -262,24 +266,50 @@ class Onyx:
     ) -> Sent:
         """Which run will answer; the message is on disk when this returns.
 
-        `when_busy` says what happens where a run goes on (the configuration's choice where None); `interactive` False
-        says that nobody is there to answer the agent's questions; `sender` is the session, agent and run that wrote it,
-        where no person did; `kernel` (kernelId, name) is the one whose cell asks and waits.
+        `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
+        goes on (the configuration's choice where None); `interactive` False says that nobody is there to answer the
+        agent's questions; `sender` is the session, agent and run that wrote it, where no person did; `kernel`
+        (kernelId, name) is the one whose cell asks and waits.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
         notebooks = self._notebooks_in_tabs() if sender is None else {}
+        items = await self._read_context(transcript, context, model)
         facts = {
             "model": model,
             "mode": mode,
-            "context": list(context),
+            "context": items,
             "notebooks": notebooks,
             "from": sender,
             "kernel": await asking_kernel(kernel, self.notebook_of) if kernel else None,
         }
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
-        return await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
+        sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
+        return replace(sent, context=items)
+
+    async def preview_context(
+        self, session_key: str | None, items: Sequence[Mapping[str, Any]], model: str | None
+    ) -> list[dict[str, Any]]:
+        """What the model would get of these items, were they sent now. Raises: NotFound, StorageError."""
+        transcript = await self.sessions.get(session_key) if session_key else None
+        return await self._read_context(transcript, items, model)
+
+    async def _read_context(
+        self, transcript: SessionTranscript | None, items: Sequence[Mapping[str, Any]], model: str | None
+    ) -> list[dict[str, Any]]:
+        if not items:
+            return []
+        summary = summarise(transcript.entries) if transcript is not None else None
+        parts = self.agent(summary.agent_id if summary else None)
+        model_id = model or (summary.model if summary else None) or self.settings.config.model_of(parts.config)
+        return await self._context.resolve(items, parts.paths, light=self._is_light(model_id))
+
+    def _is_light(self, model_id: str) -> bool:
+        try:
+            return self.models.open(model_id).light
+        except OnyxError:
+            return False  # whoever asks it will read why it cannot be had
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""

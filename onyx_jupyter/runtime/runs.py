@@ -51,10 +51,14 @@ WhenBusy = Literal["steer", "followup", "interrupt"]
 
 @dataclass(frozen=True)
 class Sent:
-    """Where a message went: `run_id` answers it; `started` says that nothing else was going on."""
+    """Where a message went: `run_id` answers it; `started` says that nothing else was going on.
+
+    `context` is what went along with it, as the model gets it.
+    """
 
     run_id: str
     delivery: Literal["started", "steer", "followup", "interrupt"]
+    context: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,17 @@ from onyx_jupyter.server.wire.base import APPLICATION_ERROR, INTERNAL_ERROR, INV
 log = logging.getLogger(__name__)
 
 HEALTH = "health.check"
-SLOW_METHODS = frozenset({"models.list"})
+SEND = "chat.send"
+SLOW_METHODS = frozenset({"models.list", "context.preview"})
 
 
 class Connection:
     """A client, by the function that sends a frame to it.
 
-    Its requests are answered one after the other, so that two messages keep their order; those that may wait for a
-    network are answered beside the others, so that Stop never waits behind them.
+    Its requests are answered one after the other; those that may wait for a network are answered beside the others, so
+    that Stop never waits behind them. What goes along with a message may have to be read from the client itself, whose
+    answer comes over the same line: so messages are handled beside the others, too, and one after the other in a row of
+    their own, where they keep their order.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Connection:
         self._tabs = tabs
         self._send = send
         self._slow: set[asyncio.Task[None]] = set()
+        self._last_send: asyncio.Task[None] | None = None
         self._caller = Caller(onyx, tabs, tabs.opened(self._ask_tab), user, health, send)
         onyx.streams.connect(send)
 
@@ -62,8 +66,19 @@ class Connection:
             task = asyncio.create_task(self._answer(request_id, method, params), name=f"onyx {method}")
             self._slow.add(task)
             task.add_done_callback(self._slow.discard)
+        elif method == SEND and (params.get("context") or self._last_send is not None):
+            before = self._last_send
+            self._last_send = asyncio.create_task(self._after(before, request_id, params), name=f"onyx {method}")
         else:
             await self._answer(request_id, method, params)
+
+    async def _after(self, before: asyncio.Task[None] | None, request_id: str, params: Mapping[str, Any]) -> None:
+        """Answers a message when the one before it has been. It is not cancelled with the client: it was said."""
+        if before is not None:
+            await asyncio.wait({before})
+        await self._answer(request_id, SEND, params)
+        if self._last_send is asyncio.current_task():
+            self._last_send = None
 
     def close(self) -> None:
         """The client has gone; its runs go on."""

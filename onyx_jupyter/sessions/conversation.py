@@ -13,13 +13,11 @@ from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
+from onyx_jupyter.sessions.sent_along import sent_along
 
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
 UNTITLED = "New chat"
-FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
-
-FROM_CELL = "asked from a cell of {notebook}, whose kernel waits for the answer: no cell of it can run until then"
 
 
 def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = None) -> list[Message]:
@@ -208,30 +206,9 @@ def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
 
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
-    message = Message(entry.role, entry.content, calls, context=_context(entry))
+    message = Message(entry.role, entry.content, calls, context=sent_along(entry))
     words = (entry.content,) if entry.role == "user" and entry.sender is None else ()
     return Block(entry.id, entry.run_id or "", (message, *told), words=words)
-
-
-def _context(entry: Entry) -> str:
-    """What was sent along with a user's message, in words for the model."""
-    if entry.role != "user":
-        return ""
-    sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
-    parts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
-    parts += [_context_text(item) for item in sent if isinstance(item, Mapping)] if isinstance(sent, list) else []
-    if entry.kernel is not None:
-        parts.append(FROM_CELL.format(notebook=entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"))
-    if isinstance(notebooks, dict):
-        parts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
-        others = notebooks.get("open")
-        parts += [f"also open: {', '.join(map(str, others))}"] if others and isinstance(others, list) else []
-    return "; ".join(parts)
-
-
-def _context_text(item: Mapping[str, Any]) -> str:
-    place = f"{item.get('type')} {item.get('path')}" + (f" cell {item['cellId']}" if item.get("cellId") else "")
-    return f"{place}:\n{item['text']}\n" if item.get("text") else place
 
 
 def _one_line(text: str, limit: int) -> str:

@@ -16,7 +16,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
             call = ToolCall(f"c{number}", "exec", {"command": "ls"})
             messages += [Message("assistant", "", (call,)), Message("tool", draw(st.text(max_size=900)), (), call.id)]
         messages.append(Message("assistant", draw(st.text(max_size=300))))
-    return [*messages, Message("user", draw(st.text(max_size=300)))]
+    return [*messages, Message("user", draw(st.text(max_size=300)), context=draw(st.text(max_size=5000)))]
 
 
 @given(conversations(), st.integers(200, 1500))
@@ -43,3 +43,12 @@ def test_a_last_turn_that_is_too_long_is_shortened_in_its_middle() -> None:
     assert kept.content.startswith("start ")
     assert kept.content.endswith(" end")
     assert "shortened" in kept.content
+
+
+def test_what_went_along_is_shortened_before_the_question_is() -> None:
+    asked = Message("user", "Why is this wrong?", context="begin " + "x" * 9000 + " end")
+    (kept,) = fit([Message("user", "old"), asked], 300)
+    assert kept.content == "Why is this wrong?"
+    assert kept.context.startswith("begin ")
+    assert kept.context.endswith(" end")
+    assert estimate([kept]) <= 300

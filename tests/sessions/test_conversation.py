@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Message, ToolCall
-from onyx_jupyter.sessions.conversation import FROM_SESSION, blocks, conversation, open_approvals, open_calls, summarise
+from onyx_jupyter.sessions.conversation import blocks, conversation, open_approvals, open_calls, summarise
 from onyx_jupyter.sessions.entry import Entry, from_json
 from onyx_jupyter.sessions.run_order import unfinished_runs
+from onyx_jupyter.sessions.sent_along import FROM_SESSION
 
 
 def entry(role: str, content: str = "", run: str | None = "r1", **more: Any) -> Entry:
@@ -92,7 +93,25 @@ def test_what_was_sent_along_follows_the_words():
     context = [{"type": "cell", "path": "a.ipynb", "cellId": "c7", "text": "x = 1"}, {"type": "file", "path": "b.csv"}]
     (message,) = conversation([asked("Look", context=context)], "r1")
     assert message.content == "Look"
-    assert message.text == "Look\n\n[Sent along: cell a.ipynb cell c7:\nx = 1\n; file b.csv]"
+    assert message.text == "Look\n\n[Sent along: file b.csv\n\ncell a.ipynb cell c7:\nx = 1\n]"
+
+
+def test_each_thing_sent_along_is_named_by_what_it_is():
+    context = [
+        {"type": "variable", "path": "a.ipynb", "name": "df", "text": "DataFrame (3, 2)"},
+        {"type": "error", "path": "a.ipynb", "cellId": "c7", "label": "cell 4", "text": "KeyError: 'x'"},
+        {"type": "selection", "path": "a.py", "startLine": 3, "endLine": 5, "text": "def f(): ..."},
+        {"type": "selection", "path": "a.ipynb", "cellId": "c8", "startLine": 2, "text": "x"},
+        {"type": "notebook", "path": "a.ipynb", "cellId": "c7"},
+    ]
+    (message,) = conversation([asked("Look", context=context)], "r1")
+    assert [line for line in message.context.splitlines() if ".ipynb" in line or ".py" in line] == [
+        "notebook a.ipynb cell c7",
+        "variable df of a.ipynb:",
+        "error in a.ipynb cell c7:",
+        "selection in a.py lines 3–5:",
+        "selection in a.ipynb cell c8 line 2:",
+    ]
 
 
 def test_a_message_from_another_session_is_no_word_of_the_users():

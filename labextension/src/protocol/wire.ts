@@ -138,6 +138,8 @@ export interface ChatSendParams {
 export interface ChatSent {
   runId: string;
   delivery?: "started" | "steer" | "followup" | "interrupt" | null;
+  /** what went along, as the model gets it */
+  context?: Array<SentItem> | null;
 }
 
 export interface ChatStartedData {
@@ -198,12 +200,33 @@ export interface Component {
   hint?: string | null;
 }
 
-/** Something sent along with a message, named as in the file browser. */
+/**
+ * Something sent along with a message, named as in the file browser. Its text is read when it is sent.
+ *
+ * `text` is what the client itself read: a selection always, with its lines (counted from 1) where they are known.
+ * `cellId` belongs to a cell, an error, a selection in a cell, and to the notebook for the cell one stands in; `name`
+ * is a variable of the notebook's kernel; `label` is what a person would call it (cell 4).
+ */
 export interface ContextItem {
-  type: "notebook" | "cell" | "file" | "selection";
+  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error";
   path: string;
   cellId?: string | null;
+  name?: string | null;
+  startLine?: number | null;
+  endLine?: number | null;
+  label?: string | null;
   text?: string | null;
+}
+
+export interface ContextPreview {
+  items: Array<SentItem>;
+}
+
+/** What would be sent with these items now, in this session and to this model. */
+export interface ContextPreviewParams {
+  items: Array<ContextItem>;
+  sessionKey?: string | null;
+  model?: string | null;
 }
 
 /** One line of a transcript, as it stands on disk. `meta.kind` tells a system entry's meaning. */
@@ -351,6 +374,20 @@ export interface QuestionsAnswerParams {
 
 export interface QuestionsListParams {
   sessionKey?: string | null;
+}
+
+/** An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read. */
+export interface SentItem {
+  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error";
+  path: string;
+  cellId?: string | null;
+  name?: string | null;
+  startLine?: number | null;
+  endLine?: number | null;
+  label?: string | null;
+  text?: string | null;
+  tokens: number;
+  problem?: string | null;
 }
 
 export interface SessionCreated {
@@ -584,6 +621,7 @@ export interface Methods {
   "chat.send": { params: ChatSendParams; result: ChatSent };
   "chat.history": { params: ChatHistoryParams; result: ChatHistory };
   "chat.abort": { params: ChatAbortParams; result: Ok };
+  "context.preview": { params: ContextPreviewParams; result: ContextPreview };
   "exec.approve": { params: ExecApproveParams; result: Ok };
   "exec.deny": { params: ExecDenyParams; result: Ok };
   "approvals.list": { params: ApprovalsListParams; result: ApprovalList };

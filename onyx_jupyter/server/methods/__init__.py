@@ -18,6 +18,7 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "chat.send": chat.send,
     "chat.history": chat.history,
     "chat.abort": chat.abort,
+    "context.preview": chat.preview_context,
     "exec.approve": approvals.approve,
     "exec.deny": approvals.deny,
     "approvals.list": approvals.list_approvals,

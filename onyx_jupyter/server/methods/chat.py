@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.chat import ChatAbortParams, ChatHistoryParams, ChatSendParams
+from onyx_jupyter.server.wire.chat import (
+    ChatAbortParams,
+    ChatHistoryParams,
+    ChatSendParams,
+    ContextItem,
+    ContextPreviewParams,
+)
 from onyx_jupyter.sessions.entry import to_json
 
 
@@ -14,17 +21,21 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
     onyx = caller.onyx
     await onyx.sessions.get(params.session_key)
     onyx.streams.watch(params.session_key, caller.send)
-    context = [item.model_dump(by_alias=True, exclude_none=True) for item in params.context or []]
     sent = await onyx.send(
         params.session_key,
         params.message,
         model=params.model,
         mode=params.mode,
-        context=context,
+        context=_items(params.context or []),
         when_busy=params.when_busy,
         kernel=params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None,
     )
-    return {"runId": sent.run_id, "delivery": sent.delivery}
+    return {"runId": sent.run_id, "delivery": sent.delivery, "context": list(sent.context) or None}
+
+
+async def preview_context(params: ContextPreviewParams, caller: Caller) -> dict[str, Any]:
+    items = await caller.onyx.preview_context(params.session_key, _items(params.items), params.model)
+    return {"items": items}
 
 
 async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
@@ -39,3 +50,7 @@ async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
 
 async def abort(params: ChatAbortParams, caller: Caller) -> dict[str, Any]:
     return {"ok": await caller.onyx.abort(params.run_id)}
+
+
+def _items(items: Sequence[ContextItem]) -> list[dict[str, Any]]:
+    return [item.model_dump(by_alias=True, exclude_none=True) for item in items]

@@ -19,6 +19,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "chat.send": (chat.ChatSendParams, chat.ChatSent),
     "chat.history": (chat.ChatHistoryParams, chat.ChatHistory),
     "chat.abort": (chat.ChatAbortParams, Ok),
+    "context.preview": (chat.ContextPreviewParams, chat.ContextPreview),
     "exec.approve": (approvals.ExecApproveParams, Ok),
     "exec.deny": (approvals.ExecDenyParams, Ok),
     "approvals.list": (approvals.ApprovalsListParams, approvals.ApprovalList),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from onyx_jupyter.events import to_camel
 from onyx_jupyter.server.wire.base import MAX_MESSAGE_CHARS, Wire
 from onyx_jupyter.server.wire.sessions import Entry
+
+MAX_CONTEXT_ITEMS = 30
 
 
 class ChatSendParams(Wire):
     session_key: str
     message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS)
-    context: list[ContextItem] | None = None
+    context: list[ContextItem] | None = Field(default=None, max_length=MAX_CONTEXT_ITEMS)
     model: str | None = None
     mode: Literal["ask", "agent", "auto"] | None = None
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
@@ -32,12 +35,50 @@ class FromKernel(Wire):
 
 
 class ContextItem(Wire):
-    """Something sent along with a message, named as in the file browser."""
+    """Something sent along with a message, named as in the file browser. Its text is read when it is sent.
 
-    type: Literal["notebook", "cell", "file", "selection"]
-    path: str
-    cell_id: str | None = None
+    `text` is what the client itself read: a selection always, with its lines (counted from 1) where they are known.
+    `cellId` belongs to a cell, an error, a selection in a cell, and to the notebook for the cell one stands in; `name`
+    is a variable of the notebook's kernel; `label` is what a person would call it (cell 4).
+    """
+
+    type: Literal["notebook", "cell", "file", "selection", "variable", "error"]
+    path: str = Field(max_length=4096)
+    cell_id: str | None = Field(default=None, max_length=200)
+    name: str | None = Field(default=None, max_length=200)
+    start_line: int | None = Field(default=None, ge=1)
+    end_line: int | None = Field(default=None, ge=1)
+    label: str | None = Field(default=None, max_length=200)
     text: str | None = Field(default=None, max_length=100_000)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        needed = _NEEDED.get(self.type)
+        if needed is not None and not getattr(self, needed):
+            raise ValueError(f"a {self.type} needs {to_camel(needed)}")
+        return self
+
+
+_NEEDED = {"variable": "name", "error": "cell_id", "selection": "text"}
+
+
+class SentItem(ContextItem):
+    """An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read."""
+
+    tokens: int
+    problem: str | None = None
+
+
+class ContextPreviewParams(Wire):
+    """What would be sent with these items now, in this session and to this model."""
+
+    items: list[ContextItem] = Field(min_length=1, max_length=MAX_CONTEXT_ITEMS)
+    session_key: str | None = None
+    model: str | None = None
+
+
+class ContextPreview(Wire):
+    items: list[SentItem]
 
 
 class ChatSent(Wire):
@@ -45,6 +86,7 @@ class ChatSent(Wire):
 
     run_id: str
     delivery: Literal["started", "steer", "followup", "interrupt"] | None = None
+    context: list[SentItem] | None = Field(default=None, description="what went along, as the model gets it")
 
 
 class ChatHistoryParams(Wire):
@@ -62,3 +104,4 @@ class ChatAbortParams(Wire):
 
 
 ChatSendParams.model_rebuild()
+ChatSent.model_rebuild()

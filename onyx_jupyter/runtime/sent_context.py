@@ -1,0 +1,194 @@
+"""Turns what a person sends along (cells, a selection, files, variables, an error) into the text that the model gets.
+
+It reads through the same doors as the tools do, and it never changes anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onyx_jupyter.agent.token_count import text_tokens
+from onyx_jupyter.errors import NotebookError, OnyxError
+from onyx_jupyter.messages import head_and_tail, whole_text
+from onyx_jupyter.notebook.cells import cell_label, find_cell
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import Cell, Notebooks, NotebookView
+from onyx_jupyter.runtime.file_context import file_text
+from onyx_jupyter.security.external_content import fence
+from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.sessions.sent_along import item_in_words
+
+log = logging.getLogger(__name__)
+
+Item = Mapping[str, Any]
+"""One thing sent along as the wire has it: type, path, and cellId, name, startLine, endLine, text, label where set."""
+InspectVariable = Callable[[str, str], Awaitable[str]]
+"""The summary of a variable, by the notebook's path and its name. Raises: OnyxError where there is none."""
+
+TOTAL_CHARS = 32_000
+ITEM_CHARS = 12_000
+# A small model reads a few hundred tokens a second and forgets the question behind a long text.
+LIGHT_TOTAL_CHARS = 1_500
+OUTPUT_CHARS = 4_000
+PATIENCE_S = 8.0
+_BOUNDARY_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What an item turned out to be. `source` names where a text came from that the person may not have written."""
+
+    text: str = ""
+    label: str | None = None
+    source: str | None = None
+    problem: str | None = None
+
+
+class SentContext:
+    """Resolves items at the moment they are sent, so that the text is what the person saw.
+
+    What cannot be read is no reason to lose a message: the item then says why, to the person and to the model.
+    """
+
+    def __init__(
+        self, notebooks: Notebooks, inspect: InspectVariable, redact: Callable[[str], str], key: bytes | None = None
+    ) -> None:
+        self._notebooks = notebooks
+        self._inspect = inspect
+        self._redact = redact
+        self._key = key or secrets.token_bytes(32)
+
+    async def resolve(self, items: Sequence[Item], paths: PathGuard, *, light: bool = False) -> list[dict[str, Any]]:
+        """The items with `text` and `tokens`, and `problem` where one could not be read; all within one budget."""
+        reading = _Reading(self._notebooks, self._inspect, paths)
+        try:
+            found = await asyncio.gather(*(reading.read(item) for item in items))
+        finally:
+            reading.close()
+        # Before anything is cut: half a secret is not known for one.
+        found = [replace(read, text=head_and_tail(self._redact(whole_text(read.text)), ITEM_CHARS)) for read in found]
+        room = fair_shares([len(read.text) for read in found], LIGHT_TOTAL_CHARS if light else TOTAL_CHARS)
+        return [self._sent(item, read, chars) for item, read, chars in zip(items, found, room, strict=True)]
+
+    def _sent(self, item: Item, read: _Read, max_chars: int) -> dict[str, Any]:
+        text = head_and_tail(read.text, max_chars)
+        if read.source is not None and text:
+            text = self._fenced(text, read.source)
+        facts = {"text": text, "label": read.label, "problem": read.problem}
+        sent = {**item, "text": None} | {name: value for name, value in facts.items() if value}
+        sent = {name: value for name, value in sent.items() if value is not None}
+        return sent | {"tokens": text_tokens(item_in_words(sent))}
+
+    def _fenced(self, text: str, source: str) -> str:
+        """The boundary follows from the text, so that what was shown before sending is what is sent."""
+        seal = hmac.new(self._key, f"{source}\n{text}".encode(errors="surrogatepass"), "sha256")
+        return fence(text, source, seal.hexdigest()[:_BOUNDARY_CHARS]).text
+
+
+def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
+    """How much of each may stay so that all fit into `total`: short ones whole, long ones an equal part of the rest."""
+    shares = [0] * len(lengths)
+    left = total
+    by_length = sorted(range(len(lengths)), key=lambda place: lengths[place])
+    for done, place in enumerate(by_length):
+        shares[place] = min(lengths[place], left // (len(lengths) - done))
+        left -= shares[place]
+    return shares
+
+
+class _Reading:
+    """One resolving: each notebook is read once, however many of its cells go along."""
+
+    def __init__(self, notebooks: Notebooks, inspect: InspectVariable, paths: PathGuard) -> None:
+        self._notebooks = notebooks
+        self._inspect = inspect
+        self._paths = paths
+        self._views: dict[str, asyncio.Task[NotebookView]] = {}
+
+    async def read(self, item: Item) -> _Read:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await self._by_type(item)
+        except TimeoutError:
+            return _failed(item, "It did not answer in time.")
+        except OnyxError as error:
+            return _failed(item, str(error))
+
+    def close(self) -> None:
+        """Ends the reading of notebooks that nobody waits for any more."""
+        for view in self._views.values():
+            view.cancel()
+
+    async def _by_type(self, item: Item) -> _Read:
+        path, text = str(item["path"]), item.get("text")
+        match item["type"]:
+            case "notebook":
+                return _Read()
+            case "variable":
+                return _Read(await self._inspect(self._paths.api_path(path), str(item.get("name") or "")))
+            case "error":
+                return await self._cell(path, item, error_text)
+            case "cell" if not text:
+                return await self._cell(path, item, cell_text)
+            case "file" if not text:
+                return await self._file(path)
+            case _:  # what the client itself read, a selection always
+                return _Read(str(text or ""))
+
+    async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
+        view = await self._view(self._paths.api_path(path))
+        cell = find_cell(view.cells, str(item.get("cellId") or ""), path)
+        return _Read(in_words(cell), label=cell_label(view.cells, cell.id, path))
+
+    async def _file(self, path: str) -> _Read:
+        text = await asyncio.to_thread(file_text, path, self._paths, ITEM_CHARS)
+        real = self._paths.resolve(path)
+        own = self._paths.in_workspace(real)
+        return _Read(text, source=None if own else f"file {self._paths.shown(real)}")
+
+    def _view(self, path: str) -> Awaitable[NotebookView]:
+        if path not in self._views:
+            self._views[path] = asyncio.ensure_future(self._notebooks.read(path))
+            self._views[path].add_done_callback(_look_at)
+        return asyncio.shield(self._views[path])
+
+
+def _look_at(view: asyncio.Task[NotebookView]) -> None:
+    """So that a failure that came after everybody's patience is no warning."""
+    if not view.cancelled():
+        view.exception()
+
+
+async def no_kernels(path: str, name: str) -> str:
+    """An InspectVariable where no kernel can be asked."""
+    raise NotebookError("no_kernel", f"The variables of {path} cannot be looked at from here.")
+
+
+def cell_text(cell: Cell) -> str:
+    """Its source and, in short, what it gave."""
+    outputs = render_outputs(cell.outputs, OUTPUT_CHARS).text
+    return "\n".join([_heading(cell), cell.source, *(["--- output:", outputs] if outputs else [])])
+
+
+def error_text(cell: Cell) -> str:
+    """The cell with its traceback, shortened in the middle. Raises: NotebookError (no_error)."""
+    errors = [output for output in cell.outputs if output.get("output_type") == "error"]
+    if not errors:
+        raise NotebookError("no_error", f"Cell {cell.id} has no error any more.")
+    return "\n".join([_heading(cell), cell.source, "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
+
+
+def _heading(cell: Cell) -> str:
+    count = f" run [{cell.execution_count}]" if cell.execution_count is not None else ""
+    return f"--- {cell.cell_type} id={cell.id} hash={cell.hash}{count}"
+
+
+def _failed(item: Item, problem: str) -> _Read:
+    log.info("A %s could not be sent along: %s", item["type"], problem)
+    return _Read(f"[Not sent: {problem}]", problem=problem)

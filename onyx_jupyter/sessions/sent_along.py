@@ -1,0 +1,45 @@
+"""What went along with a user's message, in words for a model. It reads what an entry says and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onyx_jupyter.sessions.entry import Entry
+
+FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
+FROM_CELL = "asked from a cell of {notebook}, whose kernel waits for the answer: no cell of it can run until then"
+
+
+def sent_along(entry: Entry) -> str:
+    """First what is said in a few words, then each text under a line that names it; empty where nothing went along."""
+    if entry.role != "user":
+        return ""
+    sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
+    items = [item for item in sent if isinstance(item, Mapping)] if isinstance(sent, list) else []
+    facts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
+    facts += [item_in_words(item) for item in items if not item.get("text")]
+    if entry.kernel is not None:
+        facts.append(FROM_CELL.format(notebook=entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"))
+    if isinstance(notebooks, dict):
+        facts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
+        others = notebooks.get("open")
+        facts += [f"also open: {', '.join(map(str, others))}"] if others and isinstance(others, list) else []
+    texts = [f"{item_in_words(item)}\n" for item in items if item.get("text")]
+    return "\n\n".join(part for part in ("; ".join(facts), *texts) if part)
+
+
+def item_in_words(item: Mapping[str, Any]) -> str:
+    """What the item is, and below that its text where it has one: exactly what a model reads of it."""
+    place = _place(item)
+    return f"{place}:\n{item['text']}" if item.get("text") else place
+
+
+def _place(item: Mapping[str, Any]) -> str:
+    kind, path, cell_id = item.get("type"), item.get("path"), item.get("cellId")
+    where = f"{path} cell {cell_id}" if cell_id else f"{path}"
+    if kind == "variable":
+        return f"variable {item.get('name')} of {path}"
+    first, last = item.get("startLine"), item.get("endLine")
+    lines = f" lines {first}–{last}" if first and last and last != first else f" line {first}" if first else ""
+    return f"{kind} {'in ' if kind in ('selection', 'error') else ''}{where}{lines}"
