@@ -56,6 +56,7 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
     }
   };
 
+  const { mustAsk } = approval.details;
   const why = typeof approval.details.why === 'string' ? approval.details.why.trim() : '';
   return (
     <div
@@ -78,6 +79,11 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
         />
       </div>
       {why && !said.includes(why) && <div className="onyx-Approval-why">{why}</div>}
+      {typeof mustAsk === 'string' && (
+        <div className="onyx-Approval-must" data-onyx="must-ask">
+          {trans.__('Asked in every mode, because %1.', mustAsk)}
+        </div>
+      )}
       <ApprovalDetails approval={approval} />
       {isDenying ? (
         <DenyReason onDeny={reason => answer('deny', reason)} disabled={closed} />
@@ -211,7 +217,7 @@ function ScopeLines({ approval }: { approval: ApprovalInfo }): JSX.Element {
           </dd>
         </div>
       )}
-      {!alwaysScope && alwaysBlocked && (
+      {!alwaysScope && alwaysBlocked && !approval.details.mustAsk && (
         <div data-onyx="always-blocked">
           <dt>{trans.__('Only once')}</dt>
           <dd>{trans.__('because %1', alwaysBlocked)}</dd>

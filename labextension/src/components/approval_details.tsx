@@ -5,7 +5,7 @@ import type { ApprovalInfo } from '../protocol/wire';
 import { DiffView, UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
 
-const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'why']);
+const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'mustAsk', 'why']);
 
 export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();

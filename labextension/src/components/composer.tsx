@@ -4,6 +4,8 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 
 import { fileName } from '../models/tool_words';
 import { IconButton } from './icon_button';
+import { ModePicker } from './mode_picker';
+import type { ModePickerProps } from './mode_picker';
 import { ModelPicker } from './model_picker';
 import { useUi } from './ui_context';
 
@@ -12,7 +14,7 @@ export interface Chip {
   remove: () => void;
 }
 
-export interface ComposerProps extends React.ComponentProps<typeof ModelPicker> {
+export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>, ModePickerProps {
   text: string;
   setText: (text: string) => void;
   send: () => void;
@@ -84,6 +86,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           onKeyDown={onKeyDown}
         />
         <div className="onyx-Composer-bar">
+          <ModePicker mode={props.mode} chooseMode={props.chooseMode} />
           <ModelPicker {...props} />
           {running && hasText ? (
             <span className="onyx-Usage">

@@ -4,6 +4,7 @@ import { historyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
 
 import type { UserMessage } from '../models/conversation';
+import { modeName, STANDARD_MODE } from '../models/mode';
 import { fileName } from '../models/tool_words';
 import { useUi } from './ui_context';
 
@@ -70,6 +71,11 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
     <>
       <h3 className="onyx-Message-who" title={message.fromSession}>
         {message.fromSession ? trans.__('Onyx, from another session') : trans.__('You')}
+        {message.mode && message.mode !== STANDARD_MODE && (
+          <span className="onyx-Tag" data-onyx="message-mode" data-mode={message.mode}>
+            {modeName(message.mode, trans)}
+          </span>
+        )}
       </h3>
       <div className="onyx-Message-said">{message.text}</div>
       {message.context.length > 0 && (

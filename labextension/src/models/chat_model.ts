@@ -9,6 +9,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { ContextItem } from '../protocol/wire';
 import { isRun, messagesOf } from './conversation';
 import type { Item, Run, WhenBusy } from './conversation';
+import type { Mode } from './mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
 import type { TabMemory } from './tab_memory';
@@ -58,6 +59,16 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
+  /** How much Onyx may do with what is sent next. */
+  get mode(): Mode {
+    return this.memory.mode(this._session.key);
+  }
+
+  chooseMode(mode: Mode): void {
+    this.memory.setMode(this._session.key, mode);
+    this._sessionChanged.emit(this._session);
+  }
+
   /** Show a stored session, or with null a new one that the server learns of with its first message. */
   openSession(key: string | null): void {
     if (key !== null && key === this._session.key) {
@@ -77,7 +88,7 @@ export class ChatModel extends AbstractChatModel {
     const text = message.body.trim();
     if (text) {
       const context = [...this._notebookContext(), ...this.input.attachments.map(toContext)];
-      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy);
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, this.mode);
       this.memory.setDraft(this._session.key, '');
     }
   }
@@ -134,6 +145,7 @@ export class ChatModel extends AbstractChatModel {
       if (session === this._session) {
         this.memory.session = created;
         this.memory.setDraft(null, '');
+        this.memory.begin(created);
         this.memory.setDraft(created, this.input.value);
       }
     });

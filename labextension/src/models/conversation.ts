@@ -3,6 +3,7 @@
  * Transcripts and live events are both turned into this, so that the view has one thing to draw.
  */
 import type { ApprovalInfo, AttachmentInfo, ContextItem, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type { Mode } from './mode';
 
 export type ToolStatus =
   'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'skipped' | 'aborted' | 'interrupted';
@@ -86,6 +87,8 @@ export interface UserMessage {
   /** It came during `runId` and joins that; the run is not its own. */
   steers?: boolean;
   whenBusy?: WhenBusy;
+  /** How much Onyx may do for it; absent where it is the standard. */
+  mode?: Mode;
   problem?: Problem;
 }
 

@@ -72,7 +72,8 @@ export class Outbox {
       message: message.text,
       context: message.context.length > 0 ? [...message.context] : null,
       model: this._models.get(message.key) ?? null,
-      whenBusy: message.whenBusy ?? null
+      whenBusy: message.whenBusy ?? null,
+      mode: message.mode ?? null
     });
     return { runId, steers: delivery === 'steer' ? true : undefined };
   }

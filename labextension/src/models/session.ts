@@ -12,6 +12,8 @@ import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { ContextItem, Entry, SessionInfo } from '../protocol/wire';
 import { asksFor, findRun, isActive, isRun, messagesOf, newRun, placeRun, replaceItem } from './conversation';
 import type { Conversation, Item, Problem, Run, UserMessage, WhenBusy } from './conversation';
+import { STANDARD_MODE } from './mode';
+import type { Mode } from './mode';
 import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
 import { appendText, applyEvent } from './run_events';
@@ -133,14 +135,21 @@ export class Session implements IDisposable {
   }
 
   /** Say something. Without a connection it waits, in order, and goes when there is one. */
-  send(text: string, context: readonly ContextItem[] = [], model?: string, whenBusy?: WhenBusy): void {
+  send(
+    text: string,
+    context: readonly ContextItem[] = [],
+    model?: string,
+    whenBusy?: WhenBusy,
+    mode?: Mode
+  ): void {
     const message: UserMessage = {
       kind: 'user',
       key: `local-${++this._lastLocal}`,
       text,
       context,
       delivery: this.services.client.state === 'open' ? 'sending' : 'waiting',
-      whenBusy
+      whenBusy,
+      mode: mode === STANDARD_MODE ? undefined : mode
     };
     this._outbox.add(message, model);
     this._items = [...this._items, message];
@@ -152,7 +161,7 @@ export class Session implements IDisposable {
   retry(run: Run, model?: string): void {
     const asked = this._items.find(item => asksFor(item, run.runId));
     if (asked?.kind === 'user') {
-      this.send(asked.text, asked.context, model);
+      this.send(asked.text, asked.context, model, undefined, asked.mode);
     }
   }
 

@@ -1,4 +1,7 @@
-/** What this tab remembers across a reload: which session was in front, drafts, the chosen model. */
+/** What this tab remembers across a reload: which session was in front, drafts, the chosen model and mode. */
+
+import { asMode, STANDARD_MODE } from './mode';
+import type { Mode } from './mode';
 
 /** The part of `Storage` that is used; a browser may refuse it, and then nothing is remembered. */
 export interface KeyValueStore {
@@ -30,6 +33,21 @@ export class TabMemory {
 
   set model(model: string | null) {
     this._write(this.shared, 'model', model);
+  }
+
+  /** How much Onyx may do: for this session, in this tab. */
+  mode(session: string | null): Mode {
+    return asMode(this._read(this.own, `mode:${session ?? 'new'}`)) ?? STANDARD_MODE;
+  }
+
+  setMode(session: string | null, mode: Mode): void {
+    this._write(this.own, `mode:${session ?? 'new'}`, mode === STANDARD_MODE ? null : mode);
+  }
+
+  /** The new session has its key now: what was chosen for it goes along. */
+  begin(session: string): void {
+    this.setMode(session, this.mode(null));
+    this.setMode(null, STANDARD_MODE);
   }
 
   draft(session: string | null): string {

@@ -19,6 +19,7 @@ import {
   replaceItem
 } from './conversation';
 import type { Conversation, Decision, Part, Run, RunStatus, ToolStatus } from './conversation';
+import { asMode } from './mode';
 import { endRun } from './run_events';
 
 interface Meta {
@@ -43,6 +44,7 @@ interface Meta {
   callId?: string;
   note?: string;
   steer?: boolean;
+  mode?: string;
   messageId?: string;
   messageIds?: string[];
   data?: Record<string, unknown>;
@@ -92,7 +94,8 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     id: entry.id,
     runId: meta.runId,
     steers: meta.steer === true ? true : undefined,
-    fromSession: meta.from?.sessionKey
+    fromSession: meta.from?.sessionKey,
+    mode: asMode(meta.mode)
   };
 }
 

@@ -252,6 +252,8 @@ function Input({ chat, session, assistant, client, front, view }: PartProps): JS
       chosen={chat.chosenModel}
       choose={model => chat.chooseModel(model)}
       connectModel={() => view.show('connect')}
+      mode={chat.mode}
+      chooseMode={mode => chat.chooseMode(mode)}
     />
   );
 }
