@@ -15,11 +15,11 @@ export IPYTHONDIR=$home/ipython
 export ONYX_HOME=${ONYX_HOME:-$home/onyx}
 export PATH=$bin:$PATH
 
-mkdir -p "$home/notebooks" "$settings" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR"
+mkdir -p "$home/notebooks/examples" "$settings" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR"
 chmod 700 "$home" "$JUPYTER_RUNTIME_DIR"
 
 # A copy that one has worked in is never overwritten.
-for notebook in notebooks/*.ipynb; do
+for notebook in notebooks/*.ipynb notebooks/examples/*.ipynb; do
     [ -e "$home/$notebook" ] || cp "$notebook" "$home/$notebook"
 done
 [ -e "$settings/notification.jupyterlab-settings" ] ||

@@ -1,4 +1,4 @@
-"""Every notebook in notebooks/ is stored without outputs and runs from top to bottom in a fresh kernel."""
+"""Every notebook that people begin with is stored without outputs and runs from top to bottom in a fresh kernel."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("examples/*.ipynb")])
 
 
-def test_there_is_a_welcome_notebook() -> None:
-    assert "welcome.ipynb" in [path.name for path in NOTEBOOKS]
+def test_the_notebooks_that_the_readme_names_are_there() -> None:
+    names = [path.relative_to(FOLDER).as_posix() for path in NOTEBOOKS]
+    assert {"welcome.ipynb", "examples/penguins.ipynb"} <= set(names)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -108,10 +108,12 @@ def test_front_end_half_is_enabled_and_compatible(environment: dict[str, str]) -
     assert "not compatible" not in listing, listing
 
 
-def test_default_workspace_is_installed(plain_environment: Path) -> None:
-    workspace = plain_environment / "share/onyx_jupyter/workspace"
-    shipped = {path.relative_to(ROOT / "workspace") for path in ROOT.joinpath("workspace").rglob("*") if path.is_file()}
-    installed = {path.relative_to(workspace) for path in workspace.rglob("*") if path.is_file()}
+@pytest.mark.parametrize(("source", "name"), [("workspace", "workspace"), ("notebooks/skills", "skills")])
+def test_default_workspace_and_packaged_skills_are_installed(plain_environment: Path, source: str, name: str) -> None:
+    folder = plain_environment / "share/onyx_jupyter" / name
+    shipped = {path.relative_to(ROOT / source) for path in ROOT.joinpath(source).rglob("*") if path.is_file()}
+    installed = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    assert shipped
     assert installed == shipped
 
 
