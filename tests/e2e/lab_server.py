@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import onyx_jupyter
+from tests.collaboration import without_collaboration
+
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 20.0
 TOKEN = "only-for-these-tests"
 PYTHON_3 = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
 # The page says nothing of its own accord that a test would have to click away.
 QUIET = {"@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
+PACKAGE = Path(onyx_jupyter.__file__).parent
 # Loopback alone: no way out, and none in.
 OFFLINE = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
@@ -27,7 +31,8 @@ class LabServer:
     """One server that can be killed and started again: on the same port, with the same home.
 
     `config` is what onyx.json says; None leaves it to the first start. `offline` cuts the process off from every
-    network; a browser reaches it through `enter_network` only.
+    network; a browser reaches it through `enter_network` only. With `collaboration`, notebooks are edited together
+    (jupyter-collaboration); else it is switched off where it is installed. Both halves are those of this checkout.
     """
 
     def __init__(
@@ -37,6 +42,7 @@ class LabServer:
         *,
         environment: Mapping[str, str] | None = None,
         offline: bool = False,
+        collaboration: bool = False,
     ) -> None:
         self.files = folder / "files"
         self.home = folder / "onyx"
@@ -51,6 +57,11 @@ class LabServer:
             self._port = probe.getsockname()[1]
         for place in (self.files, self.home, self._runtime):
             place.mkdir(parents=True, mode=0o700)
+        if not collaboration:
+            without_collaboration(folder / "config")
+        front_end = folder / "share" / "labextensions" / "onyx-jupyter"
+        front_end.parent.mkdir(parents=True)
+        front_end.symlink_to(PACKAGE / "labextension")
         for name, values in QUIET.items():
             self.set(name, values)
         if config is not None:
@@ -166,8 +177,10 @@ def _environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     return {
         **kept,
         "PATH": f"{bin_folder}{os.pathsep}{kept.get('PATH', os.defpath)}",
+        "PYTHONPATH": str(PACKAGE.parent),
         "HOME": str(folder),
         "ONYX_HOME": str(folder / "onyx"),
+        "JUPYTER_PATH": str(folder / "share"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),

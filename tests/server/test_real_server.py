@@ -15,6 +15,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from onyx_jupyter.testing.script import Call, Hang, HttpError
+from tests.collaboration import without_collaboration
 from tests.server.client import Client
 from tests.waiting import LIMIT_S, until
 
@@ -30,6 +31,7 @@ class RealServer:
         self.log = folder / "server.log"
         self._home = onyx_home
         self._folder = folder
+        without_collaboration(folder / "config")
 
     def start(self) -> None:
         with socket.socket() as free:
