@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,8 +12,23 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
-from onyx_jupyter.notebook.cells import cell_hash, find_cell, stale
-from onyx_jupyter.protocols import Cell, CellRun, CellType, NotebookView
+from onyx_jupyter.notebook.cell_changes import after_change, carried, check_cell, new_cell_id
+from onyx_jupyter.notebook.cells import cell_hash, stale
+from onyx_jupyter.protocols import (
+    After,
+    AppliedChange,
+    Cell,
+    CellChange,
+    CellRun,
+    CellType,
+    DeleteCell,
+    EditCell,
+    InsertCell,
+    MoveCell,
+    NotebookView,
+    Place,
+    RestoreCell,
+)
 
 _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
@@ -29,6 +44,7 @@ class _TabCell(_Answer):
     source: str
     execution_count: int | None = None
     outputs: tuple[dict[str, Any], ...] = ()
+    metadata: dict[str, Any] = {}
 
 
 class _TabKernel(_Answer):
@@ -41,18 +57,27 @@ class _Read(_Answer):
     kernel: _TabKernel | None = None
 
 
-class _Inserted(_Answer):
+class _TabAfter(_Answer):
+    after: str
+
+
+class _TabChange(_Answer):
     cell_id: str
+    before: dict[str, Any] | None = None
+    before_place: _TabAfter | Literal["start"] | None = None
+    outputs_left_out: bool = False
 
 
-class _Edited(_Answer):
-    source: str
+class _Applied(_Answer):
+    changes: tuple[_TabChange, ...]
 
 
 class _Run(_Answer):
     status: Literal["ok", "error", "aborted"]
     execution_count: int | None = None
     outputs: tuple[dict[str, Any], ...] = ()
+    before: dict[str, Any] | None = None
+    outputs_left_out: bool = False
 
 
 T = TypeVar("T", bound=_Answer)
@@ -72,7 +97,7 @@ class BrowserBackend:
         return NotebookView(
             path=path,
             cells=tuple(
-                Cell(c.id, c.cell_type, c.source, cell_hash(c.source), c.execution_count, c.outputs)
+                Cell(c.id, c.cell_type, c.source, cell_hash(c.source), c.execution_count, c.outputs, c.metadata)
                 for c in answer.cells
             ),
             backend="browser",
@@ -80,24 +105,19 @@ class BrowserBackend:
             kernel_status=kernel.status,
         )
 
-    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
-        params = {"cellType": cell_type, "source": source, "afterCellId": after_cell_id}
-        answer = await self._ask(path, "notebook.insert", params, _Inserted)
-        return Cell(answer.cell_id, cell_type, source, cell_hash(source))
-
-    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
-        """The tab compares the source that the hash stands for once more, in the same step as it changes it."""
-        before = find_cell((await self.read(path)).cells, cell_id, path)
-        if base_hash is not None and before.hash != base_hash:
-            raise stale(path, cell_id, before.source)
-        params = {"cellId": cell_id, "source": source, "baseSource": None if base_hash is None else before.source}
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        """The tab checks and changes in one step; what a change makes of a cell is not sent back, but known here."""
+        params = {"changes": [_sent(change) for change in changes]}
         try:
-            answer = await self._ask(path, "notebook.edit", params, _Edited)
+            answer = await self._ask(path, "notebook.apply", params, _Applied)
         except NotebookError as error:
             if error.code == "stale":
-                raise stale(path, cell_id, str(error.data.get("source", ""))) from error
+                cell_id, source = (str(error.data.get(key, "")) for key in ("cellId", "source"))
+                raise stale(path, cell_id, source) from error
             raise
-        return Cell(cell_id, before.cell_type, answer.source, cell_hash(answer.source), before.execution_count)
+        if len(answer.changes) != len(changes):
+            raise NotebookError("bad_response", "The browser tab answered to another number of changes.")
+        return tuple(_applied(change, made) for change, made in zip(changes, answer.changes, strict=True))
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         """Without a time limit: a cell may run for hours, and the tab's going away ends the wait."""
@@ -112,7 +132,13 @@ class BrowserBackend:
             asked.cancel()
             await self._interrupt(path)
             raise
-        return CellRun(answer.status, answer.execution_count, answer.outputs)
+        return CellRun(
+            answer.status,
+            answer.execution_count,
+            answer.outputs,
+            before=answer.before,
+            outputs_left_out=answer.outputs_left_out,
+        )
 
     async def _interrupt(self, path: str) -> None:
         with contextlib.suppress(NotebookError):  # a tab that has gone cannot be stopped from here
@@ -138,3 +164,30 @@ class BrowserBackend:
         if place is None:
             raise NotebookError("not_open", f"{path} is open in no browser tab.")
         return await self._tabs.request(place.tab, action, {"path": place.path, **params}, timeout_s)
+
+
+def _sent(change: CellChange) -> dict[str, Any]:
+    match change:
+        case InsertCell():
+            cell = {"id": new_cell_id(), **change.cell}
+            check_cell(cell)
+            return {"kind": "insert", "cell": cell, "place": _place(change.place)}
+        case EditCell():
+            return {"kind": "edit", "cellId": change.cell_id, "source": change.source, "baseHash": change.base_hash}
+        case DeleteCell():
+            return {"kind": "delete", "cellId": change.cell_id, "baseHash": change.base_hash}
+        case MoveCell():
+            return {"kind": "move", "cellId": change.cell_id, "place": _place(change.place)}
+        case RestoreCell():
+            check_cell(change.cell)
+            return {"kind": "restore", "cell": dict(change.cell), "baseHash": change.base_hash}
+
+
+def _place(place: Place) -> str | dict[str, str]:
+    return {"after": place.cell_id} if isinstance(place, After) else place
+
+
+def _applied(change: CellChange, made: _TabChange) -> AppliedChange:
+    place = After(made.before_place.after) if isinstance(made.before_place, _TabAfter) else made.before_place
+    after = after_change(change, made.cell_id, made.before)
+    return AppliedChange(made.cell_id, made.before, place, after and carried(after)[0], made.outputs_left_out)

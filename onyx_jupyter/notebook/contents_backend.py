@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
-from onyx_jupyter.notebook.cells import cell_hash, index_of, source_of, stale
+from onyx_jupyter.notebook.cell_changes import carried, carried_out, plan
+from onyx_jupyter.notebook.cells import cell_hash, source_of
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
-from onyx_jupyter.protocols import Cell, CellRun, CellType, NotebookView
-
-
-def _short_id() -> str:
-    return uuid.uuid4().hex[:8]
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, InsertCell, NbCell, NotebookView
 
 
 class ContentsBackend:
@@ -30,54 +26,47 @@ class ContentsBackend:
         kernel_manager: Any,
         sessions: KernelSessions,
         tabs: BrowserTabs,
-        *,
-        new_id: Callable[[], str] = _short_id,
     ) -> None:
         self._files = NotebookFiles(contents_manager, self._refuse_open)
         self._kernels = kernel_manager
         self._sessions = sessions
         self._tabs = tabs
-        self._new_id = new_id
 
     async def read(self, path: str) -> NotebookView:
         file = await self._files.load(path)
         session = await self._sessions.find(path)
         return NotebookView(
             path=path,
-            cells=tuple(_cell(cell, cell_id) for cell, cell_id in zip(file.cells, file.ids, strict=True)),
+            cells=tuple(map(_cell, file.cells)),
             backend="contents",
             kernel_name=session.kernel_name if session else file.kernel_name,
             kernel_status=session.status if session else None,
         )
 
-    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
-        def insert(file: NotebookFile) -> Cell:
-            at = len(file.cells) if after_cell_id is None else index_of(file.ids, after_cell_id, path) + 1
-            cell_id = self._new_id()
-            while cell_id in file.ids:
-                cell_id = self._new_id()
-            code: dict[str, Any] = {"execution_count": None, "outputs": []} if cell_type == "code" else {}
-            file.cells.insert(at, {"cell_type": cell_type, "metadata": {}, "source": source, **code})
-            file.ids.insert(at, cell_id)
-            return _cell(file.cells[at], cell_id)
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        def make(file: NotebookFile) -> tuple[AppliedChange, ...]:
+            steps = plan(file.cells, file.ids, changes, path)
+            file.content["cells"] = carried_out(file.cells, steps)
+            return tuple(step.applied for step in steps)
 
-        return await self._files.change(path, insert)
+        return await self._files.change(path, make)
 
-    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
-        def edit(file: NotebookFile) -> Cell:
-            cell = file.cells[index_of(file.ids, cell_id, path)]
-            if base_hash is not None and cell_hash(source_of(cell)) != base_hash:
-                raise stale(path, cell_id, source_of(cell))
-            cell["source"] = source
-            return _cell(cell, cell_id)
-
-        return await self._files.change(path, edit)
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        """With the kernel's name and language, as JupyterLab writes them; None takes the server's own default."""
+        if not path.endswith(".ipynb"):
+            raise NotebookError("bad_name", f"A notebook's name ends in .ipynb, and {path} does not.")
+        steps = plan((), (), [InsertCell(cell) for cell in cells], path)
+        metadata = {"kernelspec": await self._sessions.kernelspec(path, kernel_name)}
+        content = {"cells": carried_out((), steps), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+        await self._files.create(path, content)
+        return await self.read(path)
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         file = await self._files.load(path)
-        cell = file.cells[index_of(file.ids, cell_id, path)]
+        cell = file.cell(cell_id)
         if cell["cell_type"] != "code":
             raise NotebookError("not_code", f"Cell {cell_id} of {path} is a {cell['cell_type']} cell: nothing to run.")
+        before, left_out = carried(cell)
         kernel_id = await self._sessions.find_or_start(path, file.kernel_name)
         execution = KernelRun(self._kernels, kernel_id, progress)
         try:
@@ -87,7 +76,7 @@ class ContentsBackend:
                 await self._keep(path, cell_id, execution.execution_count, execution.outputs)
             raise
         note = await self._keep(path, cell_id, result.execution_count, result.outputs)
-        return replace(result, note=note)
+        return replace(result, note=note, before=before, outputs_left_out=left_out)
 
     async def _keep(
         self, path: str, cell_id: str, execution_count: int | None, outputs: Sequence[Mapping[str, Any]]
@@ -95,7 +84,7 @@ class ContentsBackend:
         """Writes outputs into the cell; where that cannot be, the reason in words."""
 
         def keep(file: NotebookFile) -> None:
-            cell = file.cells[index_of(file.ids, cell_id, path)]
+            cell = file.cell(cell_id)
             cell["outputs"] = [dict(output) for output in outputs]
             cell["execution_count"] = execution_count
             cell.setdefault("metadata", {})["trusted"] = True  # it ran here: as when a person runs it
@@ -119,13 +108,14 @@ class ContentsBackend:
             )
 
 
-def _cell(cell: Mapping[str, Any], cell_id: str) -> Cell:
+def _cell(cell: Mapping[str, Any]) -> Cell:
     source = source_of(cell)
     return Cell(
-        id=cell_id,
+        id=cell["id"],
         cell_type=cell["cell_type"],
         source=source,
         hash=cell_hash(source),
         execution_count=cell.get("execution_count"),
         outputs=tuple(cell.get("outputs") or ()),
+        metadata=cell.get("metadata") or {},
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
@@ -12,7 +12,7 @@ from onyx_jupyter.notebook.browser_tabs import BrowserTabs
 from onyx_jupyter.notebook.contents_backend import ContentsBackend
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
-from onyx_jupyter.protocols import Cell, CellRun, CellType, Notebooks, NotebookView
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, Notebooks, NotebookView
 
 T = TypeVar("T")
 
@@ -21,10 +21,20 @@ _ELSEWHERE = ("not_open", "open_in_tab")
 _CHOICES = 3
 
 
+class Backend(Protocol):
+    """One way to a notebook that exists; the methods are those of `Notebooks`."""
+
+    async def read(self, path: str) -> NotebookView: ...
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun: ...
+
+
 class DocumentService:
     """Notebooks by path and cell id: through the tab that has one open, else as a file."""
 
-    def __init__(self, tabs: BrowserTabs, paths: NotebookPaths, *, browser: Notebooks, contents: Notebooks) -> None:
+    def __init__(self, tabs: BrowserTabs, paths: NotebookPaths, *, browser: Backend, contents: Notebooks) -> None:
         self._tabs = tabs
         self._paths = paths
         self._browser = browser
@@ -34,17 +44,17 @@ class DocumentService:
         # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
         return await self._at(path, lambda backend, name: backend.read(name), again_after=("tab_gone",))
 
-    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
-        return await self._at(path, lambda backend, name: backend.insert_cell(name, cell_type, source, after_cell_id))
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        return await self._at(path, lambda backend, name: backend.apply(name, changes))
 
-    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
-        return await self._at(path, lambda backend, name: backend.edit_cell(name, cell_id, source, base_hash))
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        return await self._contents.create(self._paths.canonical(path), cells, kernel_name)
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         return await self._at(path, lambda backend, name: backend.run_cell(name, cell_id, progress))
 
     async def _at(
-        self, path: str, operation: Callable[[Notebooks, str], Awaitable[T]], again_after: tuple[str, ...] = ()
+        self, path: str, operation: Callable[[Backend, str], Awaitable[T]], again_after: tuple[str, ...] = ()
     ) -> T:
         name = self._paths.canonical(path)
         choices_left = _CHOICES
@@ -57,7 +67,7 @@ class DocumentService:
                 if error.code not in (*_ELSEWHERE, *again_after) or not choices_left:
                     raise
 
-    async def _choose(self, path: str) -> Notebooks:
+    async def _choose(self, path: str) -> Backend:
         await self._tabs.settled(path)
         return self._browser if self._tabs.tab_with(path) is not None else self._contents
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
@@ -65,14 +66,19 @@ class KernelSessions:
                 return session.kernel_id
             return await self._start(path, kernel_name)
 
+    async def kernelspec(self, path: str, kernel_name: str | None) -> dict[str, str]:
+        """A notebook's `kernelspec` metadata; None is the server's default. Raises: NotebookError (no_kernel)."""
+        name = kernel_name or getattr(self._kernels, "default_kernel_name", None)
+        specs = await ensure_async(self._specs.get_all_specs())
+        if name not in specs:
+            raise _not_installed(path, name, specs)
+        spec = specs[name]["spec"]
+        return {"name": name, "display_name": spec["display_name"], "language": spec.get("language", "")}
+
     async def _start(self, path: str, kernel_name: str | None) -> str:
-        installed = sorted(await ensure_async(self._specs.get_all_specs()))
+        installed = await ensure_async(self._specs.get_all_specs())
         if kernel_name is not None and kernel_name not in installed:
-            raise NotebookError(
-                "no_kernel",
-                f"{path} asks for the kernel {kernel_name!r}, which is not installed here. "
-                f"Installed: {', '.join(installed) or 'none'}.",
-            )
+            raise _not_installed(path, kernel_name, installed)
         try:
             model = await ensure_async(
                 self._sessions.create_session(
@@ -83,3 +89,11 @@ class KernelSessions:
             raise NotebookError("no_kernel", f"No kernel could be started for {path}: {error}") from error
         kernel_id: str = model["kernel"]["id"]
         return kernel_id
+
+
+def _not_installed(path: str, kernel_name: str | None, installed: Iterable[str]) -> NotebookError:
+    return NotebookError(
+        "no_kernel",
+        f"{path} asks for the kernel {kernel_name!r}, which is not installed here. "
+        f"Installed: {', '.join(sorted(installed)) or 'none'}.",
+    )

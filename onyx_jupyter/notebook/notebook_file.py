@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -13,7 +13,7 @@ from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import cell_ids
+from onyx_jupyter.notebook.cells import cell_ids, index_of
 
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
@@ -21,17 +21,25 @@ _MINOR_WITH_IDS = 5
 
 @dataclass(slots=True)
 class NotebookFile:
-    """A notebook's content (nbformat 4 JSON), the ids of its cells, and the version of the file it came from."""
+    """A notebook's content (nbformat 4 JSON, each cell with an id), and the version of the file it came from."""
 
     path: str
     content: dict[str, Any]
-    ids: list[str]
     version: object
 
     @property
     def cells(self) -> list[dict[str, Any]]:
         cells: list[dict[str, Any]] = self.content["cells"]
         return cells
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of its cells."""
+        return [cell["id"] for cell in self.cells]
+
+    def cell(self, cell_id: str) -> dict[str, Any]:
+        """Raises: NotebookError (no_cell)."""
+        return self.cells[index_of(self.ids, cell_id, self.path)]
 
     @property
     def kernel_name(self) -> str | None:
@@ -54,7 +62,9 @@ class NotebookFiles:
         content = model.get("content")
         if model.get("type") != "notebook" or not isinstance(content, dict) or "cells" not in content:
             raise NotebookError("not_notebook", f"{path} is no Jupyter notebook.")
-        return NotebookFile(path, content, cell_ids(content["cells"]), model.get("last_modified"))
+        for cell, cell_id in zip(content["cells"], cell_ids(content["cells"]), strict=True):
+            cell["id"] = cell_id
+        return NotebookFile(path, content, model.get("last_modified"))
 
     async def change(self, path: str, change: Callable[[NotebookFile], T]) -> T:
         """Loads, lets `change` alter the content, and saves; once more where the file changed in between.
@@ -75,9 +85,20 @@ class NotebookFiles:
                     return result
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
 
+    async def create(self, path: str, content: Mapping[str, Any]) -> None:
+        """A file that was not there. Raises: NotebookError (exists, no_folder, not_saved)."""
+        async with self._locks.setdefault(path, asyncio.Lock()):
+            if await ensure_async(self._contents.file_exists(path)) or await self._is_folder(path):
+                raise NotebookError("exists", f"{path} exists already. Choose another name.")
+            folder = path.rpartition("/")[0]
+            if not await self._is_folder(folder):
+                raise NotebookError("no_folder", f"There is no folder {folder}. Make it first, or choose another one.")
+            await self._save(NotebookFile(path, dict(content), None))
+
+    async def _is_folder(self, path: str) -> bool:
+        return bool(await ensure_async(self._contents.dir_exists(path)))
+
     async def _save(self, file: NotebookFile) -> None:
-        for cell, cell_id in zip(file.cells, file.ids, strict=True):
-            cell["id"] = cell_id
         if file.content.get("nbformat_minor", 0) < _MINOR_WITH_IDS:
             file.content["nbformat_minor"] = _MINOR_WITH_IDS
         model = {"type": "notebook", "format": "json", "content": file.content}

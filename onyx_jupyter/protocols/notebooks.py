@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 CellType = Literal["code", "markdown", "raw"]
@@ -19,27 +19,21 @@ class Cell:
     hash: str
     execution_count: int | None = None
     outputs: tuple[Mapping[str, Any], ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class NotebookView:
-    """A notebook as it stands now. `backend` says where it was read: `browser` (open in a tab) or `contents`."""
+    """A notebook as it stands now. `backend` says where it was read.
+
+    `browser`: open in a tab; `room`: open together with others; `contents`: open nowhere, so from its file.
+    """
 
     path: str
     cells: tuple[Cell, ...]
     backend: str
     kernel_name: str | None = None
     kernel_status: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CellRun:
-    """How a cell's execution ended, with its nbformat 4 outputs; `note` says why they are not in the notebook."""
-
-    status: Literal["ok", "error", "aborted"]
-    execution_count: int | None
-    outputs: tuple[Mapping[str, Any], ...]
-    note: str | None = None
 
 
 NbCell = Mapping[str, Any]
@@ -91,7 +85,10 @@ class MoveCell:
 
 @dataclass(frozen=True, slots=True)
 class RestoreCell:
-    """Source, outputs, execution count and metadata as they once were, under the same id and in place."""
+    """Source, outputs, execution count and metadata as they once were, under the same id and in place.
+
+    What `cell` does not name (a key that is missing) stays as it is now.
+    """
 
     cell: NbCell
     base_hash: str | None = None
@@ -104,14 +101,30 @@ CellChange = InsertCell | EditCell | DeleteCell | MoveCell | RestoreCell
 class AppliedChange:
     """What one change did: the cell before and after it, and the place where it stood before.
 
-    `before` and `before_place` are None for an insertion, `after` for a deletion. `outputs_left_out` says that the
-    cell's outputs were too large to be carried in `before`, so that they cannot be put back.
+    `before` and `before_place` are None for an insertion, `after` for a deletion. `outputs_left_out` says that what the
+    cell shows (outputs, attachments) was too large to be carried: `before` has no such keys, and cannot put it back.
     """
 
     cell_id: str
     before: NbCell | None
     before_place: Place | None
     after: NbCell | None
+    outputs_left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """How a cell's execution ended, with its nbformat 4 outputs; `note` says why they are not in the notebook.
+
+    `before` is the cell before it ran, so that it can be put back (`RestoreCell`); with `outputs_left_out` its outputs
+    were too large to be carried there.
+    """
+
+    status: Literal["ok", "error", "aborted"]
+    execution_count: int | None
+    outputs: tuple[Mapping[str, Any], ...]
+    note: str | None = None
+    before: NbCell | None = None
     outputs_left_out: bool = False
 
 
@@ -122,12 +135,15 @@ class Notebooks(Protocol):
         """Raises: NotebookError (not_found, not_notebook)."""
         ...
 
-    async def insert_cell(self, path: str, cell_type: CellType, source: str, after_cell_id: str | None) -> Cell:
-        """A new cell after that one, or at the end. Raises: NotebookError (no_cell, …)."""
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        """Makes all the changes, in order and in one step, or none; each sees what those before it made.
+
+        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; …).
+        """
         ...
 
-    async def edit_cell(self, path: str, cell_id: str, source: str, base_hash: str | None) -> Cell:
-        """New source for a cell. Raises: NotebookError (no_cell; stale with the current source)."""
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        """A new notebook file. Raises: NotebookError (exists, no_folder, no_kernel, bad_name, bad_cell, not_saved)."""
         ...
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:

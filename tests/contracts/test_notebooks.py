@@ -10,6 +10,17 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.document_service import DocumentService
+from onyx_jupyter.protocols import (
+    After,
+    AppliedChange,
+    CellChange,
+    DeleteCell,
+    EditCell,
+    InsertCell,
+    MoveCell,
+    NbCell,
+    RestoreCell,
+)
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
 
@@ -30,6 +41,12 @@ class Place:
     service: DocumentService
     tab: FakeTab | None
     file: Path
+
+    async def apply(self, *changes: CellChange) -> tuple[AppliedChange, ...]:
+        return await self.service.apply("work.ipynb", changes)
+
+    async def sources(self) -> dict[str, str]:
+        return {cell.id: cell.source for cell in (await self.service.read("work.ipynb")).cells}
 
     async def ids(self) -> list[str]:
         return [cell.id for cell in (await self.service.read("work.ipynb")).cells]
@@ -57,6 +74,10 @@ async def code_of(awaitable: Any) -> str:
     return caught.value.code
 
 
+def code(source: str, **more: Any) -> NbCell:
+    return {"cell_type": "code", "source": source, "metadata": {}, **more}
+
+
 def quiet(line: str) -> None:
     """Nobody watches."""
 
@@ -70,40 +91,168 @@ async def test_reading_gives_every_cell_with_its_id_source_and_hash(place: Place
 
 
 async def test_a_cell_is_inserted_after_another_and_has_an_id_of_its_own(place: Place) -> None:
-    inserted = await place.service.insert_cell("work.ipynb", "code", "y = 2", "intro")
-    ids = await place.ids()
-    assert ids == ["intro", inserted.id, "load", "fail", "wait"]
-    view = await place.service.read("work.ipynb")
-    assert view.cells[1].source == "y = 2"
+    (made,) = await place.apply(InsertCell(code("y = 2"), After("intro")))
+    assert await place.ids() == ["intro", made.cell_id, "load", "fail", "wait"]
+    assert (await place.service.read("work.ipynb")).cells[1].source == "y = 2"
+    assert (made.before, made.before_place) == (None, None)
+    assert made.after is not None
+    assert (made.after["id"], made.after["source"]) == (made.cell_id, "y = 2")
 
 
-async def test_a_cell_without_a_neighbour_goes_to_the_end(place: Place) -> None:
-    inserted = await place.service.insert_cell("work.ipynb", "markdown", "The end", None)
-    assert (await place.ids())[-1] == inserted.id
+async def test_a_cell_goes_to_the_start_or_the_end(place: Place) -> None:
+    await place.apply(InsertCell(code("", id="last"), "end"), InsertCell(code("", id="first"), "start"))
+    assert await place.ids() == ["first", *SOURCES, "last"]
 
 
-async def test_inserting_after_a_cell_that_is_not_there_changes_nothing(place: Place) -> None:
-    assert await code_of(place.service.insert_cell("work.ipynb", "code", "y = 2", "nowhere")) == "no_cell"
-    assert await place.ids() == list(SOURCES)
-
-
-async def test_an_edit_on_the_right_hash_replaces_the_source(place: Place) -> None:
-    edited = await place.service.edit_cell("work.ipynb", "load", "x = 2", cell_hash(SOURCES["load"]))
-    assert edited.hash == cell_hash("x = 2")
+async def test_an_edit_on_the_right_hash_replaces_the_source_and_tells_the_former_one(place: Place) -> None:
+    (made,) = await place.apply(EditCell("load", "x = 2", cell_hash(SOURCES["load"])))
     assert (await place.service.read("work.ipynb")).cells[1].source == "x = 2"
+    assert made.before is not None
+    assert made.after is not None
+    assert (made.before["source"], made.after["source"]) == (SOURCES["load"], "x = 2")
+    assert made.before_place == After("intro")
 
 
-async def test_an_edit_on_an_old_hash_is_refused_with_the_source_of_now(place: Place) -> None:
+@pytest.mark.parametrize("change", [EditCell, DeleteCell, RestoreCell])
+async def test_a_change_on_an_old_hash_is_refused_with_the_source_of_now(place: Place, change: Any) -> None:
+    older = cell_hash("something older")
+    stale: Any = {
+        EditCell: EditCell("load", "x = 2", older),
+        DeleteCell: DeleteCell("load", older),
+        RestoreCell: RestoreCell(code("x = 2", id="load"), older),
+    }[change]
     with pytest.raises(NotebookError) as caught:
-        await place.service.edit_cell("work.ipynb", "load", "x = 2", cell_hash("something older"))
+        await place.apply(stale)
     assert caught.value.code == "stale"
-    assert caught.value.data["source"] == SOURCES["load"]
-    assert (await place.service.read("work.ipynb")).cells[1].source == SOURCES["load"]
+    assert caught.value.data == {"source": SOURCES["load"], "hash": cell_hash(SOURCES["load"])}
+    assert await place.sources() == SOURCES
 
 
 async def test_an_edit_without_a_hash_is_taken(place: Place) -> None:
-    await place.service.edit_cell("work.ipynb", "load", "x = 3", None)
-    assert (await place.service.read("work.ipynb")).cells[1].source == "x = 3"
+    await place.apply(EditCell("load", "x = 3"))
+    assert (await place.sources())["load"] == "x = 3"
+
+
+async def test_a_deleted_cell_can_be_put_back_where_it_was(place: Place) -> None:
+    await place.service.run_cell("work.ipynb", "load", quiet)
+    (gone,) = await place.apply(DeleteCell("load", cell_hash(SOURCES["load"])))
+    assert await place.ids() == ["intro", "fail", "wait"]
+    assert gone.after is None
+    assert gone.before is not None
+    assert gone.before_place is not None
+    await place.apply(InsertCell(gone.before, gone.before_place))
+    back = (await place.service.read("work.ipynb")).cells[1]
+    assert (back.id, back.source, back.execution_count) == ("load", SOURCES["load"], 1)
+    assert [output["output_type"] for output in back.outputs] == ["stream"]
+
+
+async def test_a_cell_moves_to_a_place_meant_without_it(place: Place) -> None:
+    (made,) = await place.apply(MoveCell("load", After("fail")))
+    assert await place.ids() == ["intro", "fail", "load", "wait"]
+    await place.apply(MoveCell("load", made.before_place or "end"))
+    assert await place.ids() == list(SOURCES)
+    await place.apply(MoveCell("load", "end"), MoveCell("wait", "start"))
+    assert await place.ids() == ["wait", "intro", "fail", "load"]
+
+
+async def test_each_change_of_a_batch_sees_what_those_before_it_made(place: Place) -> None:
+    made = await place.apply(
+        InsertCell(code("new", id="n"), After("intro")),
+        EditCell("n", "newer", cell_hash("new")),
+        MoveCell("n", "start"),
+        DeleteCell("fail", cell_hash(SOURCES["fail"])),
+        EditCell("load", "x = 5"),
+    )
+    assert await place.sources() == {"n": "newer", "intro": SOURCES["intro"], "load": "x = 5", "wait": SOURCES["wait"]}
+    assert [change.before_place for change in made] == [
+        None,
+        After("intro"),
+        After("intro"),
+        After("load"),
+        After("intro"),
+    ]
+    assert [change.cell_id for change in made] == ["n", "n", "n", "fail", "load"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (EditCell("load", "x", "0" * 16), "stale"),
+        (EditCell("nowhere", "x"), "no_cell"),
+        (DeleteCell("nowhere"), "no_cell"),
+        (MoveCell("nowhere", "end"), "no_cell"),
+        (MoveCell("load", After("load")), "no_cell"),
+        (InsertCell({"cell_type": "code", "source": "x"}, After("nowhere")), "no_cell"),
+        (InsertCell({"cell_type": "code", "source": "x", "id": "load"}), "cell_exists"),
+        (InsertCell({"cell_type": "poem", "source": "x"}), "bad_cell"),
+        (InsertCell({"cell_type": "code", "source": "x", "id": "not an id"}), "bad_cell"),
+        (RestoreCell({"cell_type": "code", "source": "x", "id": "nowhere"}), "no_cell"),
+    ],
+)
+async def test_where_one_change_is_refused_none_is_made(place: Place, bad: Any, reason: str) -> None:
+    good = [EditCell("load", "changed"), InsertCell(code("", id="n")), DeleteCell("fail"), MoveCell("wait", "start")]
+    bad_last = [EditCell("intro", "changed"), InsertCell(code("", id="n")), DeleteCell("fail"), bad]
+    assert await code_of(place.apply(*bad_last)) == reason
+    assert await code_of(place.apply(bad, *good)) == reason
+    assert await place.sources() == SOURCES
+
+
+async def test_a_notebook_is_never_left_without_a_cell(place: Place) -> None:
+    every = [DeleteCell(cell_id) for cell_id in SOURCES]
+    assert await code_of(place.apply(*every)) == "would_empty"
+    assert await place.sources() == SOURCES
+    await place.apply(*every, InsertCell(code("fresh", id="n")))
+    assert await place.sources() == {"n": "fresh"}
+
+
+async def test_a_cell_is_restored_with_outputs_count_and_metadata_without_running(place: Place) -> None:
+    run = await place.service.run_cell("work.ipynb", "load", quiet)
+    assert run.before is not None
+    assert run.before["outputs"] == []
+    tagged = {**run.before, "metadata": {"tags": ["kept"]}}
+    (made,) = await place.apply(RestoreCell(tagged, cell_hash(SOURCES["load"])))
+    now = (await place.service.read("work.ipynb")).cells[1]
+    assert (now.outputs, now.execution_count, now.metadata["tags"]) == ((), None, ["kept"])
+    assert made.before is not None
+    await place.apply(RestoreCell(made.before))
+    again = (await place.service.read("work.ipynb")).cells[1]
+    assert (again.execution_count, len(again.outputs)) == (1, 1)
+    assert "tags" not in again.metadata
+
+
+async def test_a_restored_cell_keeps_what_is_not_named(place: Place) -> None:
+    await place.service.run_cell("work.ipynb", "load", quiet)
+    await place.apply(RestoreCell({"id": "load", "cell_type": "code", "source": "x = 9"}))
+    now = (await place.service.read("work.ipynb")).cells[1]
+    assert (now.source, now.execution_count, len(now.outputs)) == ("x = 9", 1, 1)
+
+
+async def test_attachments_of_a_markdown_cell_survive_edit_move_and_deletion(place: Place) -> None:
+    picture = {"p.png": {"image/png": "cG5n"}}
+    note = {"id": "note", "cell_type": "markdown", "source": "![](attachment:p.png)", "attachments": picture}
+    await place.apply(InsertCell(note), EditCell("note", "# Moved"), MoveCell("note", "start"))
+    (gone,) = await place.apply(DeleteCell("note"))
+    assert gone.before is not None
+    assert gone.before["attachments"] == picture
+    (back,) = await place.apply(InsertCell(gone.before, "start"))
+    assert back.after is not None
+    assert back.after["attachments"] == picture
+    assert (await place.apply(MoveCell("note", "end")))[0].before == back.after
+
+
+async def test_raw_cells_and_metadata_are_carried_as_they_are(place: Place) -> None:
+    raw = {"id": "r", "cell_type": "raw", "source": "---", "metadata": {"format": "text/restructuredtext"}}
+    await place.apply(InsertCell(raw))
+    cell = (await place.service.read("work.ipynb")).cells[-1]
+    assert (cell.cell_type, cell.source, cell.metadata) == ("raw", "---", {"format": "text/restructuredtext"})
+
+
+@pytest.mark.parametrize("source", ["", "é — 数学 — 😀", "a\u2028b\x00c\r\nd\t", "x" * 50_000])
+async def test_every_text_comes_back_as_it_was_written(place: Place, source: str) -> None:
+    await place.apply(EditCell("load", source), InsertCell(code(source, id="n")))
+    sources = await place.sources()
+    assert (sources["load"], sources["n"]) == (source, source)
+    await place.apply(EditCell("load", "after", cell_hash(source)))
 
 
 async def test_running_gives_the_outputs_and_leaves_them_in_the_notebook(place: Place) -> None:
@@ -128,7 +277,7 @@ async def test_only_code_cells_that_exist_can_run(place: Place, cell_id: str, co
 
 async def test_cancelling_a_run_interrupts_it(place: Place) -> None:
     running = asyncio.Event()
-    await place.service.edit_cell("work.ipynb", "wait", "print('on', flush=True); import time; time.sleep(600)", None)
+    await place.apply(EditCell("wait", "print('on', flush=True); import time; time.sleep(600)"))
     task = asyncio.ensure_future(
         place.service.run_cell("work.ipynb", "wait", lambda line: line == "on" and running.set())
     )
@@ -145,6 +294,6 @@ async def test_cancelling_a_run_interrupts_it(place: Place) -> None:
 
 async def test_a_notebook_open_in_a_tab_is_never_written_on_disk(place: Place) -> None:
     before = place.file.read_bytes()
-    await place.service.insert_cell("work.ipynb", "code", "y = 2", None)
+    await place.apply(InsertCell(code("y = 2")))
     await place.service.run_cell("work.ipynb", "load", quiet)
     assert (place.file.read_bytes() == before) == (place.tab is not None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import copy
 import io
 import json
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook, TabRequests
+from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams, ClientUpdateParams
 
 
@@ -65,30 +67,23 @@ class FakeTab:
         match action:
             case "notebook.read":
                 return {"cells": cells, "kernel": {"name": "python3", "status": "idle"}}
-            case "notebook.insert":
-                return {"cellId": self._insert(cells, params)}
-            case "notebook.edit":
-                cell = self._cell(cells, params["cellId"])
-                if params["baseSource"] is not None and params["baseSource"] != cell["source"]:
-                    raise NotebookError("stale", "changed", data={"source": cell["source"]})
-                cell["source"] = params["source"]
-                return {"source": cell["source"]}
+            case "notebook.apply":
+                changed = copy.deepcopy(cells)
+                done = [_apply(changed, change) for change in params["changes"]]
+                if cells and not changed:
+                    raise NotebookError("would_empty", "no cell would be left")
+                cells[:] = changed
+                return {"changes": done}
             case "notebook.run":
-                return await self._run(self._cell(cells, params["cellId"]))
+                return await self._run(cells[_index(cells, params["cellId"])])
             case _:
                 self._interrupted.set()
                 return {"ok": True}
 
-    def _insert(self, cells: list[dict[str, Any]], params: dict[str, Any]) -> str:
-        after = params["afterCellId"]
-        at = len(cells) if after is None else cells.index(self._cell(cells, after)) + 1
-        cell_id = f"tab{len(cells)}"
-        cells.insert(at, tab_cell(cell_id, params["source"], params["cellType"]))
-        return cell_id
-
     async def _run(self, cell: dict[str, Any]) -> dict[str, Any]:
         if cell["cellType"] != "code":
             raise NotebookError("not_code", "nothing to run")
+        before = _nb_cell(cell)
         if "sleep" in cell["source"]:
             self.started.set()
             await self._interrupted.wait()
@@ -96,18 +91,68 @@ class FakeTab:
         self._count += 1
         status, outputs = _execute(cell["source"])
         cell |= {"outputs": outputs, "executionCount": self._count}
-        return {"status": status, "executionCount": self._count, "outputs": outputs}
-
-    @staticmethod
-    def _cell(cells: list[dict[str, Any]], cell_id: str) -> dict[str, Any]:
-        found = [cell for cell in cells if cell["id"] == cell_id]
-        if not found:
-            raise NotebookError("no_cell", f"no cell {cell_id}")
-        return found[0]
+        return {"status": status, "executionCount": self._count, "outputs": outputs, "before": before}
 
 
 def tab_cell(cell_id: str, source: str, cell_type: str = "code") -> dict[str, Any]:
-    return {"id": cell_id, "cellType": cell_type, "source": source, "executionCount": None, "outputs": []}
+    cell = {"id": cell_id, "cellType": cell_type, "source": source, "executionCount": None, "outputs": []}
+    return cell | {"metadata": {}}
+
+
+def _apply(cells: list[dict[str, Any]], change: dict[str, Any]) -> dict[str, Any]:
+    """As the tab does it, one change at a time."""
+    kind = change["kind"]
+    if kind == "insert":
+        cell = _from_nb(change["cell"])
+        if cell["id"] in [other["id"] for other in cells]:
+            raise NotebookError("cell_exists", f"there is a cell {cell['id']}")
+        cells.insert(_at(cells, change["place"]), cell)
+        return {"cellId": cell["id"], "before": None, "beforePlace": None, "outputsLeftOut": False}
+    at = _index(cells, change["cellId"] if "cellId" in change else change["cell"]["id"])
+    cell = cells[at]
+    base = change.get("baseHash")
+    if base is not None and cell_hash(cell["source"]) != base:
+        raise NotebookError("stale", "changed", data={"cellId": cell["id"], "source": cell["source"]})
+    place = {"after": cells[at - 1]["id"]} if at else "start"
+    made = {"cellId": cell["id"], "before": _nb_cell(cell), "beforePlace": place, "outputsLeftOut": False}
+    match kind:
+        case "edit":
+            cell["source"] = change["source"]
+        case "restore":
+            cells[at] = _from_nb({**_nb_cell(cell), **change["cell"]})
+        case _:
+            del cells[at]
+            if kind == "move":
+                cells.insert(_at(cells, change["place"]), cell)
+    return made
+
+
+def _at(cells: list[dict[str, Any]], place: Any) -> int:
+    if place == "start":
+        return 0
+    return len(cells) if place == "end" else _index(cells, place["after"]) + 1
+
+
+def _index(cells: list[dict[str, Any]], cell_id: str) -> int:
+    found = [index for index, cell in enumerate(cells) if cell["id"] == cell_id]
+    if not found:
+        raise NotebookError("no_cell", f"no cell {cell_id}")
+    return found[0]
+
+
+def _nb_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    """A cell of this tab as nbformat has it."""
+    code = {"outputs": cell["outputs"], "execution_count": cell["executionCount"]}
+    attached = {"attachments": cell["attachments"]} if "attachments" in cell else {}
+    common = {"id": cell["id"], "cell_type": cell["cellType"], "metadata": cell["metadata"], "source": cell["source"]}
+    return copy.deepcopy(common | (code if cell["cellType"] == "code" else attached))
+
+
+def _from_nb(cell: dict[str, Any]) -> dict[str, Any]:
+    made = tab_cell(cell["id"], "".join(cell["source"]), cell["cell_type"]) | {"metadata": cell.get("metadata", {})}
+    if cell["cell_type"] == "code":
+        return made | {"outputs": cell.get("outputs", []), "executionCount": cell.get("execution_count")}
+    return made | ({"attachments": cell["attachments"]} if "attachments" in cell else {})
 
 
 def _execute(source: str) -> tuple[str, list[dict[str, Any]]]:

@@ -7,7 +7,9 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.paths import NotebookPaths
+from onyx_jupyter.protocols import EditCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
 
@@ -120,12 +122,13 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_that_names_the_field(tab
     assert caught.value.code == "bad_response"
 
 
-async def test_an_edit_sends_the_source_it_is_based_on_so_that_the_tab_compares_again(tabs: TabRequests) -> None:
+async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
-    tab.show("n.ipynb", [tab_cell("a", "x = 1")])
-    backend = BrowserBackend(tabs)
-    base = (await backend.read("n.ipynb")).cells[0].hash
-    await backend.edit_cell("n.ipynb", "a", "x = 2", base)
-    assert tab.asked[-1].params["baseSource"] == "x = 1"
-    await backend.edit_cell("n.ipynb", "a", "x = 3", None)
-    assert tab.asked[-1].params["baseSource"] is None
+    tab.show("n.ipynb", [tab_cell("a", "x = 1"), tab_cell("b", "y")])
+    await BrowserBackend(tabs).apply("n.ipynb", [EditCell("a", "x = 2", cell_hash("x = 1")), MoveCell("b", "start")])
+    (asked,) = tab.asked
+    assert asked.action == "notebook.apply"
+    assert asked.params["changes"] == [
+        {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1")},
+        {"kind": "move", "cellId": "b", "place": "start"},
+    ]

@@ -7,6 +7,7 @@ import pytest
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
+from onyx_jupyter.protocols import After, EditCell, InsertCell
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
 
@@ -31,7 +32,7 @@ async def test_cells_without_ids_keep_the_ones_they_were_read_with(server: Any, 
     first = [c.id for c in (await service.read("old.ipynb")).cells]
     assert len(set(first)) == 3
     assert [c.id for c in (await service.read("old.ipynb")).cells] == first
-    await service.edit_cell("old.ipynb", first[1], "b = 1", None)
+    await service.apply("old.ipynb", [EditCell(first[1], "b = 1")])
     saved = json.loads((jp_root_dir / "old.ipynb").read_text())
     assert [c["id"] for c in saved["cells"]] == first
     assert saved["nbformat_minor"] == 5
@@ -41,7 +42,7 @@ async def test_metadata_and_other_cells_survive_an_edit(server: Any, jp_root_dir
     tagged = cell("b", "y = 2") | {"metadata": {"tags": ["parameters"], "mine": {"deep": [1, 2]}}}
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1"), tagged], author="me")
     service, _ = service_over(server)
-    await service.edit_cell("n.ipynb", "a", "x = 2", None)
+    await service.apply("n.ipynb", [EditCell("a", "x = 2")])
     saved = json.loads((jp_root_dir / "n.ipynb").read_text())
     assert saved["metadata"]["author"] == "me"
     assert saved["cells"][1]["metadata"] == {"tags": ["parameters"], "mine": {"deep": [1, 2]}}
@@ -51,7 +52,7 @@ async def test_a_write_that_would_empty_a_notebook_is_refused(server: Any, jp_ro
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     files = NotebookFiles(server.contents_manager, free)
     with pytest.raises(NotebookError) as caught:
-        await files.change("n.ipynb", lambda file: (file.cells.clear(), file.ids.clear()))
+        await files.change("n.ipynb", lambda file: file.cells.clear())
     assert caught.value.code == "would_empty"
     assert len(read_cells(jp_root_dir / "n.ipynb")) == 1
 
@@ -188,7 +189,7 @@ async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server
     before = path.read_bytes()
     service, _ = service_over(server)
     with pytest.raises(NotebookError) as caught:
-        await service.edit_cell("n.ipynb", "a", "x = 2", None)
+        await service.apply("n.ipynb", [EditCell("a", "x = 2")])
     assert caught.value.code == "open_elsewhere"
     assert path.read_bytes() == before
 
@@ -196,5 +197,48 @@ async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server
 async def test_two_inserts_at_once_both_arrive(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     service, _ = service_over(server)
-    inserted = await asyncio.gather(*(service.insert_cell("n.ipynb", "code", str(n), "a") for n in range(5)))
-    assert {c["id"] for c in read_cells(jp_root_dir / "n.ipynb")} == {"a", *(c.id for c in inserted)}
+    insertions = [InsertCell({"cell_type": "code", "source": str(n)}, After("a")) for n in range(5)]
+    made = await asyncio.gather(*(service.apply("n.ipynb", [insertion]) for insertion in insertions))
+    assert {c["id"] for c in read_cells(jp_root_dir / "n.ipynb")} == {"a", *(change.cell_id for (change,) in made)}
+
+
+def everything(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+async def test_a_new_notebook_has_its_cells_and_the_kernel_that_was_named(server: Any, jp_root_dir: Path) -> None:
+    (jp_root_dir / "deep").mkdir()
+    service, _ = service_over(server)
+    cells = [{"cell_type": "markdown", "source": "# New"}, {"cell_type": "code", "source": "x = 1", "id": "mine"}]
+    view = await service.create("deep/new.ipynb", cells, "python3")
+    assert [(c.cell_type, c.source) for c in view.cells] == [("markdown", "# New"), ("code", "x = 1")]
+    assert view.cells[1].id == "mine"
+    saved = json.loads((jp_root_dir / "deep" / "new.ipynb").read_text())
+    assert saved["metadata"]["kernelspec"]["name"] == "python3"
+    assert saved["metadata"]["kernelspec"]["language"] == "python"
+    assert (saved["nbformat"], saved["nbformat_minor"]) == (4, 5)
+    assert (await service.run_cell("deep/new.ipynb", "mine", quiet)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("path", "kernel", "reason"),
+    [
+        ("there.ipynb", None, "exists"),
+        ("folder.ipynb", None, "exists"),
+        ("nowhere/new.ipynb", None, "no_folder"),
+        ("new.txt", None, "bad_name"),
+        ("new.ipynb", "fortran", "no_kernel"),
+    ],
+)
+async def test_a_notebook_that_cannot_be_made_is_refused_and_nothing_is_left(
+    server: Any, jp_root_dir: Path, path: str, kernel: str | None, reason: str
+) -> None:
+    write_notebook(jp_root_dir / "there.ipynb", [cell("a", "kept")])
+    (jp_root_dir / "folder.ipynb").mkdir()
+    before = everything(jp_root_dir)
+    service, _ = service_over(server)
+    with pytest.raises(NotebookError) as caught:
+        await service.create(path, [{"cell_type": "code", "source": ""}], kernel)
+    assert caught.value.code == reason
+    assert everything(jp_root_dir) == before
+    assert read_cells(jp_root_dir / "there.ipynb")[0]["source"] == "kept"

@@ -2,17 +2,19 @@
  * What the assistant may do to a notebook that is open in this tab: through the tab's own model, so that a person sees
  * it live and can undo it. It shows no dialog, moves no selection and takes no focus.
  */
-import type { ISharedCodeCell, ISharedCell } from '@jupyter/ydoc';
+import type { ISharedCodeCell } from '@jupyter/ydoc';
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import type { INotebookCellExecutor, INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 
 import type { OpenNotebook } from '../protocol/wire';
+import { applyChanges } from './cell_changes';
+import type { CellChange } from './cell_changes';
+import { carry, cellOf, isCode } from './cell_content';
 import { ActionError } from './notebook_bridge';
 import type { Action, Params } from './notebook_bridge';
 import { READ_LIMITS, RUN_LIMITS, limitOutputs } from './output_limits';
 
-const CELL_TYPES = ['code', 'markdown', 'raw'];
 const KERNEL_TIMEOUT_MS = 60_000;
 
 /** The notebooks of this tab, the one in front marked. */
@@ -34,8 +36,7 @@ export function notebookActions(
   const open = (params: Params) => openPanel(tracker, text(params, 'path'));
   return {
     'notebook.read': async params => read(await open(params)),
-    'notebook.insert': async params => insert(await open(params), params),
-    'notebook.edit': async params => edit(await open(params), params),
+    'notebook.apply': async params => apply(await open(params), params.changes as CellChange[]),
     'notebook.run': async params => run(await open(params), text(params, 'cellId'), executor),
     'notebook.interrupt': async params => interrupt(await open(params))
   };
@@ -60,41 +61,30 @@ function read(panel: NotebookPanel): Record<string, unknown> {
     cellType: cell.cell_type,
     source: cell.getSource(),
     executionCount: isCode(cell) ? cell.execution_count : null,
-    outputs: isCode(cell) ? limitOutputs(cell.getOutputs(), READ_LIMITS, budget) : []
+    outputs: isCode(cell) ? limitOutputs(cell.getOutputs(), READ_LIMITS, budget) : [],
+    metadata: cell.getMetadata()
   }));
   const kernel = panel.sessionContext.session?.kernel;
   return { cells, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
 }
 
-function insert(panel: NotebookPanel, params: Params): Record<string, unknown> {
-  const model = panel.context.model.sharedModel;
-  const cellType = text(params, 'cellType');
-  const source = text(params, 'source');
-  if (!CELL_TYPES.includes(cellType)) {
-    throw new ActionError('bad_request', `A cell is one of ${CELL_TYPES.join(', ')}, not ${cellType}.`);
+function apply(panel: NotebookPanel, changes: CellChange[]): Record<string, unknown> {
+  const applied = applyChanges(panel.context.model.sharedModel, changes);
+  const inserted = changes.find(change => change.kind === 'insert');
+  if (inserted) {
+    show(panel, inserted.cell.id);
   }
-  const after = params.afterCellId;
-  const index = after == null ? model.cells.length : cellIndex(panel, String(after)) + 1;
-  const cell = model.insertCell(index, {
-    cell_type: cellType,
-    source,
-    metadata: cellType === 'code' ? { trusted: true } : {}
-  });
-  if (panel.isVisible) {
-    void panel.content.scrollToItem(index, 'smart').catch(() => undefined);
-  }
-  return { cellId: cell.getId() };
+  return { changes: applied };
 }
 
-function edit(panel: NotebookPanel, params: Params): Record<string, unknown> {
-  const cell = panel.context.model.sharedModel.cells[cellIndex(panel, text(params, 'cellId'))];
-  const source = text(params, 'source');
-  const now = cell.getSource();
-  if (typeof params.baseSource === 'string' && params.baseSource !== now) {
-    throw new ActionError('stale', 'The cell was changed in the meantime.', { source: now });
+/** Brings the cell into view, unless somebody is typing in another one. */
+function show(panel: NotebookPanel, cellId: string): void {
+  const { content } = panel;
+  const isTyping = content.mode === 'edit' && content.node.contains(document.activeElement);
+  if (panel.isVisible && !isTyping) {
+    const index = panel.context.model.sharedModel.cells.findIndex(cell => cell.getId() === cellId);
+    void content.scrollToItem(index, 'smart').catch(() => undefined);
   }
-  cell.setSource(source);
-  return { source };
 }
 
 async function run(
@@ -108,14 +98,17 @@ async function run(
     throw new ActionError('not_code', 'Only a code cell can be run.');
   }
   await ensureKernel(panel);
-  const ended = await execute(panel, cell, executor);
   const shared = cell.model.sharedModel as ISharedCodeCell;
+  const [before, outputsLeftOut] = carry(cellOf(shared), { chars: 1_000_000 });
+  const ended = await execute(panel, cell, executor);
   const outputs = cell.isDisposed ? [] : limitOutputs(shared.getOutputs(), RUN_LIMITS);
   const failed = outputs.some(output => output.output_type === 'error');
   return {
     status: failed ? 'error' : ended ? 'ok' : 'aborted',
     executionCount: cell.isDisposed ? null : shared.execution_count,
-    outputs
+    outputs,
+    before,
+    outputsLeftOut
   };
 }
 
@@ -174,10 +167,6 @@ function cellIndex(panel: NotebookPanel, cellId: string): number {
     throw new ActionError('no_cell', `The notebook has no cell ${cellId}.`);
   }
   return index;
-}
-
-function isCode(cell: ISharedCell): cell is ISharedCodeCell {
-  return cell.cell_type === 'code';
 }
 
 function text(params: Params, name: string): string {

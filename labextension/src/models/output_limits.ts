@@ -22,6 +22,24 @@ export function limitOutputs(
   return outputs.map(output => limitValue(output, limits, budget, '') as IOutput);
 }
 
+/** About how long a JSON value is; counting ends where it is more than `enough`. */
+export function countChars(value: unknown, enough: number): number {
+  if (typeof value === 'string') {
+    return value.length;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return 8;
+  }
+  let count = 0;
+  for (const [key, part] of Object.entries(value)) {
+    count += key.length + countChars(part, enough - count);
+    if (count > enough) {
+      break;
+    }
+  }
+  return count;
+}
+
 function limitValue(value: unknown, limits: OutputLimits, budget: { chars: number }, name: string): unknown {
   if (typeof value === 'string') {
     return limitText(value, limits, budget, name);

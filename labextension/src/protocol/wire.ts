@@ -157,14 +157,18 @@ export interface ChatSteeredData {
   text: string;
 }
 
-/** Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal. */
+/**
+ * Why a tab could not do it.
+ *
+ * Codes: not_open, no_cell, stale, cell_exists, would_empty, no_kernel, not_code, bad_request, internal.
+ */
 export interface ClientError {
   code: string;
   message: string;
   data?: Record<string, unknown> | null;
 }
 
-/** Asked of one tab alone. Actions: notebook.read, .insert, .edit, .run and .interrupt. */
+/** Asked of one tab alone. Actions: notebook.read, .apply, .run and .interrupt. */
 export interface ClientRequest {
   requestId: string;
   action: string;

@@ -36,7 +36,10 @@ class ClientShows(Wire):
 
 
 class ClientError(Wire):
-    """Why a tab could not do it. Codes: not_open, no_cell, stale, no_kernel, not_code, bad_request, internal."""
+    """Why a tab could not do it.
+
+    Codes: not_open, no_cell, stale, cell_exists, would_empty, no_kernel, not_code, bad_request, internal.
+    """
 
     code: str
     message: str
@@ -50,7 +53,7 @@ class ClientRespondParams(Wire):
 
 
 class ClientRequest(Wire):
-    """Asked of one tab alone. Actions: notebook.read, .insert, .edit, .run and .interrupt."""
+    """Asked of one tab alone. Actions: notebook.read, .apply, .run and .interrupt."""
 
     request_id: str
     action: str

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.notebook.cells import cell_label, cell_number, find_cell, stale
+from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, find_cell, stale
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import CellType, Exactly, ToolPreview
+from onyx_jupyter.protocols import After, CellType, EditCell, Exactly, InsertCell, Place, ToolPreview
 from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
 from onyx_jupyter.tools.builtin.notebook_text import notebook_text
 from onyx_jupyter.tools.context import ToolContext
@@ -97,8 +97,11 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
 
     async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
         path = _api_path(arguments.path, context)
-        cell = await context.notebooks.insert_cell(path, arguments.cell_type, arguments.source, arguments.after_cell_id)
-        return ToolResult(output=f"Inserted {cell.cell_type} cell {cell.id} (hash {cell.hash}) into {path}.")
+        cell = {"cell_type": arguments.cell_type, "source": arguments.source, "metadata": {}}
+        place: Place = "end" if arguments.after_cell_id is None else After(arguments.after_cell_id)
+        (made,) = await context.notebooks.apply(path, [InsertCell(cell, place)])
+        new_hash = cell_hash(arguments.source)
+        return ToolResult(output=f"Inserted {arguments.cell_type} cell {made.cell_id} (hash {new_hash}) into {path}.")
 
 
 class NotebookEditCellArguments(Arguments):
@@ -136,8 +139,8 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
 
     async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
         path = _api_path(arguments.path, context)
-        cell = await context.notebooks.edit_cell(path, arguments.cell_id, arguments.source, arguments.base_hash)
-        return ToolResult(output=f"Edited cell {cell.id} of {path} (hash {cell.hash}).")
+        await context.notebooks.apply(path, [EditCell(arguments.cell_id, arguments.source, arguments.base_hash)])
+        return ToolResult(output=f"Edited cell {arguments.cell_id} of {path} (hash {cell_hash(arguments.source)}).")
 
 
 class NotebookRunCellArguments(Arguments):

@@ -1,0 +1,191 @@
+import { YNotebook } from '@jupyter/ydoc';
+import { describe, expect, it } from 'vitest';
+
+import { applyChanges } from '../src/models/cell_changes';
+import type { CellChange } from '../src/models/cell_changes';
+import { cellHash } from '../src/models/cell_hash';
+import { ActionError } from '../src/models/notebook_bridge';
+import { textPatch } from '../src/models/text_patch';
+
+const STREAM = { output_type: 'stream', name: 'stdout', text: ['one\n', 'two\n'] };
+
+function notebook(...sources: string[]): YNotebook {
+  const cells = sources.map((source, index) => ({
+    id: `c${index}`,
+    cell_type: 'code' as const,
+    source,
+    metadata: {},
+    outputs: [],
+    execution_count: null
+  }));
+  return YNotebook.create({ data: { cells, metadata: {}, nbformat: 4, nbformat_minor: 5 } });
+}
+
+function code(id: string, source: string, more = {}): never {
+  return { id, cell_type: 'code', source, metadata: {}, ...more } as never;
+}
+
+const sources = (model: YNotebook) => model.cells.map(cell => `${cell.getId()}:${cell.getSource()}`);
+
+function refusal(action: () => unknown): ActionError {
+  try {
+    action();
+  } catch (error) {
+    return error as ActionError;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('applyChanges', () => {
+  it('makes a mixed batch, each change on what the ones before it made', () => {
+    const model = notebook('a', 'b', 'c');
+    const made = applyChanges(model, [
+      { kind: 'insert', cell: code('n', 'new'), place: { after: 'c0' } },
+      { kind: 'edit', cellId: 'n', source: 'newer', baseHash: cellHash('new') },
+      { kind: 'move', cellId: 'c2', place: 'start' },
+      { kind: 'delete', cellId: 'c1', baseHash: cellHash('b') },
+      { kind: 'insert', cell: code('m', 'last'), place: 'end' }
+    ]);
+    expect(sources(model)).toEqual(['c2:c', 'c0:a', 'n:newer', 'm:last']);
+    expect(made.map(change => [change.cellId, change.before?.source ?? null, change.beforePlace])).toEqual([
+      ['n', null, null],
+      ['n', 'new', { after: 'c0' }],
+      ['c2', 'c', { after: 'c1' }],
+      ['c1', 'b', { after: 'n' }],
+      ['m', null, null]
+    ]);
+  });
+
+  it.each<[string, CellChange]>([
+    ['stale', { kind: 'edit', cellId: 'c1', source: 'x', baseHash: cellHash('older') }],
+    ['no_cell', { kind: 'delete', cellId: 'gone', baseHash: null }],
+    ['no_cell', { kind: 'insert', cell: code('x', ''), place: { after: 'gone' } }],
+    ['cell_exists', { kind: 'insert', cell: code('c1', ''), place: 'end' }]
+  ])('changes nothing where one change is refused as %s', (reason, bad) => {
+    const model = notebook('a', 'b');
+    const before = sources(model);
+    const error = refusal(() =>
+      applyChanges(model, [{ kind: 'edit', cellId: 'c0', source: 'changed', baseHash: null }, bad])
+    );
+    expect(error.code).toBe(reason);
+    expect(sources(model)).toEqual(before);
+  });
+
+  it('says what stands in a stale cell now', () => {
+    const error = refusal(() =>
+      applyChanges(notebook('a'), [{ kind: 'edit', cellId: 'c0', source: 'x', baseHash: cellHash('b') }])
+    );
+    expect(error.data).toEqual({ cellId: 'c0', source: 'a' });
+  });
+
+  it('leaves no notebook without cells, but may put another in the last one’s place', () => {
+    const model = notebook('a');
+    expect(refusal(() => applyChanges(model, [{ kind: 'delete', cellId: 'c0', baseHash: null }])).code).toBe(
+      'would_empty'
+    );
+    expect(sources(model)).toEqual(['c0:a']);
+    applyChanges(model, [
+      { kind: 'delete', cellId: 'c0', baseHash: null },
+      { kind: 'insert', cell: code('n', 'new'), place: 'end' }
+    ]);
+    expect(sources(model)).toEqual(['n:new']);
+  });
+
+  it('is one step of undo, apart from what was typed right before and after', () => {
+    const model = notebook('a', 'b');
+    model.clearUndoHistory();
+    model.cells[0].updateSource(1, 1, ' typed');
+    applyChanges(model, [
+      { kind: 'edit', cellId: 'c0', source: 'changed', baseHash: null },
+      { kind: 'delete', cellId: 'c1', baseHash: null },
+      { kind: 'insert', cell: code('n', 'new'), place: 'end' }
+    ]);
+    model.cells[0].updateSource(0, 0, 'typed after ');
+    model.undo();
+    expect(sources(model)).toEqual(['c0:changed', 'n:new']);
+    model.undo();
+    expect(sources(model)).toEqual(['c0:a typed', 'c1:b']);
+    model.undo();
+    expect(sources(model)).toEqual(['c0:a', 'c1:b']);
+  });
+
+  it('puts outputs, count and metadata back, and what a cell does not name stays', () => {
+    const model = notebook('a');
+    applyChanges(model, [
+      {
+        kind: 'restore',
+        cell: code('c0', 'a', { outputs: [STREAM], execution_count: 7, metadata: { tags: ['t'] } }),
+        baseHash: null
+      }
+    ]);
+    const restored = { outputs: [{ ...STREAM, text: 'one\ntwo\n' }], execution_count: 7 };
+    expect(model.cells[0].toJSON()).toMatchObject({ ...restored, metadata: { tags: ['t'] } });
+    const bare = { id: 'c0', cell_type: 'code', source: 'b', metadata: {} } as never;
+    const [made] = applyChanges(model, [{ kind: 'restore', cell: bare, baseHash: cellHash('a') }]);
+    expect(model.cells[0].toJSON()).toMatchObject({ ...restored, source: 'b', metadata: {} });
+    expect(made.before).toMatchObject({ ...restored, source: 'a', metadata: { tags: ['t'] } });
+  });
+
+  it('restores a cell that has become another type meanwhile', () => {
+    const model = notebook('a', 'b');
+    const note = {
+      id: 'c0',
+      cell_type: 'markdown',
+      source: '# a',
+      metadata: {},
+      attachments: { 'p.png': {} }
+    };
+    applyChanges(model, [{ kind: 'restore', cell: note as never, baseHash: null }]);
+    expect(model.cells[0].toJSON()).toEqual(note);
+    expect(sources(model)).toEqual(['c0:# a', 'c1:b']);
+  });
+
+  it('does not send back what no frame could carry, and says so', () => {
+    const model = notebook('a', 'b');
+    const huge = { ...STREAM, text: 'x'.repeat(2_000_000) };
+    const cell = code('c0', 'a', { outputs: [huge], execution_count: 1 });
+    applyChanges(model, [{ kind: 'restore', cell, baseHash: null }]);
+    const [made] = applyChanges(model, [{ kind: 'edit', cellId: 'c0', source: 'b', baseHash: null }]);
+    expect(made).toEqual({
+      cellId: 'c0',
+      before: { id: 'c0', cell_type: 'code', source: 'a', metadata: {} },
+      beforePlace: 'start',
+      outputsLeftOut: true
+    });
+    expect(model.cells[0].toJSON()).toMatchObject({ source: 'b', outputs: [huge] });
+  });
+});
+
+describe('cellHash', () => {
+  // The same pairs stand in tests/notebook/test_cells.py, for the server's own hash.
+  it.each([
+    ['', 'e3b0c44298fc1c14'],
+    ['x = 1', '8ff436def1451285'],
+    ['é😀', '1184d1f608158eea'],
+    ['half \ud83d pair', '4b3b24b753b9b32b']
+  ])('is that of the server for %j', (source, hash) => {
+    expect(cellHash(source)).toBe(hash);
+  });
+});
+
+describe('textPatch', () => {
+  it.each([
+    ['same', 'same'],
+    ['x = 1', 'x = 12'],
+    ['abab', 'ab'],
+    ['', 'new'],
+    ['old', ''],
+    ['a😀b', 'a😁b'],
+    ['😀', '😀😀'],
+    ['one\ntwo\nthree', 'one\n2\nthree']
+  ])('makes %j into %j', (before, after) => {
+    const patch = textPatch(before, after);
+    const made = patch ? before.slice(0, patch.start) + patch.text + before.slice(patch.end) : before;
+    expect(made).toBe(after);
+    expect(/\p{Surrogate}/u.test(patch?.text ?? '')).toBe(false);
+  });
+
+  it('touches no more than differs', () => {
+    expect(textPatch('one\ntwo\nthree', 'one\n2\nthree')).toEqual({ start: 4, end: 7, text: '2' });
+  });
+});

@@ -1,0 +1,250 @@
+"""What a batch of changes makes of a list of cells: checked one after the other, all of them or none.
+
+It never reads or writes a notebook: each backend hands in cells and carries out what comes back.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard, get_args
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.cells import cell_hash, index_of, no_cell, source_of, stale
+from onyx_jupyter.protocols import (
+    After,
+    AppliedChange,
+    CellChange,
+    CellType,
+    DeleteCell,
+    EditCell,
+    InsertCell,
+    MoveCell,
+    NbCell,
+    Place,
+    RestoreCell,
+)
+
+MAX_CARRIED_CHARS = 1_500_000
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_SHOWN = ("outputs", "execution_count", "attachments")
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "source": (str, list),
+    "metadata": dict,
+    "attachments": dict,
+    "outputs": list,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change as it is carried out: where its cell stood (None: it is new) and stands then (None: it is gone).
+
+    Both count from 0, `put_at` in the notebook without the cell. `cell` is all of it afterwards.
+    """
+
+    applied: AppliedChange
+    taken_from: int | None
+    put_at: int | None
+    cell: NbCell | None
+
+
+def new_cell_id() -> str:
+    """An id as nbformat makes them."""
+    return uuid.uuid4().hex[:8]
+
+
+def plan(
+    cells: Sequence[NbCell],
+    ids: Sequence[str],
+    changes: Sequence[CellChange],
+    path: str,
+    new_id: Callable[[], str] = new_cell_id,
+) -> tuple[Step, ...]:
+    """The steps that the changes come to; `cells` is asked only for those that they touch.
+
+    Raises: NotebookError (no_cell, stale, cell_exists, bad_cell, would_empty); then none is to be carried out.
+    """
+    planning = _Planning(cells, ids, path, new_id)
+    steps = tuple(planning.step(change) for change in changes)
+    if ids and not planning.order:
+        raise NotebookError("would_empty", f"{path} was left alone: the change would remove all its cells.")
+    return steps
+
+
+def carried_out(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
+    """The cells after these steps; those that were given stay as they are."""
+    after = list(cells)
+    for step in steps:
+        if step.taken_from is not None:
+            del after[step.taken_from]
+        if step.put_at is not None and step.cell is not None:
+            after.insert(step.put_at, step.cell)
+    return after
+
+
+def carried(cell: NbCell) -> tuple[NbCell, bool]:
+    """A cell to hand around, and whether what it shows was too large for that: then those keys are missing."""
+    shown = [cell[key] for key in ("outputs", "attachments") if key in cell]
+    if _chars(shown, MAX_CARRIED_CHARS) <= MAX_CARRIED_CHARS:
+        return cell, False
+    return {key: value for key, value in cell.items() if key not in _SHOWN}, True
+
+
+def after_change(change: CellChange, cell_id: str, before: NbCell | None) -> NbCell | None:
+    """What a change makes of a cell; None where it takes the cell away."""
+    match change:
+        case InsertCell():
+            return _whole(change.cell, cell_id)
+        case EditCell():
+            return {**(before or {}), "source": change.source}
+        case MoveCell():
+            return before
+        case RestoreCell():
+            return _restored(change.cell, cell_id, before or {})
+        case DeleteCell():
+            return None
+
+
+def check_cell(cell: NbCell) -> None:
+    """Raises: NotebookError (bad_cell) where nbformat 4.5 would not have it."""
+    if cell.get("cell_type") not in get_args(CellType):
+        raise _bad_cell(f"its type is {cell.get('cell_type')!r}, and not one of {', '.join(get_args(CellType))}")
+    wrong = [key for key, kind in _KINDS.items() if key in cell and not isinstance(cell[key], kind)]
+    if wrong:
+        raise _bad_cell(f"its {wrong[0]} is of the wrong kind")
+    cell_id = cell.get("id")
+    if cell_id is not None and not (isinstance(cell_id, str) and _ID.fullmatch(cell_id)):
+        raise _bad_cell(f"{cell_id!r} is no id (1 to 64 letters, digits, - and _)")
+
+
+class _Planning:
+    """The notebook as it would be after the changes until now."""
+
+    def __init__(self, cells: Sequence[NbCell], ids: Sequence[str], path: str, new_id: Callable[[], str]) -> None:
+        self.order = list(ids)
+        self._cells = cells
+        self._first = {cell_id: index for index, cell_id in enumerate(ids)}
+        self._changed: dict[str, NbCell] = {}
+        self._path = path
+        self._new_id = new_id
+
+    def step(self, change: CellChange) -> Step:
+        match change:
+            case InsertCell():
+                return self._insert(change)
+            case EditCell() | DeleteCell():
+                at, cell = self._find(change.cell_id)
+                self._check_base(change.cell_id, cell, change.base_hash)
+                return self._replace(change, at, change.cell_id, cell)
+            case RestoreCell():
+                check_cell(change.cell)
+                cell_id = str(change.cell.get("id"))
+                at, cell = self._find(cell_id)
+                self._check_base(cell_id, cell, change.base_hash)
+                return self._replace(change, at, cell_id, cell)
+            case MoveCell():
+                return self._move(change)
+
+    def _insert(self, change: InsertCell) -> Step:
+        check_cell(change.cell)
+        cell_id = change.cell.get("id") or self._free_id()
+        if cell_id in self.order:
+            raise NotebookError("cell_exists", f"{self._path} has a cell with the id {cell_id!r} already.")
+        at = self._index(change.place)
+        cell = after_change(change, cell_id, None)
+        self._put(at, cell_id, cell)
+        return Step(_applied(cell_id, None, None, cell), None, at, cell)
+
+    def _replace(self, change: CellChange, at: int, cell_id: str, before: NbCell) -> Step:
+        """An edit, a deletion or a restoration: what becomes of the cell where it stands."""
+        place = self._place(at)
+        after = after_change(change, cell_id, before)
+        del self.order[at]
+        if after is not None:
+            self._put(at, cell_id, after)
+        return Step(_applied(cell_id, before, place, after), at, None if after is None else at, after)
+
+    def _move(self, change: MoveCell) -> Step:
+        at, cell = self._find(change.cell_id)
+        place = self._place(at)
+        del self.order[at]
+        target = self._index(change.place)
+        self._put(target, change.cell_id, cell)
+        return Step(_applied(change.cell_id, cell, place, cell), at, target, cell)
+
+    def _find(self, cell_id: str) -> tuple[int, NbCell]:
+        at = index_of(self.order, cell_id, self._path)
+        if cell_id in self._changed:
+            return at, self._changed[cell_id]
+        return at, _whole(self._cells[self._first[cell_id]], cell_id)
+
+    def _check_base(self, cell_id: str, cell: NbCell, base_hash: str | None) -> None:
+        source = source_of(cell)
+        if base_hash is not None and cell_hash(source) != base_hash:
+            raise stale(self._path, cell_id, source)
+
+    def _index(self, place: Place) -> int:
+        if isinstance(place, After):
+            if place.cell_id not in self.order:
+                raise no_cell(self._path, place.cell_id)
+            return self.order.index(place.cell_id) + 1
+        return 0 if place == "start" else len(self.order)
+
+    def _place(self, at: int) -> Place:
+        return After(self.order[at - 1]) if at else "start"
+
+    def _put(self, at: int, cell_id: str, cell: NbCell | None) -> None:
+        assert cell is not None
+        self.order.insert(at, cell_id)
+        self._changed[cell_id] = cell
+
+    def _free_id(self) -> str:
+        cell_id = self._new_id()
+        while cell_id in self.order or cell_id in self._first:
+            cell_id = self._new_id()
+        return cell_id
+
+
+def _applied(cell_id: str, before: NbCell | None, place: Place | None, after: NbCell | None) -> AppliedChange:
+    kept, left_out = (None, False) if before is None else carried(before)
+    return AppliedChange(cell_id, kept, place, None if after is None else carried(after)[0], left_out)
+
+
+def _whole(cell: NbCell, cell_id: str) -> NbCell:
+    """With all that nbformat asks for, the source as one string, and nothing that another type of cell would have."""
+    is_code = cell["cell_type"] == "code"
+    code = {"execution_count": cell.get("execution_count"), "outputs": cell.get("outputs") or []} if is_code else {}
+    foreign = ("attachments",) if is_code else ("outputs", "execution_count")
+    rest = {key: value for key, value in cell.items() if key not in foreign}
+    return {**rest, "id": cell_id, "metadata": cell.get("metadata") or {}, "source": source_of(cell), **code}
+
+
+def _restored(cell: NbCell, cell_id: str, now: NbCell) -> NbCell:
+    """That cell; what it does not name stays as it is now."""
+    kept = {key: now[key] for key in ("metadata", *_SHOWN) if key in now and key not in cell}
+    return _whole({**kept, **cell}, cell_id)
+
+
+def _bad_cell(reason: str) -> NotebookError:
+    return NotebookError("bad_cell", f"This is no notebook cell: {reason}.")
+
+
+def _chars(value: Any, enough: int) -> int:
+    """About how long a JSON value is; counting ends where it is more than `enough`."""
+    if isinstance(value, str):
+        return len(value)
+    if not _is_container(value):
+        return 8
+    count = 0
+    for part in (*value.keys(), *value.values()) if isinstance(value, Mapping) else value:
+        count += _chars(part, enough - count)
+        if count > enough:
+            break
+    return count
+
+
+def _is_container(value: Any) -> TypeGuard[Mapping[str, Any] | Sequence[Any]]:
+    return isinstance(value, (Mapping, list, tuple))

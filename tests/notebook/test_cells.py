@@ -1,0 +1,17 @@
+import pytest
+
+from onyx_jupyter.notebook.cells import cell_hash
+
+
+# The same pairs stand in labextension/tests/cell_changes.test.ts, for the tab's own hash.
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("", "e3b0c44298fc1c14"),
+        ("x = 1", "8ff436def1451285"),
+        ("é😀", "1184d1f608158eea"),
+        ("half \ud83d pair", "4b3b24b753b9b32b"),
+    ],
+)
+def test_the_hash_is_that_of_the_tab(source: str, expected: str) -> None:
+    assert cell_hash(source) == expected
