@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -67,15 +68,52 @@ class Tool(ABC, Generic[A]):
         )
 
     def definition(self) -> ToolDefinition:
-        """The tool as a model is told of it."""
-        return ToolDefinition(self.name, self.description, schema_of(self.arguments))
+        """The tool as a model is told of it: how long a text or list may be is told to those that overdo it."""
+        return ToolDefinition(self.name, self.description, _without(_LENGTHS, self.schema()))
+
+    def schema(self) -> dict[str, Any]:
+        """The arguments as a JSON schema that takes exactly what a call may have."""
+        return schema_of(self.arguments)
+
+
+_LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
 
 def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema without titles and defaults of None: shorter, and it says the same."""
-    schema: dict[str, Any] = _without_noise(arguments.model_json_schema(by_alias=True))
+    """The JSON schema in one piece, without titles and defaults of None: shorter, and it says the same."""
+    schema: dict[str, Any] = arguments.model_json_schema(by_alias=True)
+    definitions = schema.pop("$defs", {})
+    schema = _without_noise(_in_place(schema, definitions))
     schema.pop("description", None)  # the class's docstring, written for whoever reads the code
     return schema
+
+
+def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
+    """What a schema points at, put where it is pointed at; the docstrings of those classes are left out."""
+    if isinstance(node, list):
+        return [_in_place(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = definitions[node["$ref"].removeprefix("#/$defs/")]
+        without_text = {key: value for key, value in target.items() if key != "description"}
+        node = {**without_text, **{key: value for key, value in node.items() if key != "$ref"}}
+    return {key: _in_place(value, definitions) for key, value in node.items()}
+
+
+def _without(keys: Collection[str], node: Any) -> Any:
+    """The schema without these keywords; a property may be called like one."""
+    if isinstance(node, list):
+        return [_without(keys, item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: {name: _without(keys, item) for name, item in value.items()}
+        if key == "properties"
+        else _without(keys, value)
+        for key, value in node.items()
+        if key not in keys
+    }
 
 
 def _without_noise(node: Any) -> Any:

@@ -11,8 +11,8 @@ from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.registry import ToolRegistry, failed
 
 REGISTRY = ToolRegistry(all_tools())
-DEFINITIONS = {definition.name: definition for definition in REGISTRY.definitions()}
-NAMES = sorted({name for definition in DEFINITIONS.values() for name in definition.parameters["properties"]})
+SCHEMAS = {name: REGISTRY.get(name).schema() for name in REGISTRY.names}
+NAMES = sorted({name for schema in SCHEMAS.values() for name in schema["properties"]})
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -28,7 +28,7 @@ ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=6)
 
 def accepts(tool: str, arguments: dict[str, Any]) -> bool:
     """The schema's own judgement, by an independent validator. A null for an optional argument counts as left out."""
-    schema = DEFINITIONS[tool].parameters
+    schema = SCHEMAS[tool]
     optional = set(schema["properties"]) - set(schema.get("required", ()))
     given_ones = {key: value for key, value in arguments.items() if value is not None or key not in optional}
     return bool(jsonschema.Draft202012Validator(schema).is_valid(given_ones))
@@ -43,7 +43,7 @@ def refused(call: ToolCall) -> ToolError | None:
 
 
 @settings(max_examples=1000, deadline=None)
-@given(tool=st.sampled_from(sorted(DEFINITIONS)), arguments=ARGUMENTS)
+@given(tool=st.sampled_from(sorted(SCHEMAS)), arguments=ARGUMENTS)
 def test_a_call_is_taken_exactly_when_its_schema_takes_it(tool: str, arguments: dict[str, Any]) -> None:
     """Property 15: Tool parameter validation."""
     taken = refused(ToolCall("1", tool, arguments)) is None
@@ -53,15 +53,18 @@ def test_a_call_is_taken_exactly_when_its_schema_takes_it(tool: str, arguments: 
 def sample(part: dict[str, Any]) -> Any:
     """A value that this part of a schema takes."""
     integer = min(600, part.get("maximum", 600))
-    return {"string": "MEMORY.md", "integer": integer, "array": ["a"], "boolean": True, "object": {}}[part["type"]]
+    items = {name: sample(item) for name, item in part.get("properties", {}).items()}
+    array = [sample(part["items"])] if "items" in part else []
+    simple = {"string": "MEMORY.md", "integer": integer, "array": array, "boolean": True, "object": items}
+    return part.get("enum", [simple[part["type"]]])[0]
 
 
 @settings(max_examples=300, deadline=None)
-@given(tool=st.sampled_from(sorted(DEFINITIONS)), data=st.data())
+@given(tool=st.sampled_from(sorted(SCHEMAS)), data=st.data())
 def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: st.DataObject) -> None:
     """Property 15: Tool parameter validation."""
-    schema = DEFINITIONS[tool].parameters["properties"]
-    arguments = {name: part.get("enum", [sample(part)])[0] for name, part in schema.items()}
+    schema = SCHEMAS[tool]["properties"]
+    arguments = {name: sample(part) for name, part in schema.items()}
     REGISTRY.validate(ToolCall("1", tool, arguments))
     name = data.draw(st.sampled_from(sorted(schema)))
     taken = {"boolean": bool, "object": dict}.get(schema[name].get("type", ""))
@@ -73,7 +76,7 @@ def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: s
 
 @settings(max_examples=300, deadline=None)
 @given(
-    tool=st.sampled_from([*sorted(DEFINITIONS), "exek", "", "x" * 50]),
+    tool=st.sampled_from([*sorted(SCHEMAS), "exek", "", "x" * 50]),
     arguments=ARGUMENTS,
     malformed=st.none() | st.text(max_size=50),
 )

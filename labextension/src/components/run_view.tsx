@@ -3,10 +3,12 @@ import { memo } from 'react';
 
 import { callsOf } from '../models/conversation';
 import type { Part, Problem, Run, UserMessage } from '../models/conversation';
+import { isPlanPart, planOf } from '../models/plan';
 import { AnswerText } from './answer_text';
 import { ApprovalCard } from './approval_card';
 import type { ApprovalActions } from './approval_card';
 import { NoteView } from './note_view';
+import { PlanView } from './plan_view';
 import { QuestionCard } from './question_card';
 import type { QuestionActions } from './question_card';
 import { ToolCard } from './tool_card';
@@ -23,6 +25,9 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   const { run, online, canRetry, retry, approve, deny, answer } = props;
   const { trans } = useUi();
+  // While it works, the plan is pinned below; afterwards it stands where it was first made.
+  const plan = run.status === 'running' ? null : planOf(run);
+  const planAt = run.parts.findIndex(isPlanPart);
   return (
     <article
       className="onyx-Message onyx-mod-run"
@@ -37,6 +42,8 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       {run.parts.map((part, index) =>
         part.kind === 'said' ? (
           <Joined key={part.key} message={part.message} goesOn={goesOn(run, index)} />
+        ) : isPlanPart(part) ? (
+          plan && index === planAt && <PlanView key="plan" plan={plan} />
         ) : (
           <PartView
             key={part.key}

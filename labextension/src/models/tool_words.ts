@@ -50,6 +50,8 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return line(string(input.method) || 'GET', address(input.url));
     case 'ask_user':
       return line(word([trans.__('Ask'), trans.__('Asked')]), firstLine(string(input.question)));
+    case 'plan_update':
+      return line(word([trans.__('Plan'), trans.__('Planned')]), '');
     case 'sessions_list':
       return line(word([trans.__('List sessions'), trans.__('Listed sessions')]), string(input.query));
     case 'sessions_history':

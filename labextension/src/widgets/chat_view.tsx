@@ -11,6 +11,7 @@ import { GrantsPanel } from '../components/grants_panel';
 import { Header } from '../components/header';
 import { useSignals } from '../components/hooks';
 import { MessageList } from '../components/message_list';
+import { PinnedPlan } from '../components/plan_view';
 import { SessionListView } from '../components/session_list_view';
 import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
@@ -55,12 +56,18 @@ export function ChatView(props: ChatViewProps): JSX.Element {
       <ConnectionBanner client={client} check={props.reachability} />
       <ConfigBanner {...props} />
       <Body {...props} session={chat.session} />
+      <RunningPlan session={chat.session} />
       <Input {...props} session={chat.session} />
     </UiProvider>
   );
 }
 
 type PartProps = ChatViewProps & { session: Session };
+
+function RunningPlan({ session }: { session: Session }): JSX.Element | null {
+  useSignals(session.changed);
+  return <PinnedPlan items={session.items} />;
+}
 
 function SessionHeader(props: PartProps & { trans: TranslationBundle }): JSX.Element {
   const { chat, session, view, trans, openMenu } = props;

@@ -15,6 +15,7 @@ from onyx_jupyter.tools.builtin.notebook import (
     NotebookReadTool,
     NotebookRunCellTool,
 )
+from onyx_jupyter.tools.builtin.plan import PlanUpdateTool
 from onyx_jupyter.tools.builtin.process import ProcessTool
 from onyx_jupyter.tools.builtin.search import SearchTool
 from onyx_jupyter.tools.builtin.sessions import SessionsHistoryTool, SessionsListTool, SessionsSendTool
@@ -39,6 +40,7 @@ def all_tools() -> list[Tool[Any]]:
         MemoryGetTool(),
         MemoryWriteTool(),
         AskUserTool(),
+        PlanUpdateTool(),
         WebSearchTool(),
         WebFetchTool(),
         HttpFetchTool(),
