@@ -51,6 +51,10 @@ class Home:
         return self.root / "sessions"
 
     @property
+    def changes(self) -> Path:
+        return self.root / "changes"
+
+    @property
     def log_file(self) -> Path:
         return self.root / "logs" / "onyx.jsonl"
 

@@ -234,6 +234,20 @@ class ToolsConfig(Section):
     web: WebConfig = Field(default_factory=WebConfig)
 
 
+class NotebooksConfig(Section):
+    """What is kept of the changes that the assistant makes to notebooks, so that they can be reviewed and undone."""
+
+    keep_changes_days: int = Field(
+        default=180, ge=1, description="days after a conversation's last change for which its changes can be undone"
+    )
+    max_changes_bytes: int = Field(
+        default=1_000_000_000, ge=1_000_000, description="bytes of all kept changes; then the oldest are let go"
+    )
+    max_output_chars: int = Field(
+        default=2_000_000, ge=0, description="characters of one cell's outputs; larger ones cannot be put back"
+    )
+
+
 class LoggingConfig(Section):
     """The log in ONYX_HOME/logs: JSON lines, a new file when one is full."""
 
@@ -269,6 +283,7 @@ class Config(Section):
     local: LocalModelConfig = Field(default_factory=LocalModelConfig)
     tools: ToolsConfig = Field(default_factory=ToolsConfig)
     security: SecurityConfig = Field(default_factory=SecurityConfig)
+    notebooks: NotebooksConfig = Field(default_factory=NotebooksConfig)
     logging: LoggingConfig = Field(default_factory=LoggingConfig)
 
     @model_validator(mode="after")

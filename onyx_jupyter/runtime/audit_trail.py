@@ -71,6 +71,13 @@ class AuditTrail:
         """Before it counts. Raises: StorageError."""
         await self._audit.write("skill_trusted", self._clean({"skill": name, "path": path, "sha256": digest, "by": by}))
 
+    async def reviewed(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
+        """A person took changes to notebooks back, or put them back: done already, so written as well as may be."""
+        try:
+            await self._audit.write("review", self._clean({"what": what, "by": f"user:{by}", **facts}))
+        except OnyxError as error:
+            log.error("A review (%s) could not be written into the audit file: %s", what, error)
+
     def _clean(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         cleaned: dict[str, Any] = _shortened(self._redact(dict(facts)))
         return cleaned

@@ -31,6 +31,7 @@ from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
@@ -62,7 +63,8 @@ class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks;
+    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks
+    and `places` their files;
     `templates` holds a new workspace's files, `packaged_skills` the skills that the package brings; `secrets` gives
     what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
     how a busy provider is waited for.
@@ -79,6 +81,7 @@ class Onyx:
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook,
         kernels: Kernels | None = None,
+        places: NotebookPlaces | None = None,
         open_models: Callable[[ModelsSettings], Models] = ProviderModels,
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
@@ -129,6 +132,17 @@ class Onyx:
             self._audit,
             on_change=lambda: self.streams.broadcast("skills.updated", {}),
         )
+        self.review = NotebookReview(
+            home,
+            notebooks,
+            places or NotebookPlaces(),
+            is_under_way=lambda run_id: self.runs.is_under_way(run_id),
+            config=lambda: self.settings.config.notebooks,
+            audit=self._audit,
+            broadcast=self.streams.broadcast,
+            clock=self._clock,
+            ids=self._ids,
+        )
         self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
         self._context = SentContext(notebooks, no_kernels, self.redact)
         self._approvals: ApprovalBroker | None = None
@@ -138,7 +152,7 @@ class Onyx:
             settings=lambda: self.settings,
             models=lambda: self.models,
             agent=self.agent,
-            notebooks=notebooks,
+            notebooks_for=self.review.notebooks_for,
             notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.send),
             processors=processors,
@@ -284,6 +298,7 @@ class Onyx:
             "from": sender,
             "kernel": await asking_kernel(kernel, self.notebook_of) if kernel else None,
         }
+        facts |= await self.review.untold(session_key, transcript.entries)
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
         sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
         return replace(sent, context=items)
@@ -320,6 +335,11 @@ class Onyx:
     async def search_memory(self, query: str, agent_id: str | None, limit: int) -> Sequence[Passage]:
         """Passages of the agent's memory files, the best first. Raises: NotFound, StorageError."""
         return await self.agent(agent_id).memory.search(query, limit)
+
+    async def notebook_renamed(self, old: str, new: str) -> None:
+        """A notebook or folder has another name: what was changed in it is found there from now on."""
+        await self.ready()
+        await self.review.renamed(old, new)
 
     async def abort(self, run_id: str) -> bool:
         """Stops the run within a second; False where it does not go on any more."""
@@ -358,6 +378,7 @@ class Onyx:
         self._runs = Runs(
             self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._announce
         )
+        await self.review.thin()
         await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
 
     def _patience_s(self) -> float:

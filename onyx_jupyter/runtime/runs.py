@@ -21,6 +21,7 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.notebook.review.recording import Author
 from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
@@ -65,14 +66,14 @@ class Sent:
 class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
-    `notebook_of` gives the notebook of a kernel; `other_sessions` takes an agent, a session key and the message that a
-    run answers there.
+    `notebooks_for` gives an author the notebooks in which its changes are kept, `notebook_of` the notebook of a kernel;
+    `other_sessions` takes an agent, a session key and the message that a run answers there.
     """
 
     settings: Callable[[], Settings]
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
-    notebooks: Notebooks
+    notebooks_for: Callable[[Author], Notebooks]
     notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
     processors: Callable[[Settings], Sequence[Processor]]
@@ -112,6 +113,10 @@ class Runs:
             return "idle"
         waits = self._approvals.pending(session_key) or self._questions.pending(session_key)
         return "waiting" if waits else "running"
+
+    def is_under_way(self, run_id: str) -> bool:
+        """Whether the run works, waits for a person, or waits for its turn."""
+        return run_id in self._inboxes
 
     @property
     def busy(self) -> bool:
@@ -300,7 +305,9 @@ class Runs:
             workspace=parts.workspace,
             server_root=parts.paths.server_root,
             paths=parts.paths,
-            notebooks=self._around.notebooks,
+            notebooks=self._around.notebooks_for(
+                Author(parts.config.id, transcript.session_key, run_id, call_id=call.id)
+            ),
             kernels=self._around.kernels,
             memory=parts.memory,
             clock=self._around.clock,

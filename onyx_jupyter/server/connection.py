@@ -23,7 +23,9 @@ log = logging.getLogger(__name__)
 
 HEALTH = "health.check"
 SEND = "chat.send"
-SLOW_METHODS = frozenset({"models.list", "context.preview"})
+SLOW_METHODS = frozenset(
+    {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
+)
 
 
 class Connection:

@@ -17,8 +17,10 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
 from onyx_jupyter.notebook.kernel_service import KernelService
+from onyx_jupyter.notebook.server_files import follow_renames, remover
 from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.health import components
+from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.frames import encode_event
@@ -67,9 +69,11 @@ class Service:
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions),
+            places=NotebookPlaces(paths.canonical, remover(server_app.contents_manager)),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
+        follow_renames(server_app.event_logger, self.onyx.notebook_renamed)
         self._warming: asyncio.Task[None] | None = None
         self._log = Log(self.onyx.home.log_file, self.onyx.redact_data)
 

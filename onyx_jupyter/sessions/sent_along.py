@@ -25,6 +25,8 @@ def sent_along(entry: Entry) -> str:
         facts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
         others = notebooks.get("open")
         facts += [f"also open: {', '.join(map(str, others))}"] if others and isinstance(others, list) else []
+    review = entry.meta.get("review")
+    facts += [str(review["text"])] if isinstance(review, Mapping) and review.get("text") else []
     texts = [f"{item_in_words(item)}\n" for item in items if item.get("text")]
     return "\n\n".join(part for part in ("; ".join(facts), *texts) if part)
 

@@ -45,6 +45,30 @@ def read_lines(path: Path) -> Lines:
     """Every line that can be read, in order; damaged ones are counted, not raised. Raises: StorageError."""
     with disk_errors("read", path):
         raw = path.read_bytes()
+    return _parse(raw)
+
+
+def read_lines_from(path: Path, offset: int) -> tuple[Lines, int]:
+    """The whole lines from that byte on, and the byte behind the last of them. Raises: StorageError."""
+    with disk_errors("read", path), path.open("rb") as file:
+        file.seek(offset)
+        raw = file.read()
+    end = raw.rfind(b"\n") + 1
+    return _parse(raw[:end]), offset + end
+
+
+def encode_line(item: Mapping[str, Any]) -> bytes:
+    """The object as a line holds it, without the line's end.
+
+    UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes.
+    """
+    try:
+        return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(item, separators=(",", ":")).encode()
+
+
+def _parse(raw: bytes) -> Lines:
     objects, damaged, numbers = [], [], []
     lines = raw.split(b"\n")
     for number, line in enumerate(lines, start=1):
@@ -60,17 +84,6 @@ def read_lines(path: Path) -> Lines:
         else:
             damaged.append(number)
     return Lines(tuple(objects), tuple(damaged), tuple(numbers), len(lines) if lines[-1] else None)
-
-
-def encode_line(item: Mapping[str, Any]) -> bytes:
-    """The object as a line holds it, without the line's end.
-
-    UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes.
-    """
-    try:
-        return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        return json.dumps(item, separators=(",", ":")).encode()
 
 
 def _write_whole(descriptor: int, line: bytes, size_before: int) -> None:

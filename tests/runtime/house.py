@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.protocols import ModelRequest, ToolPreview
+from onyx_jupyter.protocols import ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import Waits
+from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.server.frames import encode_event
@@ -128,6 +129,8 @@ class House:
         more_tools: Sequence[Tool[Any]] = (),
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         waits: Waits | None = None,
+        notebooks: Notebooks | None = None,
+        places: NotebookPlaces | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -144,12 +147,13 @@ class House:
         self.onyx = Onyx(
             self.home,
             self.root,
-            None,  # type: ignore[arg-type] - no test here reaches a notebook
+            notebooks,  # type: ignore[arg-type] - None where a test reaches no notebook
             encode=encode_event,
             templates=folder / "templates",
             open_models=lambda settings: self.models,
             tools=lambda: [self.peek, self.touch, Break(), self.linger, *more_tools],
             open_notebooks=open_notebooks,
+            places=places,
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
             waits=waits or Waits(sleep=_no_wait),

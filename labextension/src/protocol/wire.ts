@@ -60,6 +60,27 @@ export interface AttachmentInfo {
   name?: string | null;
 }
 
+/**
+ * What turns did to a cell that nobody has decided about yet.
+ *
+ * `before` is absent for an added cell, `after` for a deleted one and where the text was not touched. `above` are the
+ * ids over the place where a moved or deleted cell stood, the nearest first. `working` says that a turn still goes on.
+ */
+export interface CellMark {
+  cellId: string;
+  kinds: Array<"added" | "edited" | "deleted" | "moved" | "ran">;
+  before?: CellText | null;
+  after?: CellText | null;
+  above?: Array<string> | null;
+  turns: Array<TurnOfCell>;
+  working?: boolean;
+}
+
+export interface CellText {
+  cellType: "code" | "markdown" | "raw";
+  source: string;
+}
+
 export interface ChatAbortParams {
   runId: string;
 }
@@ -294,6 +315,17 @@ export interface Health {
   components: Record<string, Component>;
 }
 
+/**
+ * Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
+ * `moved`, `ran` since, `outputs_not_kept`; for a whole notebook (no `cellId`) the error's code, with its message.
+ */
+export interface LeftAlone {
+  path: string;
+  cellId?: string | null;
+  reason: string;
+  message?: string | null;
+}
+
 /** Lines of a memory file, counted from 1; `score` is between 0 and 1, and higher is better. */
 export interface MemoryPassage {
   path: string;
@@ -330,6 +362,49 @@ export interface ModelsListParams {
 }
 
 export interface NoParams {
+}
+
+export interface NotebookAccepted {
+  cells: number;
+}
+
+export interface NotebookChanges {
+  marks: Array<CellMark>;
+  turns: Array<TurnInfo>;
+}
+
+/** Exactly one of the two: the marks in a notebook, or what each turn of a session did. */
+export interface NotebookChangesParams {
+  path?: string | null;
+  sessionKey?: string | null;
+}
+
+/** Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more. */
+export interface NotebookChangesUpdatedData {
+  paths?: Array<string> | null;
+  sessionKey?: string | null;
+  runId?: string | null;
+  removed?: Array<string> | null;
+}
+
+/** These cells' marks, or all of the notebook's. */
+export interface NotebookMarksParams {
+  path: string;
+  cellIds?: Array<string> | null;
+}
+
+/** `removed` notebooks are gone (into the bin, where the server has one), `made` ones are there again. */
+export interface NotebookReverted {
+  cells: number;
+  paths: Array<string>;
+  leftAlone: Array<LeftAlone>;
+  removed: Array<string>;
+  made: Array<string>;
+}
+
+export interface NotebookTurnParams {
+  sessionKey: string;
+  runId: string;
 }
 
 export interface Ok {
@@ -606,6 +681,33 @@ export interface ToolStartedData {
   input: Record<string, unknown>;
 }
 
+/**
+ * What a turn did to notebooks.
+ *
+ * `ran` counts cells that were only run, `pending` those that wait for a word, `standing` those that can be undone.
+ */
+export interface TurnInfo {
+  runId: string;
+  cells: number;
+  ran: number;
+  pending: number;
+  standing: number;
+  notebooks: Array<TurnNotebook>;
+  created: Array<string>;
+  undone: boolean;
+}
+
+/** `cells` counts those that were added, edited, moved or deleted there. */
+export interface TurnNotebook {
+  path: string;
+  cells: number;
+}
+
+export interface TurnOfCell {
+  sessionKey: string;
+  runId: string;
+}
+
 export interface UsageInfo {
   inputTokens: number;
   outputTokens: number;
@@ -639,6 +741,11 @@ export interface Methods {
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
   "client.shows": { params: ClientShowsParams; result: ClientShows };
+  "notebook.changes": { params: NotebookChangesParams; result: NotebookChanges };
+  "notebook.accept": { params: NotebookMarksParams; result: NotebookAccepted };
+  "notebook.reject": { params: NotebookMarksParams; result: NotebookReverted };
+  "notebook.undo": { params: NotebookTurnParams; result: NotebookReverted };
+  "notebook.put_back": { params: NotebookTurnParams; result: NotebookReverted };
   "memory.search": { params: MemorySearchParams; result: MemoryResults };
 }
 
@@ -661,6 +768,7 @@ export interface Events {
   "chat.error": ChatErrorData;
   "chat.aborted": ChatAbortedData;
   "session.updated": SessionUpdatedData;
+  "notebook.changes_updated": NotebookChangesUpdatedData;
   "skills.updated": SkillsUpdatedData;
   "client.request": ClientRequest;
 }

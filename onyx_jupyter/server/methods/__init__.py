@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from onyx_jupyter.server.methods import approvals, chat, clients, memory, models, questions, sessions, skills, status
+from onyx_jupyter.server.methods import (
+    approvals,
+    chat,
+    clients,
+    memory,
+    models,
+    notebooks,
+    questions,
+    sessions,
+    skills,
+    status,
+)
 
 HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "health.check": status.health_check,
@@ -32,5 +43,10 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "client.update": clients.update,
     "client.respond": clients.respond,
     "client.shows": clients.shows,
+    "notebook.changes": notebooks.changes,
+    "notebook.accept": notebooks.accept,
+    "notebook.reject": notebooks.reject,
+    "notebook.undo": notebooks.undo,
+    "notebook.put_back": notebooks.put_back,
     "memory.search": memory.search,
 }

@@ -5,7 +5,18 @@ It never does anything with them: `methods/` answers, `socket` carries.
 
 from __future__ import annotations
 
-from onyx_jupyter.server.wire import approvals, chat, clients, events, memory, questions, sessions, skills, status
+from onyx_jupyter.server.wire import (
+    approvals,
+    chat,
+    clients,
+    events,
+    memory,
+    notebooks,
+    questions,
+    sessions,
+    skills,
+    status,
+)
 from onyx_jupyter.server.wire.base import NoParams, Ok, Wire
 
 METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
@@ -33,6 +44,11 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
     "client.shows": (clients.ClientShowsParams, clients.ClientShows),
+    "notebook.changes": (notebooks.NotebookChangesParams, notebooks.NotebookChanges),
+    "notebook.accept": (notebooks.NotebookMarksParams, notebooks.NotebookAccepted),
+    "notebook.reject": (notebooks.NotebookMarksParams, notebooks.NotebookReverted),
+    "notebook.undo": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
+    "notebook.put_back": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "memory.search": (memory.MemorySearchParams, memory.MemoryResults),
 }
 """Every method with the models of its parameters and of its result."""
@@ -55,6 +71,7 @@ EVENTS: dict[str, type[Wire]] = {
     "chat.error": events.ChatErrorData,
     "chat.aborted": events.ChatAbortedData,
     "session.updated": events.SessionUpdatedData,
+    "notebook.changes_updated": notebooks.NotebookChangesUpdatedData,
     "skills.updated": skills.SkillsUpdatedData,
     "client.request": clients.ClientRequest,
 }

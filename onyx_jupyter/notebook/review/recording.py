@@ -1,0 +1,330 @@
+"""Notebooks whose every change is written down: before it is made what it will do, afterwards what it did.
+
+It decides nothing about a change, and makes none that could not be written down first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+from onyx_jupyter.clock import Clock, IdSource, timestamp
+from onyx_jupyter.errors import NotebookError, OnyxError
+from onyx_jupyter.notebook.review.change_store import ChangeStore
+from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, EffectKind, Line, NotDone, Removed
+from onyx_jupyter.protocols import (
+    After,
+    AppliedChange,
+    Cell,
+    CellChange,
+    CellRun,
+    DeleteCell,
+    EditCell,
+    InsertCell,
+    MoveCell,
+    NbCell,
+    Notebooks,
+    NotebookView,
+    Place,
+    RestoreCell,
+)
+
+log = logging.getLogger(__name__)
+ABOVE = 30
+EXPECTED_OUTPUT_CHARS = 100_000
+# The notebook may have been changed or not: nobody answered.
+_UNSURE = ("tab_gone", "tab_silent", "bad_response")
+_NOT_RUN = ("no_cell", "not_code", "no_kernel", "not_found", "not_notebook", "not_open")
+_KINDS: dict[type[CellChange], EffectKind] = {
+    InsertCell: "insert",
+    EditCell: "edit",
+    DeleteCell: "delete",
+    MoveCell: "move",
+    RestoreCell: "restore",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """On whose behalf something is changed: a call of a run, or (`revert_id`) a person who takes a run's work back."""
+
+    agent_id: str
+    session_key: str
+    run_id: str
+    call_id: str = ""
+    revert_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLimits:
+    """`output_chars`: outputs of one cell beyond it are not kept. `file_bytes`: nor any, once a file is that large."""
+
+    output_chars: int = 2_000_000
+    file_bytes: int = 100_000_000
+
+
+class ChangeRecorder:
+    """Writes changes down and makes them. `canonical` gives a notebook its one spelling; `changed` hears of each."""
+
+    def __init__(
+        self,
+        notebooks: Notebooks,
+        store: ChangeStore,
+        canonical: Callable[[str], str],
+        clock: Clock,
+        ids: IdSource,
+        limits: Callable[[], KeepLimits],
+        changed: Callable[[str, Author], None],
+    ) -> None:
+        self._notebooks = notebooks
+        self._store = store
+        self._canonical = canonical
+        self._clock = clock
+        self._ids = ids
+        self._limits = limits
+        self._changed = changed
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def notebooks_for(self, author: Author) -> RecordedNotebooks:
+        """The notebooks as that author is to see them."""
+        return RecordedNotebooks(self._notebooks, self, author)
+
+    async def apply(self, author: Author, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        """As `Notebooks.apply`. Raises: StorageError too, where nothing could be written down; then nothing is done."""
+        name = self._canonical(path)
+        lock = self._locks.setdefault(name, asyncio.Lock())
+        changes = [_with_id(change) for change in changes]
+        async with lock:  # so that changes stand in the file in the order in which they were made
+            known = all(isinstance(change, InsertCell) for change in changes)
+            view = None if known else await self._notebooks.read(name)
+            expected = _expected(changes, view.cells if view else ())
+            begun = await self._begin(author, name, expected)
+            try:
+                applied = await self._notebooks.apply(name, changes)
+            except NotebookError as error:
+                if error.code not in _UNSURE:
+                    await self._end(author, NotDone(path=name, id=begun.id))
+                raise
+            max_chars = self._max_chars(author)
+            effects = tuple(
+                _effect(change, done, seen.above, seen.place, max_chars)
+                for change, done, seen in zip(changes, applied, expected, strict=True)
+            )
+            await self._end(author, Done(path=name, id=begun.id, effects=effects))
+        self._changed(name, author)
+        return applied
+
+    async def create(self, author: Author, path: str, cells: Sequence[NbCell], kernel_name: str | None) -> NotebookView:
+        """As `Notebooks.create`. Raises: StorageError too."""
+        name = self._canonical(path)
+        cells = [cell if cell.get("id") else {**cell, "id": _new_id()} for cell in cells]
+        effects = _expected([InsertCell(cell) for cell in cells], ())
+        begun = await self._begin(author, name, effects, creates=True)
+        try:
+            view = await self._notebooks.create(name, cells, kernel_name)
+        except NotebookError:
+            await self._end(author, NotDone(path=name, id=begun.id))
+            raise
+        await self._end(author, Done(path=name, id=begun.id, effects=effects))
+        self._changed(name, author)
+        return view
+
+    async def run_cell(self, author: Author, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too."""
+        name = self._canonical(path)
+        cell = next((cell for cell in (await self._notebooks.read(name)).cells if cell.id == cell_id), None)
+        if cell is None:
+            return await self._notebooks.run_cell(name, cell_id, progress)
+        before, left_out = _shown(_nb_cell(cell), EXPECTED_OUTPUT_CHARS)
+        expected = Effect(cell_id=cell_id, kind="run", before=before, outputs_left_out=left_out)
+        begun = await self._begin(author, name, (expected,))
+        try:
+            run = await self._notebooks.run_cell(name, cell_id, progress)
+        except NotebookError as error:
+            if error.code in _NOT_RUN:
+                await self._end(author, NotDone(path=name, id=begun.id))
+            raise
+        if run.note is not None:  # the outputs are not in the notebook
+            await self._end(author, NotDone(path=name, id=begun.id))
+            return run
+        before, left_out = _shown(run.before or _nb_cell(cell), self._max_chars(author))
+        effect = Effect(
+            cell_id=cell_id,
+            kind="run",
+            before=before,
+            after={"execution_count": run.execution_count},
+            outputs_left_out=left_out or run.outputs_left_out,
+        )
+        await self._end(author, Done(path=name, id=begun.id, effects=(effect,)))
+        self._changed(name, author)
+        return run
+
+    async def removing(self, author: Author, view: NotebookView) -> None:
+        """Keeps all that stands in a notebook which is about to be taken away. Raises: StorageError."""
+        removed = Removed(
+            path=view.path,
+            id=self._ids.new(),
+            ts=timestamp(self._clock.now()),
+            run_id=author.run_id,
+            revert_id=author.revert_id or "",
+            cells=tuple(map(_nb_cell, view.cells)),
+            kernel_name=view.kernel_name,
+        )
+        await self._store.append(author.agent_id, author.session_key, removed)
+
+    async def _begin(self, author: Author, path: str, effects: tuple[Effect, ...], *, creates: bool = False) -> Begun:
+        begun = Begun(
+            path=path,
+            id=self._ids.new(),
+            ts=timestamp(self._clock.now()),
+            run_id=author.run_id,
+            call_id=author.call_id,
+            revert_id=author.revert_id,
+            creates=creates,
+            effects=effects,
+        )
+        await self._store.append(author.agent_id, author.session_key, begun)
+        return begun
+
+    async def _end(self, author: Author, line: Line) -> None:
+        """What was begun is on disk: a disk that refuses now costs exactness, not the change's being known."""
+        try:
+            await self._store.append(author.agent_id, author.session_key, line)
+        except OnyxError as error:
+            log.error("How a change to %s ended could not be written down: %s", line.path, error)
+
+    def _max_chars(self, author: Author) -> int:
+        limits = self._limits()
+        full = self._store.size(author.agent_id, author.session_key) > limits.file_bytes
+        return 0 if full else limits.output_chars
+
+
+class RecordedNotebooks:
+    """`Notebooks` of one author: reading is plain, and all that changes something goes through the recorder."""
+
+    def __init__(self, notebooks: Notebooks, recorder: ChangeRecorder, author: Author) -> None:
+        self._notebooks = notebooks
+        self._recorder = recorder
+        self._author = author
+
+    async def read(self, path: str) -> NotebookView:
+        return await self._notebooks.read(path)
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        return await self._recorder.apply(self._author, path, changes)
+
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        return await self._recorder.create(self._author, path, cells, kernel_name)
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        return await self._recorder.run_cell(self._author, path, cell_id, progress)
+
+
+def _new_id() -> str:
+    return uuid4().hex[:12]
+
+
+def _with_id(change: CellChange) -> CellChange:
+    """A new cell's id is known before it is there: so it is found after a kill, too."""
+    if isinstance(change, InsertCell) and not change.cell.get("id"):
+        return replace(change, cell={**change.cell, "id": _new_id()})
+    return change
+
+
+def _id_of(change: CellChange) -> str:
+    return str(change.cell["id"]) if isinstance(change, InsertCell | RestoreCell) else change.cell_id
+
+
+def _expected(changes: Sequence[CellChange], cells: Sequence[Cell]) -> tuple[Effect, ...]:
+    """What the changes will do, as far as it can be known: what is on disk before they are made."""
+    found = {cell.id: cell for cell in cells}
+    order = [cell.id for cell in cells]
+    effects = []
+    for change in changes:
+        cell_id = _id_of(change)
+        cell = found.get(cell_id)
+        before = None if cell is None else _nb_cell(cell)
+        after = {**(before or {}), **_named(change)}
+        at = order.index(cell_id) if cell is not None else 0
+        above = tuple(reversed(order[max(0, at - ABOVE) : at]))
+        place: Place = After(above[0]) if above else "start"
+        applied = AppliedChange(cell_id, before, place, after)
+        effects.append(_effect(change, applied, above, _target(change, order), EXPECTED_OUTPUT_CHARS))
+    return tuple(effects)
+
+
+def _target(change: CellChange, order: Sequence[str]) -> str | None:
+    """The cell that a moved one will stand behind; None at the start."""
+    if not isinstance(change, MoveCell) or change.place == "start":
+        return None
+    if isinstance(change.place, After):
+        return change.place.cell_id
+    return next((cell_id for cell_id in reversed(order) if cell_id != change.cell_id), None)
+
+
+def _named(change: CellChange) -> NbCell:
+    match change:
+        case InsertCell() | RestoreCell():
+            return change.cell
+        case EditCell():
+            return {"source": change.source}
+        case _:
+            return {}
+
+
+def _effect(
+    change: CellChange, applied: AppliedChange, above: tuple[str, ...] | None, place: str | None, max_chars: int
+) -> Effect:
+    kind = _KINDS[type(change)]
+    before, after, left_out = None, None, False
+    if applied.before is not None and kind in ("edit", "delete", "restore"):
+        before = _text_of(applied.before)
+        if kind != "edit":
+            shown, too_large = _shown(applied.before, max_chars)
+            before, left_out = {**before, **shown}, too_large or applied.outputs_left_out
+    if applied.after is not None and kind in ("insert", "edit", "restore"):
+        after = _text_of(applied.after)
+        if kind == "restore":
+            after["execution_count"] = applied.after.get("execution_count")
+    return Effect(
+        cell_id=applied.cell_id,
+        kind=kind,
+        before=before,
+        after=after,
+        above=_above(applied, above) if kind in ("delete", "move") else None,
+        place=place,
+        outputs_left_out=left_out,
+    )
+
+
+def _above(applied: AppliedChange, seen: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The cells over the place that the cell left: the one that the notebook named, then those seen before."""
+    if not isinstance(applied.before_place, After):
+        return ()
+    nearest = applied.before_place.cell_id
+    return (nearest, *(cell_id for cell_id in seen or () if cell_id not in (nearest, applied.cell_id)))[:ABOVE]
+
+
+def _nb_cell(cell: Cell) -> dict[str, Any]:
+    code = {"outputs": list(cell.outputs), "execution_count": cell.execution_count} if cell.cell_type == "code" else {}
+    return {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata, **code}
+
+
+def _text_of(cell: NbCell) -> dict[str, Any]:
+    return {name: cell[name] for name in ("cell_type", "source", "metadata") if name in cell}
+
+
+def _shown(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
+    """What the cell shows besides its text, and whether that was too large to be kept."""
+    shown: Mapping[str, Any] = {
+        name: cell[name] for name in ("outputs", "execution_count", "attachments") if name in cell
+    }
+    if len(json.dumps(shown, ensure_ascii=False, default=str)) <= max_chars:
+        return dict(shown), False
+    return {name: value for name, value in shown.items() if name == "execution_count"}, True

@@ -1,0 +1,182 @@
+"""How changes are taken back in a notebook as it stands now: one batch, and what is left alone. It does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from onyx_jupyter.notebook.review.lines import Effect
+from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+from onyx_jupyter.protocols import (
+    After,
+    Cell,
+    CellChange,
+    DeleteCell,
+    EditCell,
+    InsertCell,
+    MoveCell,
+    NotebookView,
+    Place,
+    RestoreCell,
+)
+
+Reason = Literal["changed", "changed_later", "deleted", "moved", "ran", "outputs_not_kept"]
+EMPTY_CELL: Mapping[str, Any] = {"cell_type": "code", "source": "", "metadata": {}, "outputs": []}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """What a revert did not touch, or not wholly: somebody has done something else there since."""
+
+    cell_id: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`done` are the cells that are as before once `changes` are made; some of `left` may be among them in part."""
+
+    changes: tuple[CellChange, ...]
+    done: tuple[str, ...]
+    left: tuple[LeftAlone, ...]
+
+
+def plan(view: NotebookView, reviewed: Sequence[ReviewedCell], is_later: Callable[[str], bool]) -> Plan:
+    """Takes all these changes back, except where the notebook is no longer as they left it.
+
+    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given.
+    """
+    now = {cell.id: cell for cell in view.cells}
+    contents: list[CellChange] = []
+    acting, left = [], []
+    for item in reviewed:
+        reason = _conflict(item, now.get(item.cell_id), is_later)
+        if reason is not None:
+            left.append(LeftAlone(item.cell_id, reason))
+            continue
+        acting.append(item)
+        change, note = _content(item, now.get(item.cell_id))
+        contents.extend([change] if change else [])
+        left.extend([LeftAlone(item.cell_id, note)] if note else [])
+    order = [cell.id for cell in view.cells]
+    target, stuck = _target_order(order, acting)
+    left.extend(LeftAlone(cell_id, "moved") for cell_id in stuck)
+    places = _order_changes(order, target, acting, now)
+    notes = {item.cell_id for item in left if item.reason != "outputs_not_kept" and item.reason != "ran"}
+    done = tuple(item.cell_id for item in acting if item.cell_id not in notes)
+    filler = [InsertCell(EMPTY_CELL, "start")] if order and not target else []
+    return Plan((*filler, *contents, *places), done, tuple(left))
+
+
+def _conflict(item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], bool]) -> Reason | None:
+    """Why the cell must not be touched at all."""
+    changed: Reason = "changed_later" if is_later(item.cell_id) else "changed"
+    if item.existed and item.exists and cell is None:
+        return "deleted"
+    if cell is None or not item.exists:
+        return None
+    after, before = item.after, item.before
+    if not item.existed:
+        return None if after is None or _is(cell, after) else changed
+    if item.is_edited and after is not None and before is not None and not _is(cell, after) and not _is(cell, before):
+        return changed
+    if not item.is_edited and not item.is_moved and item.touched_outputs and not _shows_run(item, cell):
+        return "changed_later" if is_later(item.cell_id) else "ran"
+    return None
+
+
+def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, Reason | None]:
+    """What a cell that was there before and is there now needs to be as before, where it stands."""
+    before = item.before
+    if cell is None or before is None or not item.exists:
+        return None, None
+    wanted: dict[str, Any] = {}
+    if item.is_edited and not _is(cell, before):
+        wanted |= {name: before[name] for name in ("source", "cell_type") if name in before}
+    note: Reason | None = None
+    if item.touched_outputs:
+        if not _shows_run(item, cell):
+            note = "ran"
+        elif item.outputs_left_out or "outputs" not in before:
+            note = "outputs_not_kept"
+        else:
+            wanted |= {"outputs": before["outputs"], "execution_count": before.get("execution_count")}
+    if not wanted:
+        return None, note
+    if set(wanted) == {"source", "cell_type"} and wanted["cell_type"] == cell.cell_type:
+        return EditCell(cell.id, wanted["source"], cell.hash), note
+    whole = {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source, **wanted}
+    return RestoreCell(whole, cell.hash), note
+
+
+def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
+    """Whether the cell shows what the run left in it, and not something newer."""
+    if item.end_is_known:
+        return cell.execution_count == item.left_count
+    before = item.before or {}
+    return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
+
+
+def _target_order(order: Sequence[str], acting: Sequence[ReviewedCell]) -> tuple[list[str], list[str]]:
+    """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
+
+    The changes are undone one after the other, the newest first: so each finds the cells around it as it left them.
+    """
+    target = list(order)
+    stuck: dict[str, None] = {}
+    effects = sorted((part for item in acting for part in item.effects), key=lambda part: part[0], reverse=True)
+    for _, effect in effects:
+        cell_id = effect.cell_id
+        if effect.kind == "insert" and cell_id in target:
+            target.remove(cell_id)
+        elif effect.kind == "delete" and cell_id not in target:
+            target.insert(_index(target, effect), cell_id)
+        elif effect.kind == "move" and cell_id in target and cell_id not in stuck:
+            if effect.place in target and target.index(effect.place) > target.index(cell_id):
+                stuck[cell_id] = None
+                continue
+            target.remove(cell_id)
+            target.insert(_index(target, effect), cell_id)
+    return target, list(stuck)
+
+
+def _index(order: Sequence[str], effect: Effect) -> int:
+    above = next((cell_id for cell_id in effect.above or () if cell_id in order), None)
+    return 0 if above is None else order.index(above) + 1
+
+
+def _order_changes(
+    order: Sequence[str], target: Sequence[str], acting: Sequence[ReviewedCell], now: Mapping[str, Cell]
+) -> list[CellChange]:
+    """From top to bottom what has to be put in or moved, each right behind its upper neighbour; then the deletions."""
+    befores = {item.cell_id: item.before for item in acting}
+    moved = {item.cell_id for item in acting if any(effect.kind == "move" for _, effect in item.effects)}
+    wanted = set(target)
+    gone = [cell_id for cell_id in order if cell_id not in wanted]
+    changes: list[CellChange] = []
+    work = [cell_id for cell_id in order if cell_id in wanted]
+    for above, cell_id in zip([None, *target], target, strict=False):
+        if cell_id in now and cell_id not in moved:
+            continue
+        place: Place = "start" if above is None else After(above)
+        at = 0 if above is None else work.index(above) + 1
+        if work[at : at + 1] == [cell_id]:
+            continue
+        if cell_id in now:
+            changes.append(MoveCell(cell_id, place))
+            work.remove(cell_id)
+            at = 0 if above is None else work.index(above) + 1
+        else:
+            changes.append(InsertCell(_whole(cell_id, befores[cell_id] or {}), place))
+        work.insert(at, cell_id)
+    # Last, so that a notebook never stands empty in between.
+    return [*changes, *(DeleteCell(cell_id, now[cell_id].hash) for cell_id in gone)]
+
+
+def _whole(cell_id: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cell_type": "code", "source": "", "metadata": {}, **before, "id": cell_id}
+
+
+def _is(cell: Cell, kept: Mapping[str, Any]) -> bool:
+    return (cell.source, cell.cell_type) == (kept.get("source", ""), kept.get("cell_type", "code"))

@@ -1,0 +1,208 @@
+"""What writes amount to, cell by cell: as it was before, as it was left, what a person decided. It does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from onyx_jupyter.notebook.review.lines import Effect, Verdict
+from onyx_jupyter.notebook.review.writes import Changes, Write
+
+CellKind = Literal["added", "edited", "deleted", "moved", "ran"]
+State = Literal["pending", "accepted", "rejected", "undone"]
+_STATES: Mapping[Verdict, State] = {"accept": "accepted", "reject": "rejected", "undo": "undone", "put_back": "pending"}
+_SHOWN = ("outputs", "execution_count", "attachments")
+_OUTPUT_KINDS = ("delete", "restore", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCell:
+    """All that the writes of one run, or of several after one another, did to one cell of one notebook.
+
+    `effects` stand in the order in which they came, each with when: texts that sort, and begin with the write's id.
+    `runs` are (session, run).
+    """
+
+    path: str
+    cell_id: str
+    effects: tuple[tuple[str, Effect], ...]
+    runs: tuple[tuple[str, str], ...]
+    state: State = "pending"
+    is_certain: bool = True
+
+    @property
+    def existed(self) -> bool:
+        return self._all[0].kind != "insert"
+
+    @property
+    def exists(self) -> bool:
+        last = [effect.kind for effect in self._all if effect.kind in ("insert", "delete")]
+        return not last or last[-1] == "insert"
+
+    @property
+    def before(self) -> Mapping[str, Any] | None:
+        """The cell as it was: source, type, metadata, and its outputs where they may have been touched."""
+        if not self.existed:
+            return None
+        found = next((effect.before for effect in self._all if effect.before and "source" in effect.before), {})
+        outputs = next((e.before for e in self._all if e.before and e.kind in _OUTPUT_KINDS), {})
+        return {**found, **{name: value for name, value in outputs.items() if name in _SHOWN}}
+
+    @property
+    def after(self) -> Mapping[str, Any] | None:
+        """The cell as it was left, without its outputs; None where it is gone or where its text was not touched."""
+        if not self.exists:
+            return None
+        return next((e.after for e in reversed(self._all) if e.after and "source" in e.after), None)
+
+    @property
+    def is_edited(self) -> bool:
+        before, after = self.before, self.after
+        return bool(before and after and "source" in before and _text(before) != _text(after))
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it stands elsewhere; moved there and back is not moved."""
+        moves = [effect for effect in self._all if effect.kind == "move"]
+        return bool(moves) and moves[-1].place != next(iter(moves[0].above or ()), None)
+
+    @property
+    def ran(self) -> bool:
+        return any(effect.kind == "run" for effect in self._all)
+
+    @property
+    def touched_outputs(self) -> bool:
+        """Whether what the cell shows may be another thing than before."""
+        return bool(self._shown)
+
+    @property
+    def left_count(self) -> int | None:
+        """The execution count that it was left with, where its outputs were touched."""
+        return (self._shown[-1] or {}).get("execution_count") if self._shown else None
+
+    @property
+    def end_is_known(self) -> bool:
+        """Whether it was told what the last run of the cell left."""
+        return not self._shown or self._shown[-1] is not None
+
+    @property
+    def outputs_left_out(self) -> bool:
+        """Whether the outputs of before were too large to be kept."""
+        touching = (effect for effect in self._all if effect.kind in _OUTPUT_KINDS)
+        return next((effect.outputs_left_out for effect in touching), False)
+
+    @property
+    def above(self) -> tuple[str, ...] | None:
+        """The ids over the place where it stood, nearest first; None where it was neither moved nor deleted."""
+        return next((effect.above for effect in self._all if effect.above is not None), None)
+
+    @property
+    def kinds(self) -> tuple[CellKind, ...]:
+        """Empty where it all amounts to nothing."""
+        if not self.existed:
+            return ("added",) if self.exists else ()
+        if not self.exists:
+            return ("deleted",)
+        found = (("edited", self.is_edited), ("moved", self.is_moved), ("ran", self.ran))
+        return tuple(kind for kind, holds in found if holds)  # type: ignore[misc]
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it carries a mark: what only ran does not."""
+        return any(kind != "ran" for kind in self.kinds)
+
+    @property
+    def _shown(self) -> list[Mapping[str, Any] | None]:
+        return [effect.after for effect in self._all if effect.kind in ("run", "restore")]
+
+    @property
+    def _all(self) -> list[Effect]:
+        return [effect for _, effect in self.effects]
+
+
+def run_changes(changes: Changes, run_id: str) -> list[ReviewedCell]:
+    """What the run did, one entry a cell that it touched, those that amount to nothing included."""
+    states = _states(changes, run_id)
+    return [
+        _reviewed(path, cell_id, parts, ((changes.session_key, run_id),), states.get((path, cell_id), "pending"))
+        for (path, cell_id), parts in _by_cell(changes.of_run(run_id)).items()
+    ]
+
+
+def revert_changes(changes: Changes, revert_id: str) -> list[ReviewedCell]:
+    """What a person's revert did, as if it had been a run."""
+    writes = changes.of_revert(revert_id)
+    return [
+        _reviewed(path, cell_id, parts, ((changes.session_key, writes[0].run_id),), "pending")
+        for (path, cell_id), parts in _by_cell(writes).items()
+    ]
+
+
+def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
+    """What waits in one notebook for a person's word, one entry a cell, whichever runs it came from.
+
+    Changes of several runs to a cell become one where each began with what the one before had left. Where something
+    else was done in between, only the later ones are shown: the earlier cannot be taken back by themselves.
+    """
+    pending: dict[str, list[ReviewedCell]] = {}
+    for changes in sessions:
+        for run_id in changes.run_ids:
+            for change in run_changes(changes, run_id):
+                if change.path == path and change.state == "pending":
+                    pending.setdefault(change.cell_id, []).append(change)
+    found = (_joined(sorted(several, key=lambda c: c.effects[0][0])) for several in pending.values())
+    return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
+
+
+def _joined(several: Sequence[ReviewedCell]) -> ReviewedCell:
+    chain = several[-1]
+    for earlier in reversed(several[:-1]):
+        if not _follows(chain, earlier):
+            break
+        chain = ReviewedCell(
+            chain.path,
+            chain.cell_id,
+            tuple(sorted((*earlier.effects, *chain.effects), key=lambda part: part[0])),
+            (*earlier.runs, *chain.runs),
+            is_certain=earlier.is_certain and chain.is_certain,
+        )
+    return chain
+
+
+def _follows(later: ReviewedCell, earlier: ReviewedCell) -> bool:
+    if later.existed != earlier.exists:
+        return False
+    left, found = earlier.after, later.before
+    return not left or not found or "source" not in found or _text(left) == _text(found)
+
+
+def _reviewed(
+    path: str,
+    cell_id: str,
+    parts: Sequence[tuple[Write, int, Effect]],
+    runs: tuple[tuple[str, str], ...],
+    state: State,
+) -> ReviewedCell:
+    effects = tuple((f"{write.id}.{number:06}", effect) for write, number, effect in parts)
+    return ReviewedCell(path, cell_id, effects, runs, state, all(write.is_certain for write, _, _ in parts))
+
+
+def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write, int, Effect]]]:
+    found: dict[tuple[str, str], list[tuple[Write, int, Effect]]] = {}
+    for write in writes:
+        for number, effect in enumerate(write.effects):
+            found.setdefault((write.path, effect.cell_id), []).append((write, number, effect))
+    return found
+
+
+def _states(changes: Changes, run_id: str) -> dict[tuple[str, str], State]:
+    found: dict[tuple[str, str], State] = {}
+    for decision in changes.decisions:
+        if decision.run_id == run_id:
+            found.update({(decision.path, cell_id): _STATES[decision.what] for cell_id in decision.cells})
+    return found
+
+
+def _text(cell: Mapping[str, Any]) -> tuple[str, str]:
+    return str(cell.get("cell_type", "code")), str(cell.get("source", ""))

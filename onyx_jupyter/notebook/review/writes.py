@@ -1,0 +1,104 @@
+"""The writes to notebooks that a file tells of, with the paths of now, and what people decided. It does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from onyx_jupyter.notebook.review.lines import (
+    Begun,
+    Decided,
+    Done,
+    Effect,
+    Line,
+    NotDone,
+    Removed,
+    Renamed,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One batch of changes. `is_certain` False: the server stopped, or the tab went, before the notebook answered."""
+
+    id: str
+    ts: str
+    run_id: str
+    path: str
+    effects: tuple[Effect, ...]
+    revert_id: str | None = None
+    creates: bool = False
+    is_certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All that one session changed in notebooks, oldest first."""
+
+    agent_id: str
+    session_key: str
+    writes: tuple[Write, ...] = ()
+    removed: tuple[Removed, ...] = ()
+    decisions: tuple[Decided, ...] = ()
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The runs that changed something, oldest first."""
+        return list(dict.fromkeys(write.run_id for write in self.writes if write.revert_id is None))
+
+    def of_run(self, run_id: str) -> list[Write]:
+        """What the run itself wrote."""
+        return [write for write in self.writes if write.run_id == run_id and write.revert_id is None]
+
+    def of_revert(self, revert_id: str) -> list[Write]:
+        """What a person's revert wrote."""
+        return [write for write in self.writes if write.revert_id == revert_id]
+
+
+@dataclass
+class _Reading:
+    writes: dict[str, Write] = field(default_factory=dict)
+    removed: list[Removed] = field(default_factory=list)
+    decisions: list[Decided] = field(default_factory=list)
+
+    def rename(self, old: str, new: str) -> None:
+        def moved(path: str) -> str:
+            return new + path.removeprefix(old) if path == old or path.startswith(f"{old}/") else path
+
+        self.writes = {key: replace(write, path=moved(write.path)) for key, write in self.writes.items()}
+        self.removed = [line.model_copy(update={"path": moved(line.path)}) for line in self.removed]
+        self.decisions = [line.model_copy(update={"path": moved(line.path)}) for line in self.decisions]
+
+
+def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Changes:
+    """What the lines of one session's file say."""
+    reading = _Reading()
+    for line in lines:
+        match line:
+            case Begun():
+                reading.writes[line.id] = _begun(line)
+            case Done() if line.id in reading.writes:
+                done = replace(reading.writes[line.id], effects=line.effects, is_certain=True)
+                reading.writes[line.id] = done
+            case NotDone():
+                reading.writes.pop(line.id, None)
+            case Removed():
+                reading.removed.append(line)
+            case Decided():
+                reading.decisions.append(line)
+            case Renamed():
+                reading.rename(line.from_path, line.path)
+            case _:
+                pass
+    return Changes(
+        agent_id,
+        session_key,
+        tuple(reading.writes.values()),
+        tuple(reading.removed),
+        tuple(reading.decisions),
+    )
+
+
+def _begun(line: Begun) -> Write:
+    about = (line.id, line.ts, line.run_id, line.path, line.effects)
+    return Write(*about, revert_id=line.revert_id, creates=line.creates, is_certain=False)

@@ -1,0 +1,116 @@
+"""Review and undo of notebook changes on the socket."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from onyx_jupyter.server.wire.base import Wire
+
+
+class NotebookChangesParams(Wire):
+    """Exactly one of the two: the marks in a notebook, or what each turn of a session did."""
+
+    path: str | None = Field(default=None, min_length=1)
+    session_key: str | None = None
+
+
+class CellText(Wire):
+    cell_type: Literal["code", "markdown", "raw"]
+    source: str
+
+
+class TurnOfCell(Wire):
+    session_key: str
+    run_id: str
+
+
+class CellMark(Wire):
+    """What turns did to a cell that nobody has decided about yet.
+
+    `before` is absent for an added cell, `after` for a deleted one and where the text was not touched. `above` are the
+    ids over the place where a moved or deleted cell stood, the nearest first. `working` says that a turn still goes on.
+    """
+
+    cell_id: str
+    kinds: list[Literal["added", "edited", "deleted", "moved", "ran"]]
+    before: CellText | None = None
+    after: CellText | None = None
+    above: list[str] | None = None
+    turns: list[TurnOfCell]
+    working: bool = False
+
+
+class TurnNotebook(Wire):
+    """`cells` counts those that were added, edited, moved or deleted there."""
+
+    path: str
+    cells: int
+
+
+class TurnInfo(Wire):
+    """What a turn did to notebooks.
+
+    `ran` counts cells that were only run, `pending` those that wait for a word, `standing` those that can be undone.
+    """
+
+    run_id: str
+    cells: int
+    ran: int
+    pending: int
+    standing: int
+    notebooks: list[TurnNotebook]
+    created: list[str]
+    undone: bool
+
+
+class NotebookChanges(Wire):
+    marks: list[CellMark]
+    turns: list[TurnInfo]
+
+
+class NotebookMarksParams(Wire):
+    """These cells' marks, or all of the notebook's."""
+
+    path: str = Field(min_length=1)
+    cell_ids: list[str] | None = Field(default=None, min_length=1, max_length=100_000)
+
+
+class NotebookAccepted(Wire):
+    cells: int
+
+
+class NotebookTurnParams(Wire):
+    session_key: str
+    run_id: str
+
+
+class LeftAlone(Wire):
+    """Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
+    `moved`, `ran` since, `outputs_not_kept`; for a whole notebook (no `cellId`) the error's code, with its message.
+    """
+
+    path: str
+    cell_id: str | None = None
+    reason: str
+    message: str | None = None
+
+
+class NotebookReverted(Wire):
+    """`removed` notebooks are gone (into the bin, where the server has one), `made` ones are there again."""
+
+    cells: int
+    paths: list[str]
+    left_alone: list[LeftAlone]
+    removed: list[str]
+    made: list[str]
+
+
+class NotebookChangesUpdatedData(Wire):
+    """Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more."""
+
+    paths: list[str] | None = None
+    session_key: str | None = None
+    run_id: str | None = None
+    removed: list[str] | None = None

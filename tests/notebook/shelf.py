@@ -1,0 +1,94 @@
+"""Notebooks in memory, changed as the real ones are: by the same plan, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.cell_changes import carried_out, plan
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbCell, NotebookView
+
+
+class Shelf:
+    """`notebooks` by path; `before_apply` is called right before each change, as somebody else's hand in it.
+
+    `lose_answer` makes the next change happen without anybody learning of it.
+    """
+
+    def __init__(self, **notebooks: Sequence[NbCell]) -> None:
+        self.notebooks: dict[str, list[dict[str, Any]]] = {
+            f"{name}.ipynb": [dict(cell) for cell in cells] for name, cells in notebooks.items()
+        }
+        self.before_apply: Callable[[], None] = lambda: None
+        self.lose_answer = False
+        self.applied: list[Sequence[CellChange]] = []
+        self._runs = 0
+
+    async def read(self, path: str) -> NotebookView:
+        cells = tuple(
+            Cell(
+                cell["id"],
+                cell["cell_type"],
+                cell["source"],
+                cell_hash(cell["source"]),
+                cell.get("execution_count"),
+                tuple(cell.get("outputs", ())),
+                cell["metadata"],
+            )
+            for cell in self._cells(path)
+        )
+        return NotebookView(path, cells, "contents", "python3")
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        self.before_apply()
+        cells = self._cells(path)
+        steps = plan(cells, [cell["id"] for cell in cells], changes, path)
+        self.applied.append(changes)
+        self.notebooks[path] = [dict(cell) for cell in carried_out(cells, steps)]
+        if self.lose_answer:
+            self.lose_answer = False
+            raise NotebookError("tab_gone", "The tab has gone.")
+        return tuple(step.applied for step in steps)
+
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        if path in self.notebooks:
+            raise NotebookError("exists", f"There is {path} already.")
+        self.notebooks[path] = [dict(cell) for cell in cells]
+        return await self.read(path)
+
+    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        cell = self.cell(path, cell_id)
+        before = dict(cell)
+        self.run_by_hand(path, cell_id)
+        return CellRun("ok", cell["execution_count"], tuple(cell["outputs"]), before=before)
+
+    async def remove(self, path: str) -> None:
+        """As the file browser's bin."""
+        self._cells(path)
+        del self.notebooks[path]
+
+    def run_by_hand(self, path: str, cell_id: str) -> None:
+        """The cell shows what it computed: its own source, in capitals."""
+        self._runs += 1
+        cell = self.cell(path, cell_id)
+        text = {"output_type": "stream", "name": "stdout", "text": cell["source"].upper()}
+        cell.update(outputs=[text], execution_count=self._runs)
+
+    def cell(self, path: str, cell_id: str) -> dict[str, Any]:
+        return next(cell for cell in self._cells(path) if cell["id"] == cell_id)
+
+    def order(self, path: str) -> list[str]:
+        return [cell["id"] for cell in self._cells(path)]
+
+    def _cells(self, path: str) -> list[dict[str, Any]]:
+        if path not in self.notebooks:
+            raise NotebookError("not_found", f"There is no {path}.")
+        return self.notebooks[path]
+
+
+def code(cell_id: str, source: str = "", **more: Any) -> dict[str, Any]:
+    """A code cell that has not run."""
+    whole = {"id": cell_id, "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+    return {**whole, "execution_count": None, **more}

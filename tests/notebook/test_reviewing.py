@@ -1,0 +1,403 @@
+"""What turns did to notebooks: written down, derived, taken back, put back, over restarts."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound, StorageError
+from onyx_jupyter.notebook.review.change_store import ChangeStore
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
+from onyx_jupyter.notebook.review.reviewing import Reviewing
+from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
+from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
+from tests.notebook.shelf import Shelf, code
+
+A, B = "a.ipynb", "b.ipynb"
+SESSION, RUN = "s1", "r1"
+
+
+@dataclass
+class Desk:
+    """One home with notebooks on a shelf; `restart` forgets all but the files."""
+
+    folder: Path
+    shelf: Shelf
+    limits: KeepLimits = field(default_factory=KeepLimits)
+    busy: set[str] = field(default_factory=set)
+    told: list[str] = field(default_factory=list)
+    clock: FakeClock = field(default_factory=FakeClock)
+
+    def __post_init__(self) -> None:
+        self.ids = fake_ids()
+        self.restart()
+
+    def restart(self) -> None:
+        self.store = ChangeStore(self.folder / "changes")
+        self.recorder = ChangeRecorder(
+            self.shelf,
+            self.store,
+            str,
+            self.clock,
+            self.ids,
+            lambda: self.limits,
+            lambda path, by: self.told.append(path),
+        )
+        self.review = Reviewing(
+            self.store, self.recorder, str, self.shelf.remove, self.busy.__contains__, self.clock, self.ids
+        )
+
+    def hand(self, run: str = RUN, session: str = SESSION) -> RecordedNotebooks:
+        """The notebooks as a run's tools have them."""
+        return self.recorder.notebooks_for(Author("main", session, run))
+
+    async def change(self, *changes: CellChange, path: str = A, run: str = RUN, session: str = SESSION) -> None:
+        await self.hand(run, session).apply(path, changes)
+
+    async def run(self, cell_id: str, run: str = RUN) -> None:
+        await self.hand(run).run_cell(A, cell_id, lambda line: None)
+
+    async def kinds(self, path: str = A) -> dict[str, tuple[str, ...]]:
+        """Cell → what its mark says."""
+        return {mark.cell_id: mark.kinds for mark in await self.review.marks(path)}
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "changes" / "main" / f"{SESSION}.jsonl"
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.file.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path, Shelf(a=[code("one", "x = 1"), code("two", "y = 2"), code("three", "z = 3")], b=[code("b1")]))
+
+
+async def undone(desk: Desk, run: str = RUN) -> dict[str | None, str]:
+    """Undoes the run; cell → why it was left alone."""
+    return {left.cell_id: left.reason for left in (await desk.review.undo(SESSION, run, "ada")).left}
+
+
+# ── what is written down ────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_change_is_on_disk_with_what_was_there_before_the_notebook_is_touched(desk: Desk) -> None:
+    seen: list[dict[str, Any]] = []
+    desk.shelf.before_apply = lambda: seen.extend(desk.lines())
+    await desk.change(EditCell("two", "y = 20"))
+    assert [line["kind"] for line in seen] == ["begun"]
+    assert seen[0]["effects"][0]["before"]["source"] == "y = 2"
+    assert [line["kind"] for line in desk.lines()] == ["begun", "done"]
+    assert desk.told == [A]
+    assert desk.file.stat().st_mode & 0o777 == 0o600
+    assert all(line["schema_version"] == 1 for line in desk.lines())
+
+
+async def test_what_cannot_be_written_down_is_not_done(desk: Desk) -> None:
+    (desk.folder / "changes").write_text("a file where the folder should be")
+    with pytest.raises(StorageError):
+        await desk.change(EditCell("two", "y = 20"))
+    assert desk.shelf.cell(A, "two")["source"] == "y = 2"
+
+
+async def test_a_refused_change_leaves_no_mark(desk: Desk) -> None:
+    with pytest.raises(NotebookError):
+        await desk.change(EditCell("two", "y = 20", base_hash="of something else"))
+    assert await desk.kinds() == {}
+    assert await desk.review.turns(SESSION) == []
+
+
+async def test_a_change_whose_answer_was_lost_can_be_undone_after_a_restart(desk: Desk) -> None:
+    desk.shelf.lose_answer = True
+    with pytest.raises(NotebookError):
+        await desk.change(EditCell("two", "y = 20"), InsertCell(code("", "new"), After("two")), DeleteCell("one"))
+    desk.restart()
+    before = [dict(cell) for cell in desk.shelf.notebooks[A]]
+    assert [cell["source"] for cell in before] == ["y = 20", "new", "z = 3"]
+    assert await undone(desk) == {}
+    assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 2", "z = 3"]
+
+
+async def test_a_change_that_was_begun_and_never_made_is_nothing_to_undo(desk: Desk) -> None:
+    await desk.change(EditCell("two", "y = 20"), DeleteCell("three"))
+    begun = desk.file.read_text("utf-8").splitlines()[0]
+    desk.file.write_text(begun + "\n")
+    desk.shelf.notebooks[A] = [code("one", "x = 1"), code("two", "y = 2"), code("three", "z = 3")]
+    desk.restart()
+    before = json.dumps(desk.shelf.notebooks)
+    assert await undone(desk) == {}
+    assert json.dumps(desk.shelf.notebooks) == before
+
+
+async def test_outputs_too_large_to_keep_are_named_and_the_text_comes_back(desk: Desk) -> None:
+    desk.limits = KeepLimits(output_chars=50)
+    desk.shelf.cell(A, "two")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "long " * 100}]
+    await desk.change(EditCell("two", "y = 20"))
+    await desk.run("two")
+    assert await undone(desk) == {"two": "outputs_not_kept"}
+    assert desk.shelf.cell(A, "two")["source"] == "y = 2"
+    assert "long long" not in desk.lines()[-1].get("effects", "")
+
+
+# ── what it amounts to ──────────────────────────────────────────────────────────────────────────────
+
+
+async def test_marks_say_what_a_turn_amounts_to(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 100"))
+    await desk.change(InsertCell(code("new", "n"), After("one")))
+    await desk.change(MoveCell("three", "start"))
+    await desk.change(DeleteCell("two"))
+    await desk.run("new")
+    assert await desk.kinds() == {"one": ("edited",), "new": ("added",), "three": ("moved",), "two": ("deleted",)}
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.cells, turn.ran, turn.pending, turn.paths) == (4, 0, 4, ((A, 4),))
+
+
+async def test_there_and_back_is_nothing(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new"), "end"), DeleteCell("new"))
+    await desk.change(MoveCell("three", "start"))
+    await desk.change(MoveCell("three", After("two")))
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 1"))
+    assert await desk.kinds() == {}
+
+
+async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "one")
+    before = dict(desk.shelf.cell(A, "one"))
+    await desk.run("one")
+    assert await desk.kinds() == {}
+    assert (await desk.review.turns(SESSION))[0].ran == 1
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "one") == before
+
+
+async def test_turns_that_build_on_one_another_are_one_mark(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 100"), run="r2", session="s2")
+    (mark,) = await desk.review.marks(A)
+    assert (mark.before or {})["source"] == "x = 1"
+    assert mark.runs == (("s1", "r1"), ("s2", "r2"))
+    await desk.review.reject(A, ["one"], "ada")
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+    assert await desk.kinds() == {}
+    assert [turn.pending for turn in await desk.review.turns("s2")] == [0]
+
+
+async def test_a_hand_between_two_turns_parts_their_marks(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
+    await desk.change(EditCell("one", "x = 100  # mine"), run="r2")
+    (mark,) = await desk.review.marks(A)
+    assert (mark.before or {})["source"] == "x = 10  # mine"
+    assert await undone(desk, "r1") == {"one": "changed_later"}
+    await desk.review.reject(A, None, "ada")
+    assert desk.shelf.cell(A, "one")["source"] == "x = 10  # mine"
+
+
+# ── taking back ─────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_undo_puts_a_notebook_back_in_one_step(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    before = json.loads(json.dumps(desk.shelf.notebooks))
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("n1", "n"), After("one")))
+    await desk.change(MoveCell("n1", "end"), MoveCell("three", "start"))
+    await desk.run("three")
+    await desk.change(DeleteCell("two"))
+    await desk.change(InsertCell(code("n2", "m"), After("n1")), path=A)
+    await desk.change(EditCell("b1", "b"), path=B)
+    count = len(desk.shelf.applied)
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks == before
+    assert len(desk.shelf.applied) == count + 2  # one for each notebook
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.pending, turn.standing, turn.revert_id is not None) == (0, 0, True)
+
+
+async def test_a_hand_later_on_is_never_written_over(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"), MoveCell("three", "start"))
+    await desk.run("two")
+    desk.shelf.cell(A, "one")["source"] = "x = 11"
+    desk.shelf.cell(A, "new")["source"] = "mine"
+    desk.shelf.run_by_hand(A, "two")
+    ran = dict(desk.shelf.cell(A, "two"))
+    assert await undone(desk) == {"one": "changed", "new": "changed", "two": "ran"}
+    assert desk.shelf.order(A) == ["one", "two", "three", "new"]
+    assert [desk.shelf.cell(A, name)["source"] for name in ("one", "new")] == ["x = 11", "mine"]
+    assert desk.shelf.cell(A, "two") == ran
+    assert set(await desk.kinds()) == {"one", "new"}
+
+
+async def test_a_hand_that_is_quicker_is_seen(desk: Desk) -> None:
+    """The person types between the reading and the writing."""
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
+
+    def type_once() -> None:
+        desk.shelf.before_apply = lambda: None
+        desk.shelf.cell(A, "one")["source"] = "x = 10, mine"
+
+    desk.shelf.before_apply = type_once
+    assert await undone(desk) == {"one": "changed"}
+    assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 10, mine", "y = 2", "z = 3"]
+
+
+async def test_a_cell_that_the_person_moved_or_deleted_stays_so(desk: Desk) -> None:
+    await desk.change(MoveCell("one", After("three")), EditCell("two", "y = 20"))
+    cells = {cell["id"]: cell for cell in desk.shelf.notebooks[A]}
+    desk.shelf.notebooks[A] = [cells["one"], cells["three"]]
+    assert await undone(desk) == {"two": "deleted", "one": "moved"}
+    assert desk.shelf.order(A) == ["one", "three"]
+
+
+async def test_a_deleted_cell_finds_its_place_when_its_neighbour_has_gone(desk: Desk) -> None:
+    await desk.change(DeleteCell("three"))
+    desk.shelf.notebooks[A] = [cell for cell in desk.shelf.notebooks[A] if cell["id"] != "two"]
+    desk.shelf.notebooks[A].append(code("mine"))
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "three", "mine"]
+
+
+async def test_rejecting_one_leaves_the_others(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"), InsertCell(code("new", "n"), "start"))
+    outcome = await desk.review.reject(A, ["new"], "ada")
+    assert (outcome.cells, outcome.left) == (1, [])
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+    assert desk.shelf.cell(A, "one")["source"] == "x = 10"
+    assert set(await desk.kinds()) == {"one", "two"}
+
+
+async def test_undo_works_after_keep_and_after_a_restart(desk: Desk) -> None:
+    before = json.loads(json.dumps(desk.shelf.notebooks))
+    await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
+    assert await desk.review.accept(A, None, "ada") == 2
+    assert await desk.kinds() == {}
+    desk.restart()
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks == before
+
+
+async def test_put_back_takes_the_undo_back_and_the_marks_return(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), DeleteCell("two"), InsertCell(code("new", "n"), "end"))
+    await desk.run("new")
+    as_left = json.loads(json.dumps(desk.shelf.notebooks))
+    marks = await desk.kinds()
+    await undone(desk)
+    assert await desk.kinds() == {}
+    desk.restart()
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert (outcome.cells, outcome.left) == (3, [])
+    assert desk.shelf.notebooks == as_left
+    assert await desk.kinds() == marks
+    with pytest.raises(InvalidRequest):
+        await desk.review.put_back(SESSION, RUN, "ada")
+    assert await undone(desk) == {}
+
+
+async def test_all_cells_of_a_notebook_can_be_taken_back(desk: Desk) -> None:
+    desk.shelf.notebooks[A] = [code("blank")]
+    await desk.change(InsertCell(code("new", "n"), "end"), DeleteCell("blank"))
+    await desk.review.reject(A, ["new"], "ada")
+    assert [cell["source"] for cell in desk.shelf.notebooks[A]] == [""]  # a notebook has a cell to type in
+
+
+# ── notebooks that a run made, runs that go on, names that change ───────────────────────────────────
+
+
+async def test_a_notebook_that_the_run_made_goes_and_comes_back(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("", "made")], "python3")
+    await desk.change(InsertCell(code("more", "m"), "end"), path="new.ipynb")
+    made = json.loads(json.dumps(desk.shelf.notebooks["new.ipynb"]))
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert (outcome.removed, outcome.left) == (["new.ipynb"], [])
+    assert "new.ipynb" not in desk.shelf.notebooks
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert (outcome.made, outcome.left) == (["new.ipynb"], [])
+    assert desk.shelf.notebooks["new.ipynb"] == made
+
+
+async def test_a_made_notebook_with_a_persons_work_in_it_stays(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("first", "made")])
+    desk.shelf.notebooks["new.ipynb"].append(code("mine", "precious"))
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert outcome.removed == []
+    assert [cell["source"] for cell in desk.shelf.notebooks["new.ipynb"]] == ["precious"]
+
+
+async def test_a_notebook_that_could_not_be_made_is_never_taken_away(desk: Desk) -> None:
+    with pytest.raises(NotebookError):
+        await desk.hand().create(A, [code("", "made")])
+    with pytest.raises(NotFound):
+        await desk.review.undo(SESSION, RUN, "ada")
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_nothing_is_taken_back_while_the_run_goes_on(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    desk.busy.add(RUN)
+    with pytest.raises(InvalidRequest):
+        await desk.review.undo(SESSION, RUN, "ada")
+    with pytest.raises(InvalidRequest):
+        await desk.review.reject(A, None, "ada")
+    assert desk.shelf.cell(A, "one")["source"] == "x = 10"
+    assert await desk.review.accept(A, None, "ada") == 1
+
+
+async def test_one_notebook_that_has_gone_does_not_keep_the_others(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("b1", "b"), path=B)
+    del desk.shelf.notebooks[A]
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert [(left.path, left.cell_id, left.reason) for left in outcome.left] == [(A, None, "not_found")]
+    assert desk.shelf.cell(B, "b1")["source"] == ""
+
+
+async def test_changes_follow_a_renamed_notebook_and_folder(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    desk.shelf.notebooks["f/c.ipynb"] = desk.shelf.notebooks.pop(A)
+    await desk.store.renamed(A, "f/c.ipynb", "id1")
+    desk.shelf.notebooks["g/c.ipynb"] = desk.shelf.notebooks.pop("f/c.ipynb")
+    await desk.store.renamed("f", "g", "id2")
+    desk.restart()
+    assert await desk.kinds("g/c.ipynb") == {"one": ("edited",)}
+    assert await desk.kinds(A) == {}
+    assert await undone(desk) == {}
+    assert desk.shelf.cell("g/c.ipynb", "one")["source"] == "x = 1"
+
+
+async def test_two_runs_in_one_notebook_are_undone_apart(desk: Desk) -> None:
+    await asyncio.gather(
+        desk.change(EditCell("one", "x = 10"), run="r1"),
+        desk.change(EditCell("two", "y = 20"), run="r2", session="s2"),
+    )
+    await desk.change(EditCell("three", "z = 30"), run="r1")
+    await desk.change(EditCell("three", "z = 300"), run="r2", session="s2")
+    assert await undone(desk) == {"three": "changed_later"}
+    assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 20", "z = 300"]
+
+
+async def test_old_files_are_let_go_first(desk: Desk) -> None:
+    for session in ("s1", "s2", "s3"):
+        await desk.change(EditCell("one", f"of {session}"), session=session)
+    size = desk.file.stat().st_size
+    assert await desk.store.thin(1000.0, 10 * size, desk.file.stat().st_mtime) == 0
+    assert await desk.store.thin(1000.0, 2 * size, desk.file.stat().st_mtime) == 1
+    assert await desk.review.turns("s1") == []
+    assert len(await desk.review.turns("s3")) == 1
+    assert await desk.store.thin(1000.0, 10 * size, desk.file.with_name("s3.jsonl").stat().st_mtime + 2000) == 2
+
+
+async def test_a_damaged_line_costs_only_itself(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    with desk.file.open("a") as file:
+        file.write(
+            '{"schema_version":1,"kind":"begun","pa\n{"schema_version":1,"kind":"of a later version","path":"x"}\n'
+        )
+    await desk.change(EditCell("two", "y = 20"))
+    desk.restart()
+    assert set(await desk.kinds()) == {"one", "two"}

@@ -1,0 +1,130 @@
+"""An undone turn leaves a notebook as if the turn had never been, and never a person's own text anywhere else."""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.notebook.review.change_store import ChangeStore
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.reviewing import Reviewing
+from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
+from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
+from tests.notebook.shelf import Shelf, code
+
+A = "a.ipynb"
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "insert", "edit", "edit", "move", "move", "delete", "run"]),
+        st.integers(0, 9),
+        st.integers(-1, 9),
+    ),
+    min_size=1,
+    max_size=12,
+)
+HANDS = st.lists(st.tuples(st.sampled_from(["type", "add", "remove"]), st.integers(0, 9)), max_size=4)
+
+
+class Scene:
+    """A notebook with a history: its first cells have run, and a recorder that writes into a folder of its own."""
+
+    def __init__(self, folder: str, cells: int) -> None:
+        self.shelf = Shelf(a=[code(f"c{n}", f"source {n}") for n in range(cells)])
+        for n in range(0, cells, 2):
+            self.shelf.run_by_hand(A, f"c{n}")
+        self.store = ChangeStore(Path(folder) / "changes")
+        clock, ids = FakeClock(), fake_ids()
+        self.recorder = ChangeRecorder(self.shelf, self.store, str, clock, ids, KeepLimits, lambda path, by: None)
+        self.review = Reviewing(self.store, self.recorder, str, self.shelf.remove, lambda run: False, clock, ids)
+        self.count = 0
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        return self.shelf.notebooks[A]
+
+    async def turn(self, steps: list[tuple[str, int, int]]) -> None:
+        """One run's changes; it leaves one cell at least."""
+        notebooks = self.recorder.notebooks_for(Author("main", "s", "r"))
+        for kind, which, where in steps:
+            order = self.shelf.order(A)
+            target = order[which % len(order)]
+            others = [name for name in order if name != target]
+            place = After(others[where % len(others)]) if where >= 0 and others else ("start" if where else "end")
+            if kind == "run":
+                await notebooks.run_cell(A, target, lambda line: None)
+            elif kind != "delete" or others:
+                await notebooks.apply(A, self._changes(kind, target, place))
+
+    def _changes(self, kind: str, target: str, place: Any) -> list[CellChange]:
+        self.count += 1
+        match kind:
+            case "insert":
+                return [InsertCell(code(f"n{self.count}", "new"), place)]
+            case "edit":
+                return [EditCell(target, f"edit {self.count}")]
+            case "move":
+                return [MoveCell(target, place)]
+            case _:
+                return [DeleteCell(target)]
+
+    def hand(self, kind: str, which: int) -> str | None:
+        """What a person does; the text that they wrote, if any."""
+        self.count += 1
+        text = f"mine {self.count}"
+        at = which % len(self.cells)
+        match kind:
+            case "type":
+                self.cells[at]["source"] = text
+            case "add":
+                self.cells.insert(at, code(f"p{self.count}", text))
+            case _ if len(self.cells) > 1:
+                del self.cells[at]
+        return None if kind == "remove" else text
+
+
+@settings(max_examples=200, deadline=None)
+@given(cells=st.integers(1, 6), steps=STEPS)
+def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int]]) -> None:
+    """Review and undo: whatever one turn did, and back again."""
+
+    async def play(scene: Scene) -> None:
+        before = json.dumps(scene.cells)
+        await scene.turn(steps)
+        if not await scene.review.turns("s"):
+            return  # its only step would have left no cell
+        after = json.dumps(scene.cells)
+        assert (await scene.review.undo("s", "r", "ada")).left == []
+        assert json.dumps(scene.cells, sort_keys=True) == json.dumps(json.loads(before), sort_keys=True)
+        if (await scene.review.turns("s"))[0].revert_id is not None:
+            assert (await scene.review.put_back("s", "r", "ada")).left == []
+            assert json.dumps(scene.cells, sort_keys=True) == json.dumps(json.loads(after), sort_keys=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(play(Scene(folder, cells)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(cells=st.integers(1, 6), steps=STEPS, hands=HANDS, one_by_one=st.booleans())
+def test_what_a_person_wrote_since_is_never_lost(
+    cells: int, steps: list[tuple[str, int, int]], hands: list[tuple[str, int]], one_by_one: bool
+) -> None:
+    """Review and undo: by the turn, or mark by mark."""
+
+    async def play(scene: Scene) -> None:
+        await scene.turn(steps)
+        wrote = {text for kind, which in hands if (text := scene.hand(kind, which))}
+        there = {cell["source"] for cell in scene.cells} & wrote
+        if one_by_one:
+            for mark in await scene.review.marks(A):
+                await scene.review.reject(A, [mark.cell_id], "ada")
+        elif await scene.review.turns("s"):
+            await scene.review.undo("s", "r", "ada")
+        assert there <= {cell["source"] for cell in scene.cells}
+        assert len(scene.shelf.order(A)) == len(set(scene.shelf.order(A))) > 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(play(Scene(folder, cells)))
