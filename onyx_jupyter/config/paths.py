@@ -34,6 +34,11 @@ class Home:
         return self.root / "trusted-skills.json"
 
     @property
+    def shared(self) -> Path:
+        """What every agent reads."""
+        return self.root / "shared"
+
+    @property
     def skills(self) -> Path:
         return self.root / "skills"
 
@@ -41,6 +46,16 @@ class Home:
     def runs(self) -> Path:
         """Executed copies of notebook skills."""
         return self.root / "runs"
+
+    @property
+    def checkpoints(self) -> Path:
+        """What one can revert the files of JupyterLab's drive to."""
+        return self.root / "checkpoints"
+
+    @property
+    def private_names(self) -> frozenset[str]:
+        """Folders here that no file browser shows."""
+        return frozenset({"sessions", "versions", "index", "schedule", "logs", self.checkpoints.name})
 
     @property
     def audit_file(self) -> Path:

@@ -13,6 +13,7 @@ from onyx_jupyter.notebook.contents_backend import ContentsBackend
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, Notebooks, NotebookView
+from onyx_jupyter.security.drive_folders import DriveFolders
 
 T = TypeVar("T")
 
@@ -72,10 +73,14 @@ class DocumentService:
         return self._browser if self._tabs.tab_with(path) is not None else self._contents
 
 
-def document_service(server_app: Any, tabs: BrowserTabs, paths: NotebookPaths) -> DocumentService:
-    """The service over a running Jupyter server's own managers."""
+def document_service(
+    server_app: Any, tabs: BrowserTabs, paths: NotebookPaths, contents_manager: Any | None = None
+) -> DocumentService:
+    """The service over a running Jupyter server's own managers; `contents_manager` in the place of its own."""
     sessions = kernel_sessions(server_app, paths)
-    contents = ContentsBackend(server_app.contents_manager, server_app.kernel_manager, sessions, tabs)
+    contents = ContentsBackend(
+        contents_manager or server_app.contents_manager, server_app.kernel_manager, sessions, tabs
+    )
     return DocumentService(tabs, paths, browser=BrowserBackend(tabs), contents=contents)
 
 
@@ -84,7 +89,7 @@ def kernel_sessions(server_app: Any, paths: NotebookPaths) -> KernelSessions:
     return KernelSessions(server_app.session_manager, server_app.kernel_manager, server_app.kernel_spec_manager, paths)
 
 
-def notebook_paths(server_app: Any) -> NotebookPaths:
-    """Paths of that server; where its contents are files, links are followed."""
+def notebook_paths(server_app: Any, drive: DriveFolders | None = None) -> NotebookPaths:
+    """Paths of that server and of Onyx's drive; where its contents are files, links are followed."""
     root = getattr(server_app.contents_manager, "root_dir", None)
-    return NotebookPaths(Path(root) if root else None)
+    return NotebookPaths(Path(root) if root else None, drive)

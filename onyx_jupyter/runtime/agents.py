@@ -11,6 +11,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.access import allowed_tools
 from onyx_jupyter.tools.spec import Tool
@@ -29,7 +30,12 @@ class AgentParts:
 
 
 def agent_parts(
-    config: AgentConfig, home: Home, server_root: Path, clock: Clock, all_tools: Callable[[], Sequence[Tool[Any]]]
+    config: AgentConfig,
+    home: Home,
+    server_root: Path,
+    clock: Clock,
+    all_tools: Callable[[], Sequence[Tool[Any]]],
+    drive: DriveFolders | None,
 ) -> AgentParts:
     """The agent's parts."""
     workspace = home.workspace(config.id, config.workspace)
@@ -38,7 +44,7 @@ def agent_parts(
         config=config,
         workspace=workspace,
         memory=MemoryFiles(workspace, clock, project=server_root),
-        paths=PathGuard(server_root, workspace, private=home.root),
+        paths=PathGuard(server_root, workspace, private=home.root, drive=drive),
         tools=access.tools,
         problems=access.problems,
     )

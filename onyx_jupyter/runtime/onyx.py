@@ -41,6 +41,7 @@ from onyx_jupyter.runtime.settings import Settings, load_settings, models_settin
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.store import SessionStore
@@ -64,10 +65,9 @@ class Onyx:
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
     open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks
-    and `places` their files;
-    `templates` holds a new workspace's files, `packaged_skills` the skills that the package brings; `secrets` gives
-    what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
-    how a busy provider is waited for.
+    and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
+    brings; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives what else is to be hidden (value →
+    kind); `on_settings` is told of every change of the configuration; `waits` is how a busy provider is waited for.
     """
 
     def __init__(
@@ -87,12 +87,14 @@ class Onyx:
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
         packaged_skills: Path | None = None,
+        drive: DriveFolders | None = None,
         secrets: Callable[[], Mapping[str, str]] = dict,
         on_settings: Callable[[Settings], None] = lambda settings: None,
         clock: Clock | None = None,
         waits: Waits | None = None,
     ) -> None:
         self.home = home
+        self.drive = drive
         self._server_root = server_root
         self._templates = templates
         self._open_models = open_models
@@ -223,8 +225,16 @@ class Onyx:
         """One agent as it is set up now. Raises: NotFound."""
         config = self.settings.agent(agent_id)
         if config.id not in self._agents:
-            self._agents[config.id] = agent_parts(config, self.home, self._server_root, self._clock, self._tools)
+            self._agents[config.id] = agent_parts(
+                config, self.home, self._server_root, self._clock, self._tools, self.drive
+            )
         return self._agents[config.id]
+
+    def workspaces(self) -> Mapping[str, Path]:
+        """Each agent's folder, by the agent's id; before the configuration is read none is known."""
+        if self._settings is None:
+            return {}
+        return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
 
     def problems(self) -> Sequence[str]:
         """Names in the configuration that mean nothing, in words for its person."""
@@ -386,8 +396,8 @@ class Onyx:
         return self.settings.config.security.approval_timeout_ms / 1000
 
     def _make_home(self) -> None:
-        make_private_folder(self.home.root)
-        make_private_folder(self.home.sessions)
+        for folder in (self.home.sessions, self.home.shared, self.home.skills, self.home.runs):
+            make_private_folder(folder)
         write_first_file(self.home.config_file)
 
     async def _configure(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import PathNotAllowed
 from onyx_jupyter.security.beneath import Folder, NotRegular, folder_beneath
+from onyx_jupyter.security.drive_folders import DRIVE_PREFIX, DriveFolders, browser_path
 
 WORKSPACE_PREFIX = "onyx:"
 
@@ -16,15 +17,19 @@ WORKSPACE_PREFIX = "onyx:"
 class PathGuard:
     """Resolves paths as JupyterLab's file browser writes them.
 
-    Relative to the server's root; `onyx:` in front means the agent's workspace; absolute paths are taken inside the
-    allowed roots. Containment is judged on the real path, so `..` and symbolic links lead nowhere else. `private` is
-    a folder (ONYX_HOME) of which only the workspace may be used, even where it lies inside a root.
+    Relative to the server's root; `onyx:` in front means the agent's workspace, `Onyx:` the drive of that name;
+    absolute paths are taken inside the allowed roots. Containment is judged on the real path, so `..` and symbolic
+    links lead nowhere else. `private` is a folder (ONYX_HOME) of which only the workspace may be used, even where it
+    lies inside a root.
     """
 
-    def __init__(self, server_root: Path, workspace: Path, *, private: Path | None = None) -> None:
+    def __init__(
+        self, server_root: Path, workspace: Path, *, private: Path | None = None, drive: DriveFolders | None = None
+    ) -> None:
         self.server_root = server_root.resolve()
         self.workspace = workspace.resolve()
         self._private = private.resolve() if private is not None else None
+        self._drive = drive
 
     @property
     def roots(self) -> tuple[Path, Path]:
@@ -53,8 +58,11 @@ class PathGuard:
         return real
 
     def api_path(self, path: str) -> str:
-        """The path as Jupyter's contents API wants it: posix, from the server's root. Raises: PathNotAllowed."""
+        """The path as JupyterLab wants it: posix, from the server's root or on Onyx's drive. Raises: PathNotAllowed."""
         real = self.resolve(path)
+        shown = browser_path(real, self.server_root, self._drive)
+        if shown is not None:
+            return shown or "."
         if real != self.server_root and self.server_root not in real.parents:
             raise PathNotAllowed(f"The path {path!r} lies outside the server's root {self.server_root}.")
         return real.relative_to(self.server_root).as_posix()
@@ -117,8 +125,17 @@ class PathGuard:
     def _candidate(self, path: str) -> Path:
         if path.startswith(WORKSPACE_PREFIX):
             return self.workspace / path.removeprefix(WORKSPACE_PREFIX).lstrip("/")
+        if path.startswith(DRIVE_PREFIX) and self._drive is not None:
+            return self._on_drive(self._drive, path)
         given = Path(path)
         return given if given.is_absolute() else self.server_root / given
+
+    def _on_drive(self, drive: DriveFolders, path: str) -> Path:
+        real = drive.real(path)
+        if real is None:
+            folders = ", ".join(f"{DRIVE_PREFIX}{name}" for name in drive.all())
+            raise PathNotAllowed(f"The path {path!r} leads to nothing on Onyx's drive, which holds {folders}.")
+        return real
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
 
+from onyx_jupyter.server.drive.handlers import drive_handlers
 from onyx_jupyter.server.refusals import Refusals
 from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OnyxExtension(ExtensionApp):
-    """`onyx/ws` and `onyx/health` under Jupyter's base URL."""
+    """`onyx/ws`, `onyx/health` and Onyx's files under Jupyter's base URL."""
 
     name = "onyx_jupyter"
     extension_url = "/lab"
@@ -36,6 +37,7 @@ class OnyxExtension(ExtensionApp):
                 (r"onyx/ws", SocketHandler, doors),
                 (r"onyx/health", HealthHandler, doors),
                 (r"onyx/embedded-model", EmbeddedModelHandler, doors),
+                *drive_handlers(doors),
             ]
         )
 

@@ -19,10 +19,14 @@ from onyx_jupyter.notebook.document_service import document_service, kernel_sess
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.notebook.server_files import follow_renames, remover
 from onyx_jupyter.providers.local_install import install_weights
+from onyx_jupyter.runtime.drive import onyx_drive
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.runtime.skill_library import PROJECT_FOLDER
 from onyx_jupyter.server.connection import Connection
+from onyx_jupyter.server.drive.contents import drive_contents
+from onyx_jupyter.server.drive.everything import EveryContents
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.server.log import Log
 
@@ -56,16 +60,28 @@ class Service:
     """The one Onyx of a server and its connections."""
 
     def __init__(self, server_app: Any) -> None:
-        paths = notebook_paths(server_app)
+        home = Home.from_environment()
+        root = Path(server_app.root_dir)
+        drive = onyx_drive(
+            home,
+            lambda: self.onyx.workspaces(),
+            project_skills=root / PROJECT_FOLDER,
+            packaged_skills=installed_skills(),
+        )
+        self.drive_contents = drive_contents(server_app, drive, home)
+        paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.onyx = Onyx(
-            Home.from_environment(),
-            Path(server_app.root_dir),
-            document_service(server_app, self._tabs, paths),
+            home,
+            root,
+            document_service(
+                server_app, self._tabs, paths, EveryContents(server_app.contents_manager, self.drive_contents)
+            ),
             encode=encode_event,
             templates=installed_templates(),
             packaged_skills=installed_skills(),
+            drive=drive,
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions),

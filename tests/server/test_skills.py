@@ -28,7 +28,8 @@ async def test_skills_are_listed_with_state_reason_and_a_form(connect, skills_fo
     assert (found["house-style"]["source"], found["house-style"]["state"]) == ("project", "untrusted")
     assert found["odd"]["state"] == "broken"
     assert "JSON" in found["odd"]["reason"]
-    assert (found["house-style"]["path"], found["count"]["path"]) == (".onyx/skills/house-style/SKILL.md", None)
+    assert found["house-style"]["path"] == "Onyx:project-skills/house-style/SKILL.md"
+    assert found["count"]["path"] == "Onyx:skills/count.ipynb"
     form = found["count"]["parameters"]
     assert [(item["name"], item["type"], item["required"], item["default"]) for item in form["fields"]] == [
         ("path", "path", False, "a.csv"),
@@ -82,8 +83,8 @@ async def test_a_skill_that_hides_another_leaves_it_to_be_looked_at(connect, ski
     client = await connect()
     found = [item for item in (await client.ask("skills.list"))["skills"] if item["name"] == "count"]
     assert [(item["source"], item["state"], item["path"]) for item in found] == [
-        ("workspace", "untrusted", "onyx:skills/count.ipynb"),
-        ("home", "shadowed", None),
+        ("workspace", "untrusted", "Onyx:workspace/skills/count.ipynb"),
+        ("home", "shadowed", "Onyx:skills/count.ipynb"),
     ]
     assert "near" in (await client.ask("skills.get", name="count"))["text"]
     assert "far" in (await client.ask("skills.get", name="count", id=found[1]["id"]))["text"]

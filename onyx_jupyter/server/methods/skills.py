@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from onyx_jupyter.errors import PathNotAllowed
+from onyx_jupyter.security.drive_folders import browser_path
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.skills import SkillParams, SkillsListParams, SkillsTrustParams
 from onyx_jupyter.skills.parameters import Parameter, Parameters
@@ -103,9 +103,5 @@ def _field(item: Parameter) -> dict[str, Any]:
 
 
 def _browser_path(skill: Skill, agent_id: str | None, caller: Caller) -> str | None:
-    """The path with which JupyterLab opens it; None where it lies outside what the file browser shows."""
-    paths = caller.onyx.agent(agent_id).paths
-    try:
-        return paths.shown(paths.resolve(str(skill.path)))
-    except PathNotAllowed:
-        return None
+    """The path with which JupyterLab opens it; None where it lies outside of what file browser and drive show."""
+    return browser_path(skill.path, caller.onyx.agent(agent_id).paths.server_root, caller.onyx.drive)

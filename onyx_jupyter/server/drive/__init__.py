@@ -1,0 +1,1 @@
+"""Onyx's own files as a drive of JupyterLab's file browser."""

@@ -1,0 +1,177 @@
+"""Onyx's drive as Jupyter's contents API has it. It shows the folders of the drive and nothing beside them.
+
+Every path goes through `_get_os_path`: what has a hidden name, leads through a link out of its folder or lies in no
+folder of the drive is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from tornado.web import HTTPError
+
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, is_hidden
+from onyx_jupyter.server.drive.checkpoints import DriveCheckpoints
+
+
+class DriveContents(AsyncLargeFileManager):
+    """The contents manager of the drive; `private` is ONYX_HOME, `checkpoints` where those of its files lie."""
+
+    def __init__(self, drive: DriveFolders, private: Path, checkpoints: Path, **traits: Any) -> None:
+        self.drive = drive
+        self.checkpoints_folder = checkpoints
+        self._private = private.resolve()
+        # Hidden names are refused below: Jupyter's own check measures from one root, and the drive has several.
+        super().__init__(
+            root_dir=str(private), allow_hidden=True, checkpoints_class=DriveCheckpoints, preferred_dir="", **traits
+        )
+
+    # ── what is there ───────────────────────────────────────────────────────────────────────────────
+
+    async def get(
+        self,
+        path: str,
+        content: bool = True,
+        type: str | None = None,  # noqa: A002
+        format: str | None = None,  # noqa: A002
+        require_hash: bool = False,
+    ) -> dict[str, Any]:
+        """As Jupyter's; the drive itself is a folder of folders."""
+        path = path.strip("/")
+        if path:
+            model: dict[str, Any] = await super().get(path, content, type, format, require_hash)
+            return model
+        if type not in (None, "directory"):
+            raise HTTPError(400, "Onyx's files are a folder.")
+        return await self._top(content)
+
+    def should_list(self, name: str) -> bool:
+        return not is_hidden(name) and bool(super().should_list(name))
+
+    def is_writable(self, path: str) -> bool:
+        """The folders of the drive stay as they are; what is in them may change, where they are writable."""
+        folder = self._folder(path)
+        return folder is not None and folder.writable and bool(super().is_writable(path))
+
+    async def get_kernel_path(self, path: str, model: dict[str, Any] | None = None) -> str:
+        """Kernels start in the server's root, where the paths in a skill begin."""
+        return ""
+
+    # ── changes ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
+        self._refuse_fixed(path)
+        saved: dict[str, Any] = await super().save(model, path)
+        return saved
+
+    async def delete_file(self, path: str) -> None:
+        self._refuse_fixed(path)
+        await super().delete_file(path)
+
+    async def rename_file(self, old_path: str, new_path: str) -> None:
+        self._refuse_fixed(old_path)
+        self._refuse_fixed(new_path)
+        await super().rename_file(old_path, new_path)
+
+    async def copy(self, from_path: str, to_path: str | None = None) -> dict[str, Any]:
+        """As Jupyter's; a folder with links out of the drive is not copied, since that would copy what is behind."""
+        source = self._get_os_path(from_path.strip("/"))
+        target = (to_path if to_path is not None else from_path.rpartition("/")[0]).strip("/")
+        self._refuse_fixed(f"{target}/copy")
+        if await asyncio.to_thread(self._holds_link_out, source):
+            raise HTTPError(400, f"{from_path} holds a link that leads out of Onyx's files, so it is not copied.")
+        copied: dict[str, Any] = await super().copy(from_path, to_path)
+        return copied
+
+    async def restore_checkpoint(self, checkpoint_id: str, path: str) -> None:
+        self._refuse_fixed(path)
+        await super().restore_checkpoint(checkpoint_id, path)
+
+    async def _dir_model(self, path: str, content: bool = True) -> dict[str, Any]:
+        """As Jupyter's, which would fail altogether at the first entry that is not there."""
+        model: dict[str, Any] = await super()._dir_model(path, content=False)
+        if content:
+            model["content"] = []
+            for name in await asyncio.to_thread(self._shown_in, path):
+                with suppress(HTTPError):  # gone since
+                    model["content"].append(await self.get(f"{path}/{name}", content=False))
+            model["format"] = "json"
+        return model
+
+    # ── paths ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _get_os_path(self, path: str) -> str:
+        """Raises: HTTPError (404) for all that the drive does not show."""
+        parts = [part for part in path.split("/") if part]
+        if not parts:
+            return str(self._private)
+        folder = self.drive.all().get(parts[0])
+        if folder is None or any(is_hidden(part) or "\0" in part or os.sep in part for part in parts):
+            raise HTTPError(404, f"There is no {path!r} among Onyx's files. There are: {self._names}.")
+        place = folder.real.joinpath(*parts[1:])
+        if self.drive.real(path) is None:
+            raise HTTPError(404, f"There is no {path!r} among Onyx's files.")
+        return str(place)
+
+    def _shown_in(self, path: str) -> list[str]:
+        """The names in a folder, but for what leads out, is hidden, or is neither file nor folder."""
+        with os.scandir(self._get_os_path(path)) as entries:
+            names = [entry.name for entry in entries if self.should_list(entry.name)]
+        places = ((name, self.drive.real(f"{path}/{name}")) for name in names)
+        return [name for name, place in places if place is not None and (place.is_file() or place.is_dir())]
+
+    def _folder(self, path: str) -> DriveFolder | None:
+        return self.drive.all().get(path.strip("/").partition("/")[0])
+
+    def _refuse_fixed(self, path: str) -> None:
+        """Raises: HTTPError (405) for the folders themselves, what lies beside them, and those only to be read."""
+        name, _, rest = path.strip("/").partition("/")
+        folder = self._folder(path)
+        if folder is None or not rest:
+            raise HTTPError(405, f"The folders of Onyx's files stay as they are. Work inside one of: {self._names}.")
+        if not folder.writable:
+            raise HTTPError(405, f"{name} comes with Onyx and is only to be read. Copy what you want to change.")
+
+    def _holds_link_out(self, folder: str) -> bool:
+        entries = (Path(place) / name for place, folders, files in os.walk(folder) for name in (*folders, *files))
+        return any(entry.is_symlink() and self.drive.shown(entry.resolve()) is None for entry in entries)
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(self.drive.all())
+
+    async def _top(self, content: bool) -> dict[str, Any]:
+        folders: list[dict[str, Any]] = []
+        for name, folder in self.drive.all().items():
+            if content and folder.real.is_dir():
+                folders.append(await self.get(name, content=False))
+        changed = datetime.fromtimestamp(self._private.stat().st_mtime, UTC)
+        return {
+            "name": "",
+            "path": "",
+            "type": "directory",
+            "created": changed,
+            "last_modified": changed,
+            "writable": False,
+            "content": folders if content else None,
+            "format": "json" if content else None,
+            "mimetype": None,
+            "size": None,
+            "hash": None,
+            "hash_algorithm": None,
+        }
+
+
+def drive_contents(server_app: Any, drive: DriveFolders, home: Home) -> DriveContents:
+    """The drive of a running Jupyter server, which deletes as that server does."""
+    own = server_app.contents_manager
+    names = ("delete_to_trash", "always_delete_dir", "use_atomic_writing", "hash_algorithm")
+    same = {name: getattr(own, name) for name in names if hasattr(own, name)}
+    return DriveContents(drive, home.root, home.checkpoints, log=server_app.log, **same)

@@ -1,0 +1,83 @@
+"""The drive over HTTP, as JupyterLab asks for it: Jupyter's own contents handlers over Onyx's files."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from jupyter_server.base.handlers import path_regex
+from jupyter_server.files.handlers import FilesHandler
+from jupyter_server.services.contents.handlers import (
+    CheckpointsHandler,
+    ContentsHandler,
+    ModifyCheckpointsHandler,
+    TrustNotebooksHandler,
+)
+from jupyter_server.utils import url_escape, url_path_join
+
+from onyx_jupyter.server.refusals import Guarded, Refusals
+
+if TYPE_CHECKING:
+    from onyx_jupyter.server.drive.contents import DriveContents
+    from onyx_jupyter.server.service import Service
+
+CONTENTS = "onyx/api/contents"
+FILES = "onyx/files"
+
+
+class _OnDrive(Guarded):
+    """A handler whose contents are the drive's. Onyx is loaded for whoever is logged in, and nobody else."""
+
+    auth_resource = "onyx"
+    _drive: DriveContents
+
+    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
+        self._service = service
+        self.refusals = refusals
+
+    async def prepare(self, **options: Any) -> None:
+        await super().prepare(**options)
+        if self.current_user is not None and not self._finished:
+            service = await self._service()
+            await service.onyx.ready()
+            self._drive = service.drive_contents
+
+    @property
+    def contents_manager(self) -> DriveContents:
+        return self._drive
+
+    def location_url(self, path: str) -> str:
+        """Where JupyterLab finds what it has just made."""
+        return str(url_path_join(self.base_url, CONTENTS, url_escape(path)))
+
+
+class DriveContentsHandler(_OnDrive, ContentsHandler):
+    """{base_url}onyx/api/contents: files and folders."""
+
+
+class DriveCheckpointsHandler(_OnDrive, CheckpointsHandler):
+    """…/checkpoints: those of a file."""
+
+
+class DriveCheckpointHandler(_OnDrive, ModifyCheckpointsHandler):
+    """…/checkpoints/<id>: going back to one."""
+
+
+class DriveTrustHandler(_OnDrive, TrustNotebooksHandler):
+    """…/trust: a notebook's outputs may run."""
+
+
+class DriveFilesHandler(_OnDrive, FilesHandler):  # type: ignore[misc]
+    """{base_url}onyx/files: a file as such, to download or to show."""
+
+
+def drive_handlers(doors: dict[str, Any]) -> list[tuple[str, type[Any], dict[str, Any]]]:
+    """All of them, by address; `doors` is what each is given."""
+    checkpoint = r"(?P<checkpoint_id>[\w-]+)"
+    return [
+        (rf"{CONTENTS}{path_regex}/checkpoints", DriveCheckpointsHandler, doors),
+        (rf"{CONTENTS}{path_regex}/checkpoints/{checkpoint}", DriveCheckpointHandler, doors),
+        (rf"{CONTENTS}{path_regex}/trust", DriveTrustHandler, doors),
+        (rf"{CONTENTS}{path_regex}", DriveContentsHandler, doors),
+        (rf"{FILES}/(.*)", DriveFilesHandler, doors),
+    ]
