@@ -108,7 +108,9 @@ def _text(output: Mapping[str, Any]) -> str:
 
 def _error(output: Mapping[str, Any]) -> str:
     headline = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-    lines = plain("\n".join(map(str, output.get("traceback") or []))).splitlines()
+    traceback = output.get("traceback") or []
+    # A browser tab sends it as one text, cut to what a frame holds.
+    lines = plain(traceback if isinstance(traceback, str) else "\n".join(map(str, traceback))).splitlines()
     if not lines:
         return headline
     if len(lines) > _TRACEBACK_HEAD + _TRACEBACK_TAIL:

@@ -37,6 +37,11 @@ def test_a_traceback_loses_its_colours_and_its_middle_but_not_its_end() -> None:
     assert "frame 50" not in shown
 
 
+def test_a_traceback_that_comes_as_one_text_is_read_by_lines() -> None:
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": "frame 1\nKeyError: 'x'"}
+    assert render_outputs([error], 1_000).text == "frame 1\nKeyError: 'x'"
+
+
 def test_a_long_output_keeps_head_and_tail_and_says_what_is_missing() -> None:
     shown = render_outputs([{"output_type": "stream", "name": "stdout", "text": "a" * 500 + "z" * 500}], 100)
     assert shown.truncated
