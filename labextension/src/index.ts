@@ -1,7 +1,8 @@
 import { approvalsPlugin } from './plugins/approvals';
+import { cellActionsPlugin } from './plugins/cell_actions';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
 
-export default [connectionPlugin, notebookPlugin, chatPlugin, approvalsPlugin];
+export default [connectionPlugin, notebookPlugin, chatPlugin, approvalsPlugin, cellActionsPlugin];
 export * from './tokens';

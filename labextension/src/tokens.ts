@@ -34,6 +34,8 @@ export const INotebookFront = new Token<INotebookFront>(
 export interface IOnyxChat {
   readonly model: ChatModel;
   readonly sidebar: ChatSidebar;
+  /** Open the sidebar at the conversation, also where it was closed. */
+  readonly reveal: (options?: { focusInput?: boolean }) => void;
 }
 
 export const IOnyxChat = new Token<IOnyxChat>('onyx-jupyter:IOnyxChat', 'The Onyx chat and its sidebar.');

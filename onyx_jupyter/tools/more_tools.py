@@ -38,11 +38,10 @@ class MoreTools(Tool[MoreToolsArguments]):
     def __init__(self, deferred: Sequence[Tool[Any]]) -> None:
         self._deferred = deferred
         families: dict[str, list[str]] = {}
-        for tool in (tool for tool in deferred if tool.listed):
+        for tool in deferred:
             families.setdefault(tool.family or tool.name, []).append(tool.name)
         named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
-        which = f" {named}." if named else ""
-        self._description = f"Further tools, seldom needed.{which} First explain, then run."
+        self._description = f"Further tools, seldom needed. {named}. First explain, then run."
 
     def definition(self) -> ToolDefinition:
         """With the names of what stands behind it."""

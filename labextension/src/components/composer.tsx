@@ -1,20 +1,23 @@
 /** The input: what goes along, the text, which model, what it cost so far, send and stop. */
-import { addIcon, closeIcon, stopIcon } from '@jupyterlab/ui-components';
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import { stopIcon } from '@jupyterlab/ui-components';
+import { useId, useRef } from 'react';
 
-import { fileName } from '../models/tool_words';
+import type { MentionSources } from '../models/mentions';
+import type { ContextItem } from '../protocol/wire';
+import { ContextChipRow } from './context_chips';
+import type { ContextChipsProps } from './context_chips';
+import { GrowingInput } from './growing_input';
 import { IconButton } from './icon_button';
+import { MentionMenu, optionId } from './mention_menu';
 import { ModePicker } from './mode_picker';
 import type { ModePickerProps } from './mode_picker';
 import { ModelPicker } from './model_picker';
 import { useUi } from './ui_context';
+import { useMentions } from './use_mentions';
 
-export interface Chip {
-  path: string;
-  remove: () => void;
-}
+type ChipProps = Omit<ContextChipsProps, 'addMore'>;
 
-export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>, ModePickerProps {
+export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>, ModePickerProps, ChipProps {
   text: string;
   setText: (text: string) => void;
   send: () => void;
@@ -27,33 +30,27 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   running: boolean;
   online: boolean;
   waitingForPerson: boolean;
-  chips: readonly Chip[];
-  /** The notebook in front, when it does not go along yet. */
-  offered: { path: string; add: () => void } | null;
+  mentions: MentionSources;
+  addContext: (item: ContextItem) => void;
   usage: { inputTokens: number; outputTokens: number; costUsd?: number };
   /** Counts up whenever the input is to have the focus. */
   focusRequest: number;
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const {
-    text,
-    setText,
-    send,
-    sendAfter,
-    stop,
-    editLast,
-    answerWaiting,
-    running,
-    online,
-    chips,
-    offered,
-    usage
-  } = props;
+  const { text, setText, send, sendAfter, stop, editLast, answerWaiting, running, online, usage } = props;
   const { trans } = useUi();
+  const input = useRef<HTMLTextAreaElement>(null);
+  const listId = useId();
+  const mentions = useMentions({ text, setText, input, sources: props.mentions, add: props.addContext });
   const hasText = text.trim() !== '';
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (mentions.onKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
       return;
     }
     if (event.key === 'Enter' && !event.shiftKey) {
@@ -74,9 +71,11 @@ export function Composer(props: ComposerProps): JSX.Element {
   };
   return (
     <div className="onyx-Composer" data-onyx="composer">
-      {(chips.length > 0 || offered) && <Chips chips={chips} offered={offered} />}
-      <div className="onyx-Composer-box">
+      <ContextChipRow {...props} addMore={mentions.begin} />
+      <div className="onyx-Composer-box" data-drop-words={trans.__('Drop to send along')}>
+        {mentions.isOpen && <MentionMenu id={listId} mentions={mentions} />}
         <GrowingInput
+          node={input}
           value={text}
           placeholder={
             props.waitingForPerson ? trans.__('Onyx waits for your answer (↑)') : trans.__('Ask Onyx…')
@@ -84,6 +83,12 @@ export function Composer(props: ComposerProps): JSX.Element {
           focusRequest={props.focusRequest}
           onChange={setText}
           onKeyDown={onKeyDown}
+          onCaret={mentions.onCaret}
+          list={
+            mentions.isOpen
+              ? { id: listId, active: mentions.active ? optionId(listId, mentions.active) : undefined }
+              : null
+          }
         />
         <div className="onyx-Composer-bar">
           <ModePicker mode={props.mode} chooseMode={props.chooseMode} />
@@ -132,87 +137,6 @@ export function Composer(props: ComposerProps): JSX.Element {
         </div>
       </div>
     </div>
-  );
-}
-
-function Chips({ chips, offered }: Pick<ComposerProps, 'chips' | 'offered'>): JSX.Element {
-  const { trans } = useUi();
-  return (
-    <div className="onyx-Chips" aria-label={trans.__('Goes along with your message')} role="group">
-      {chips.map(chip => (
-        <span key={chip.path} className="onyx-Chip" data-onyx="chip" title={chip.path}>
-          <span className="onyx-Chip-name">{fileName(chip.path)}</span>
-          <IconButton
-            icon={closeIcon}
-            label={trans.__('Leave out %1', fileName(chip.path))}
-            onClick={chip.remove}
-          />
-        </span>
-      ))}
-      {offered && (
-        <button
-          type="button"
-          className="onyx-Chip onyx-mod-offer"
-          data-onyx="offer-chip"
-          onClick={offered.add}
-        >
-          <addIcon.react tag="span" className="onyx-Icon" />
-          <span className="onyx-Chip-name">{fileName(offered.path)}</span>
-        </button>
-      )}
-    </div>
-  );
-}
-
-interface GrowingInputProps {
-  value: string;
-  placeholder: string;
-  focusRequest: number;
-  onChange: (text: string) => void;
-  onKeyDown: (event: React.KeyboardEvent<HTMLTextAreaElement>) => void;
-}
-
-/** As high as its text, up to a third of a screen. */
-function GrowingInput(props: GrowingInputProps): JSX.Element {
-  const { value, placeholder, focusRequest, onChange, onKeyDown } = props;
-  const node = useRef<HTMLTextAreaElement>(null);
-  const fit = () => {
-    const area = node.current!;
-    area.style.height = 'auto';
-    area.style.height = `${area.scrollHeight}px`;
-  };
-  useLayoutEffect(fit, [value]);
-  useEffect(() => {
-    // Text wraps anew when the sidebar gets another width, or a width at all.
-    let width = 0;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry.contentRect.width !== width) {
-        width = entry.contentRect.width;
-        fit();
-      }
-    });
-    observer.observe(node.current!);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    if (focusRequest > 0) {
-      const area = node.current!;
-      area.focus();
-      area.setSelectionRange(area.value.length, area.value.length);
-    }
-  }, [focusRequest]);
-  return (
-    <textarea
-      ref={node}
-      className="onyx-Composer-input"
-      data-onyx="input"
-      aria-label={placeholder}
-      rows={1}
-      value={value}
-      placeholder={placeholder}
-      onChange={event => onChange(event.target.value)}
-      onKeyDown={onKeyDown}
-    />
   );
 }
 

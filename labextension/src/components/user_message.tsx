@@ -5,7 +5,7 @@ import { memo } from 'react';
 
 import type { UserMessage } from '../models/conversation';
 import { modeName, STANDARD_MODE } from '../models/mode';
-import { fileName } from '../models/tool_words';
+import { SentContext } from './sent_context';
 import { useUi } from './ui_context';
 
 export interface UserMessageActions {
@@ -78,15 +78,7 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
         )}
       </h3>
       <div className="onyx-Message-said">{message.text}</div>
-      {message.context.length > 0 && (
-        <div className="onyx-Message-context">
-          {message.context.map(item => (
-            <span key={`${item.type}:${item.path}`} title={item.path}>
-              {fileName(item.path)}
-            </span>
-          ))}
-        </div>
-      )}
+      {message.context.length > 0 && <SentContext items={message.context} />}
     </>
   );
 }

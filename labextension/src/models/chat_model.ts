@@ -3,10 +3,12 @@
  * session in front. It decides which session that is and remembers drafts; the conversation itself is the session's.
  */
 import { AbstractChatModel } from '@jupyter/chat';
-import type { IAttachment, IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
+import type { IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../protocol/wire';
+import { ContextChips } from './context_chips';
+import { asWish } from './context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Item, Run, WhenBusy } from './conversation';
 import type { Mode } from './mode';
@@ -33,11 +35,15 @@ export class ChatModel extends AbstractChatModel {
     super({ id: 'onyx' });
     this.name = 'Onyx';
     this._chosenModel = memory.model;
+    this.chips = new ContextChips(memory, memory.session);
     this._session = this._begin(memory.session);
     this.input.value = memory.draft(this._session.key);
     this.input.valueChanged.connect((_, value) => memory.setDraft(this._session.key, value));
     this.setReady();
   }
+
+  /** What goes along with the message that is being written, beside the notebook in front. */
+  readonly chips: ContextChips;
 
   get session(): Session {
     return this._session;
@@ -80,17 +86,23 @@ export class ChatModel extends AbstractChatModel {
     this.memory.session = key;
     const draft = this.memory.draft(key);
     this.input.value = draft;
-    this.input.clearAttachments?.();
+    this.chips.open(key);
     this._sessionChanged.emit(this._session);
   }
 
   override sendMessage(message: INewMessage): void {
     const text = message.body.trim();
     if (text) {
-      const context = [...this._notebookContext(), ...this.input.attachments.map(toContext)];
+      const context = [...this._notebookContext(), ...this.chips.items];
       this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, this.mode);
       this.memory.setDraft(this._session.key, '');
+      this.chips.clear();
     }
+  }
+
+  /** Say something without touching what stands in the input and lies beside it. */
+  ask(text: string, context: readonly ContextItem[], mode: Mode): void {
+    this._session.send(text, context, this.chosenModel ?? undefined, undefined, mode);
   }
 
   /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */
@@ -109,6 +121,7 @@ export class ChatModel extends AbstractChatModel {
     const last = messagesOf(this._session.items).at(-1);
     if (last) {
       this.input.value = last.text;
+      last.context.filter(item => item.type !== 'notebook').forEach(item => this.chips.add(asWish(item)));
     }
   }
 
@@ -134,9 +147,7 @@ export class ChatModel extends AbstractChatModel {
 
   private _notebookContext(): ContextItem[] {
     const { front } = this;
-    return front?.isIncluded && front.path
-      ? [{ type: 'notebook', path: front.path, cellId: front.activeCellId }]
-      : [];
+    return front?.isIncluded && front.path ? [notebookItem(front.path, front.activeCellId)] : [];
   }
 
   private _begin(key: string | null): Session {
@@ -146,6 +157,7 @@ export class ChatModel extends AbstractChatModel {
         this.memory.session = created;
         this.memory.setDraft(null, '');
         this.memory.begin(created);
+        this.chips.named(created);
         this.memory.setDraft(created, this.input.value);
       }
     });
@@ -158,11 +170,9 @@ export class ChatModel extends AbstractChatModel {
   private readonly _sessionChanged = new Signal<this, Session>(this);
 }
 
-function toContext(attachment: IAttachment): ContextItem {
-  if (attachment.type === 'notebook') {
-    return { type: 'notebook', path: attachment.value, cellId: attachment.cells?.[0]?.id };
-  }
-  return { type: 'file', path: attachment.value };
+/** The notebook that one has in front, with the cell that one stands in. */
+export function notebookItem(path: string, cellId: string | null): ContextItem {
+  return { type: 'notebook', path, cellId };
 }
 
 /** A conversation's item as `@jupyter/chat` describes messages, for the registries that read them. */

@@ -2,7 +2,8 @@
  * What a conversation looks like, as plain immutable data: what people said, and runs made of text and tool calls.
  * Transcripts and live events are both turned into this, so that the view has one thing to draw.
  */
-import type { ApprovalInfo, AttachmentInfo, ContextItem, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type { ApprovalInfo, AttachmentInfo, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type { ContextOf } from './context_items';
 import type { Mode } from './mode';
 
 export type ToolStatus =
@@ -79,7 +80,7 @@ export interface UserMessage {
   /** Its line in the transcript, where that is known. */
   id?: string;
   text: string;
-  context: readonly ContextItem[];
+  context: readonly ContextOf[];
   delivery: Delivery;
   runId?: string;
   /** The session whose agent wrote it, where that was not the person. */

@@ -1,14 +1,24 @@
 /** Brings what a person says to the server: in order, each once, however the connection comes and goes. */
 import { ConnectionLost, RequestError, RequestTimeout } from '../protocol/frames';
 import type { SocketClient } from '../protocol/socket_client';
+import { asWish } from './context_items';
+import type { ContextOf } from './context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Conversation, UserMessage } from './conversation';
 
-/** Where a message ended up; `id` is known where it was found in the transcript. */
+/** Where a message ended up; `id` is known where it was found in the transcript, `context` is what the model gets. */
 export interface Arrived {
   runId: string;
   steers?: boolean;
   id?: string;
+  context?: readonly ContextOf[];
+}
+
+/** What a message's line in the transcript says of it. */
+interface Sent {
+  runId?: string;
+  steer?: boolean;
+  context?: ContextOf[];
 }
 
 interface OutboxHost {
@@ -67,15 +77,15 @@ export class Outbox {
   private async _send(sessionKey: string, message: UserMessage): Promise<Arrived> {
     this.host.update(message.key, { delivery: 'sending' });
     this._known.set(message.key, knownNames(this.host.items()));
-    const { runId, delivery } = await this.client.request('chat.send', {
+    const { runId, delivery, context } = await this.client.request('chat.send', {
       sessionKey,
       message: message.text,
-      context: message.context.length > 0 ? [...message.context] : null,
+      context: message.context.length > 0 ? message.context.map(asWish) : null,
       model: this._models.get(message.key) ?? null,
       whenBusy: message.whenBusy ?? null,
       mode: message.mode ?? null
     });
-    return { runId, steers: delivery === 'steer' ? true : undefined };
+    return { runId, steers: delivery === 'steer' ? true : undefined, context: context ?? undefined };
   }
 
   /** A message whose answer got lost, if the server has it: said since it was sent, in the same words. */
@@ -86,10 +96,10 @@ export class Outbox {
   ): Promise<Arrived | undefined> {
     const { messages } = await this.client.request('chat.history', { sessionKey, limit: 50 });
     for (const entry of messages) {
-      const { runId, steer } = (entry.meta ?? {}) as { runId?: string; steer?: boolean };
+      const { runId, steer, context } = (entry.meta ?? {}) as Sent;
       const isNew = !before.has(entry.id) && (steer === true || !before.has(runId ?? ''));
       if (entry.role === 'user' && entry.content === message.text && runId && isNew) {
-        return { runId, steers: steer === true ? true : undefined, id: entry.id };
+        return { runId, steers: steer === true ? true : undefined, id: entry.id, context };
       }
     }
     return undefined;

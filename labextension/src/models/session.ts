@@ -314,7 +314,7 @@ export class Session implements IDisposable {
   }
 
   /** The server has a message of this tab. */
-  private _onArrived(key: string, { runId, steers, id }: Arrived): void {
+  private _onArrived(key: string, { runId, steers, id, context }: Arrived): void {
     const isShown = messagesOf(this._items).some(
       message =>
         message.key !== key &&
@@ -324,7 +324,8 @@ export class Session implements IDisposable {
       this._remove(key);
       return;
     }
-    this._update(key, { delivery: 'sent', runId, steers, ...(id === undefined ? {} : { id }) });
+    const found = { ...(id === undefined ? {} : { id }), ...(context === undefined ? {} : { context }) };
+    this._update(key, { delivery: 'sent', runId, steers, ...found });
     if (!steers && !this.isRunning && !findRun(this._items, runId)) {
       this._items = placeRun(this._items, newRun(runId));
       this._emit();

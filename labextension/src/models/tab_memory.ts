@@ -58,6 +58,15 @@ export class TabMemory {
     this._write(this.shared, `draft:${session ?? 'new'}`, text || null);
   }
 
+  /** What lies beside the draft, as JSON. */
+  chips(session: string | null): string | null {
+    return this._read(this.shared, `chips:${session ?? 'new'}`);
+  }
+
+  setChips(session: string | null, json: string | null): void {
+    this._write(this.shared, `chips:${session ?? 'new'}`, json);
+  }
+
   private _read(store: KeyValueStore | null, name: string): string | null {
     try {
       return store?.getItem(this.prefix + name) ?? null;

@@ -1,12 +1,6 @@
 /** A stored transcript turned into a conversation: what is shown after a reload is what was shown before it. */
-import type {
-  ApprovalInfo,
-  AttachmentInfo,
-  ContextItem,
-  Entry,
-  QuestionInfo,
-  UsageInfo
-} from '../protocol/wire';
+import type { ApprovalInfo, AttachmentInfo, Entry, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type { ContextOf } from './context_items';
 import {
   addPart,
   changeCall,
@@ -25,7 +19,7 @@ import { endRun } from './run_events';
 interface Meta {
   kind?: string;
   runId?: string;
-  context?: ContextItem[] | null;
+  context?: ContextOf[] | null;
   from?: { sessionKey: string };
   model?: string;
   status?: ToolStatus;

@@ -2,17 +2,23 @@
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
+import { IEditorTracker } from '@jupyterlab/fileeditor';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { MenuSvg } from '@jupyterlab/ui-components';
+import type { MimeData } from '@lumino/coreutils';
 
 import { ChatModel } from '../models/chat_model';
 import { asMarkdown } from '../models/export_markdown';
 import { Grants } from '../models/grants';
+import { draggedItems } from '../models/dragged_items';
+import { PageMentions } from '../models/mention_sources';
 import { SessionList } from '../models/session_list';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
+import type { ContextItem } from '../protocol/wire';
 import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
@@ -35,7 +41,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   autoStart: true,
   provides: IOnyxChat,
   requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell, INotebookTracker, IEditorTracker],
   activate: (
     app: JupyterFrontEnd,
     connection: IOnyxConnection,
@@ -44,12 +50,30 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     translator: ITranslator | null,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
-    labShell: ILabShell | null
+    labShell: ILabShell | null,
+    notebooks: INotebookTracker | null,
+    editors: IEditorTracker | null
   ): IOnyxChat => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const view = new ViewState();
     const model = createModel(app, connection, front);
     const menu = new MenuSvg({ commands: app.commands });
+    const mentions = new PageMentions({
+      notebooks,
+      editors,
+      contents: app.serviceManager.contents,
+      variables: async () => [],
+      isEditorInFront: () => editors !== null && app.shell.currentWidget === editors.currentWidget,
+      trans
+    });
+    const drop = {
+      itemsOf: (mimeData: MimeData) => draggedItems(mimeData, notebooks, app.serviceManager.contents, trans),
+      selection: () => mentions.selection(),
+      add: (items: readonly ContextItem[]) => {
+        items.forEach(item => model.chips.add(item));
+        view.focusInput();
+      }
+    };
     const sidebar = new ChatSidebar(
       {
         chat: model,
@@ -59,11 +83,13 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         grants: new Grants(connection.client),
         front,
         view,
+        mentions,
         ui: { trans, rendermime: safeRendermime(rendermime), copy: text => Clipboard.copyToSystem(text) },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y)
       },
-      trans
+      trans,
+      drop
     );
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
@@ -74,7 +100,15 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     restorer?.add(sidebar, sidebar.id);
     app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
     void labShell?.restored.then(layout => openOnFirstSight(layout, sidebar.id, labShell));
-    return { model, sidebar };
+    const reveal = ({ focusInput = false } = {}) => {
+      activate();
+      if (focusInput) {
+        view.focusInput();
+      } else {
+        view.show('conversation');
+      }
+    };
+    return { model, sidebar, reveal };
   }
 };
 

@@ -6,12 +6,15 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import { ChatView } from './chat_view';
 import type { ChatViewProps } from './chat_view';
+import { ContextDrop } from './context_drop';
+import type { DropHost } from './context_drop';
 import { onyxIcon } from './onyx_icon';
 
 export class ChatSidebar extends ReactWidget {
   constructor(
     private readonly props: ChatViewProps,
-    private readonly trans: TranslationBundle
+    private readonly trans: TranslationBundle,
+    drop: DropHost
   ) {
     super();
     this.id = 'onyx-chat';
@@ -21,6 +24,12 @@ export class ChatSidebar extends ReactWidget {
     this.node.dataset.onyx = 'sidebar';
     this.title.icon = onyxIcon;
     this.markWaiting(0);
+    this._drop = new ContextDrop(this.node, drop);
+  }
+
+  override dispose(): void {
+    this._drop.dispose();
+    super.dispose();
   }
 
   /** The sidebar was shown or hidden. */
@@ -51,5 +60,6 @@ export class ChatSidebar extends ReactWidget {
     return <ChatView {...this.props} />;
   }
 
+  private readonly _drop: ContextDrop;
   private readonly _visibilityChanged = new Signal<this, void>(this);
 }

@@ -17,15 +17,19 @@ import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
 import { EMBEDDED_MODEL } from '../models/assistant';
 import type { Assistant } from '../models/assistant';
+import { notebookItem } from '../models/chat_model';
 import type { ChatModel } from '../models/chat_model';
+import { asWish } from '../models/context_items';
 import { totalUsage, waitingCalls } from '../models/conversation';
 import type { Run, UserMessage } from '../models/conversation';
 import type { Grants } from '../models/grants';
+import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import type { SessionList } from '../models/session_list';
 import type { ViewState } from '../models/view_state';
 import type { SocketClient } from '../protocol/socket_client';
+import type { ContextItem, SentItem } from '../protocol/wire';
 import { ConnectionBanner } from './connection_banner';
 import type { ReachabilityCheck } from './connection_banner';
 
@@ -37,6 +41,7 @@ export interface ChatViewProps {
   grants: Grants;
   front: NotebookFront;
   view: ViewState;
+  mentions: MentionSources;
   ui: Omit<Ui, 'insertCode'>;
   reachability: ReachabilityCheck;
   openMenu: (x: number, y: number) => void;
@@ -233,9 +238,24 @@ function Allowed({ grants, client, view }: PartProps): JSX.Element {
   );
 }
 
-function Input({ chat, session, assistant, client, front, view }: PartProps): JSX.Element {
-  useSignals(session.changed, assistant.changed, front.changed, chat.input.valueChanged, client.stateChanged);
-  const { path, isIncluded } = front;
+function Input({ chat, session, assistant, client, front, view, mentions }: PartProps): JSX.Element {
+  useSignals(
+    session.changed,
+    assistant.changed,
+    front.changed,
+    chat.input.valueChanged,
+    chat.chips.changed,
+    client.stateChanged
+  );
+  const { path, isIncluded, activeCellId } = front;
+  const { chips } = chat;
+  const notebook = path === null ? null : notebookItem(path, activeCellId);
+  const model = chat.chosenModel;
+  const sessionKey = session.key;
+  const look = useCallback(
+    (item: ContextItem) => preview(client, item, sessionKey, model),
+    [client, sessionKey, model]
+  );
   return (
     <Composer
       text={chat.input.value}
@@ -250,8 +270,14 @@ function Input({ chat, session, assistant, client, front, view }: PartProps): JS
       running={session.isRunning}
       online={client.state === 'open'}
       waitingForPerson={waitingCalls(session.items).length > 0}
-      chips={path !== null && isIncluded ? [{ path, remove: () => front.include(false) }] : []}
-      offered={path !== null && !isIncluded ? { path, add: () => front.include(true) } : null}
+      chips={[
+        ...(notebook && isIncluded ? [{ item: notebook, remove: () => front.include(false) }] : []),
+        ...chips.items.map(item => ({ item, remove: () => chips.remove(item) }))
+      ]}
+      offered={notebook && !isIncluded ? { item: notebook, add: () => front.include(true) } : null}
+      look={look}
+      mentions={mentions}
+      addContext={item => chips.add(item)}
       usage={totalUsage(session.items)}
       focusRequest={view.focusRequest}
       models={assistant.models}
@@ -263,4 +289,19 @@ function Input({ chat, session, assistant, client, front, view }: PartProps): JS
       chooseMode={mode => chat.chooseMode(mode)}
     />
   );
+}
+
+/** What the model would get of an item, were it sent now; null where the server cannot be asked. */
+async function preview(
+  client: SocketClient,
+  item: ContextItem,
+  sessionKey: string | null,
+  model: string | null
+): Promise<SentItem | null> {
+  try {
+    const { items } = await client.request('context.preview', { items: [asWish(item)], sessionKey, model });
+    return items[0];
+  } catch {
+    return null;
+  }
 }

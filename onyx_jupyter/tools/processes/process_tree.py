@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 import psutil
 
-from onyx_jupyter.tools.processes.environment import MARKER_VARIABLE
-
+MARKER_VARIABLE = "ONYX_EXEC_ID"
 _TERMINATE_S = 0.3
 _ROUNDS = 5
 _ROUND_S = 0.1

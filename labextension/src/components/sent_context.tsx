@@ -1,0 +1,67 @@
+/** What went along with a message: its names in one line, and on a click the very texts that the model got. */
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import { useState } from 'react';
+
+import { itemKey, itemName, itemPlace, tokensInWords } from '../models/context_items';
+import type { ContextOf } from '../models/context_items';
+import { useUi } from './ui_context';
+
+export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Element {
+  const { trans } = useUi();
+  const [isOpen, setIsOpen] = useState(false);
+  const tokens = items.every(item => item.tokens !== undefined)
+    ? items.reduce((sum, item) => sum + (item.tokens ?? 0), 0)
+    : null;
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
+  const hasProblem = items.some(item => item.problem);
+  return (
+    <div className="onyx-Sent">
+      <button
+        type="button"
+        className={hasProblem ? 'onyx-Sent-line onyx-mod-problem' : 'onyx-Sent-line'}
+        data-onyx="sent-context"
+        aria-expanded={isOpen}
+        title={tokens === null ? undefined : trans.__('Sent along: %1', tokensInWords(tokens, trans))}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <Caret.react tag="span" className="onyx-Icon" />
+        <span className="onyx-Sent-names">{items.map(item => itemName(item, trans)).join(' · ')}</span>
+      </button>
+      {isOpen && items.map(item => <SentText key={itemKey(item)} item={item} />)}
+    </div>
+  );
+}
+
+/** One item: what it is, how many tokens it takes, and its text as the model gets it. */
+export function SentText({ item }: { item: ContextOf }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Sent-item" data-onyx="sent-item" data-type={item.type}>
+      <div className="onyx-Sent-head">
+        <span className="onyx-Sent-place">{itemPlace(item, trans)}</span>
+        {item.tokens !== undefined && (
+          <span className="onyx-Sent-tokens" data-onyx="sent-tokens">
+            {tokensInWords(item.tokens, trans)}
+          </span>
+        )}
+      </div>
+      {item.problem ? (
+        <div className="onyx-Sent-problem" role="status">
+          {item.problem}
+        </div>
+      ) : item.text ? (
+        <pre className="onyx-Sent-text" data-onyx="sent-text" tabIndex={0}>
+          {item.text}
+        </pre>
+      ) : (
+        <div className="onyx-Note">{plain(item, trans)}</div>
+      )}
+    </div>
+  );
+}
+
+function plain(item: ContextOf, trans: ReturnType<typeof useUi>['trans']): string {
+  return item.type === 'notebook'
+    ? trans.__('Only its name and the cell you are in. Onyx reads what it needs.')
+    : trans.__('Only its name.');
+}

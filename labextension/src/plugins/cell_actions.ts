@@ -1,0 +1,145 @@
+/** Onyx on a cell and under an error: explain, fix, improve, and put the cell beside what one is writing. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette, IToolbarWidgetRegistry } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { MenuSvg, ToolbarButton } from '@jupyterlab/ui-components';
+import type { Widget } from '@lumino/widgets';
+
+import { cellRequest, cellRequestMode } from '../models/cell_requests';
+import type { CellAction } from '../models/cell_requests';
+import { cellItem, errorOf } from '../models/notebook_context';
+import { IOnyxChat } from '../tokens';
+import { addErrorOutputs } from '../widgets/error_output';
+import { onyxIcon } from '../widgets/onyx_icon';
+
+const Command = {
+  explain: 'onyx:explain-cell',
+  fix: 'onyx:fix-cell',
+  improve: 'onyx:improve-cell',
+  add: 'onyx:add-cell-to-chat'
+};
+
+interface OfCell {
+  panel: NotebookPanel;
+  cell: Cell;
+}
+
+export const cellActionsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:cell-actions',
+  description: 'Explain, fix and improve cells, and explain and fix errors, with one click.',
+  autoStart: true,
+  requires: [IOnyxChat, INotebookTracker, IRenderMimeRegistry],
+  optional: [ITranslator, IToolbarWidgetRegistry, ICommandPalette],
+  activate: (
+    app: JupyterFrontEnd,
+    chat: IOnyxChat,
+    tracker: INotebookTracker,
+    rendermime: IRenderMimeRegistry,
+    translator: ITranslator | null,
+    toolbars: IToolbarWidgetRegistry | null,
+    palette: ICommandPalette | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    const actions = new CellActions(chat, tracker, trans);
+    addCommands(app, actions, trans);
+    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    addErrorOutputs(
+      rendermime,
+      { explain: node => actions.onError('explain', node), fix: node => actions.onError('fix', node) },
+      trans
+    );
+    const menu = new MenuSvg({ commands: app.commands });
+    Object.values(Command).forEach(command => menu.addItem({ command }));
+    toolbars?.addFactory<Cell>('Cell', 'onyx', () => menuButton(menu, trans));
+  }
+};
+
+/** What is done with a cell: the sidebar opens, and the message goes with the cell beside it. */
+class CellActions {
+  constructor(
+    private readonly chat: IOnyxChat,
+    private readonly tracker: INotebookTracker,
+    private readonly trans: TranslationBundle
+  ) {}
+
+  get active(): OfCell | null {
+    const { currentWidget: panel, activeCell: cell } = this.tracker;
+    return panel && cell ? { panel, cell } : null;
+  }
+
+  get hasError(): boolean {
+    const { active } = this;
+    return active !== null && errorOf(active.cell.model) !== null;
+  }
+
+  run(action: CellAction, of: OfCell | null = this.active): void {
+    if (!of) {
+      return;
+    }
+    const isError = action === 'fix' || (action === 'explain' && errorOf(of.cell.model) !== null);
+    const item = cellItem(of.panel, of.cell, this.trans, isError ? 'error' : 'cell');
+    const { model } = this.chat;
+    const mode = cellRequestMode(action, model.mode, model.session.isRunning);
+    this.chat.reveal();
+    model.ask(cellRequest(action, item, this.trans), [item], mode);
+  }
+
+  add(): void {
+    const { active } = this;
+    if (active) {
+      this.chat.model.chips.add(cellItem(active.panel, active.cell, this.trans));
+      this.chat.reveal({ focusInput: true });
+    }
+  }
+
+  /** The error whose output this is. */
+  onError(action: 'explain' | 'fix', output: HTMLElement): void {
+    let found: OfCell | null = null;
+    this.tracker.forEach(panel => {
+      const cell = panel.content.widgets.find(one => one.node.contains(output));
+      found = cell ? { panel, cell } : found;
+    });
+    if (found) {
+      this.run(action, found);
+    }
+  }
+}
+
+function addCommands(app: JupyterFrontEnd, actions: CellActions, trans: TranslationBundle): void {
+  const add = (
+    id: string,
+    label: string,
+    execute: () => void,
+    options: Partial<{ isVisible: () => boolean }> = {}
+  ) =>
+    app.commands.addCommand(id, {
+      label: args => (args['isPalette'] ? trans.__('%1 (active cell)', label) : label),
+      caption: label,
+      isEnabled: () => actions.active !== null && (options.isVisible?.() ?? true),
+      execute,
+      describedBy: { args: { type: 'object', properties: {} } },
+      ...options
+    });
+  add(Command.explain, trans.__('Explain'), () => actions.run('explain'));
+  add(Command.fix, trans.__('Fix'), () => actions.run('fix'), { isVisible: () => actions.hasError });
+  add(Command.improve, trans.__('Improve'), () => actions.run('improve'));
+  add(Command.add, trans.__('Add to chat'), () => actions.add());
+}
+
+function menuButton(menu: MenuSvg, trans: TranslationBundle): Widget {
+  const button = new ToolbarButton({
+    icon: onyxIcon,
+    tooltip: trans.__('Onyx: explain, improve, add to the chat'),
+    onClick: () => {
+      const { left, bottom } = button.node.getBoundingClientRect();
+      menu.open(left, bottom);
+    }
+  });
+  button.node.dataset.onyx = 'cell-menu';
+  return button;
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it, vi } from 'vitest';
+import { nullTranslator } from '@jupyterlab/translation';
+
+import { cellRequest, cellRequestMode } from '../src/models/cell_requests';
+import { ContextChips, MAX_CHIPS } from '../src/models/context_chips';
+import { asItems, asWish, itemKey, itemName, itemPlace, tokensInWords } from '../src/models/context_items';
+import { draggedItems } from '../src/models/dragged_items';
+import { TabMemory } from '../src/models/tab_memory';
+import type { KeyValueStore } from '../src/models/tab_memory';
+import type { ContextItem } from '../src/protocol/wire';
+
+const trans = nullTranslator.load('onyx_jupyter');
+const CELL: ContextItem = { type: 'cell', path: 'a/plot.ipynb', cellId: 'c4', label: 'cell 4' };
+const DF: ContextItem = { type: 'variable', path: 'a/plot.ipynb', name: 'df' };
+const LINES: ContextItem = {
+  type: 'selection',
+  path: 'src/train.py',
+  text: 'def f(): ...',
+  startLine: 3,
+  endLine: 5
+};
+
+class Store implements KeyValueStore {
+  readonly values = new Map<string, string>();
+  getItem = (key: string) => this.values.get(key) ?? null;
+  setItem = (key: string, value: string) => void this.values.set(key, value);
+  removeItem = (key: string) => void this.values.delete(key);
+}
+const memoryOn = (store: KeyValueStore | null) => new TabMemory('onyx:', store, store);
+
+describe('what goes along', () => {
+  it('is called as a person calls it, in short and in full', () => {
+    const names = (item: ContextItem) => [itemName(item, trans), itemPlace(item, trans)];
+    expect(names(CELL)).toEqual(['cell 4', 'cell 4 · a/plot.ipynb']);
+    expect(names({ ...CELL, type: 'error' })).toEqual(['Error in cell 4', 'Error in cell 4 · a/plot.ipynb']);
+    expect(names(DF)).toEqual(['df', 'df · a/plot.ipynb']);
+    expect(names(LINES)).toEqual(['train.py:3–5', 'src/train.py · lines 3–5']);
+    expect(names({ ...LINES, endLine: 3 })).toEqual(['train.py:3', 'src/train.py · line 3']);
+    expect(names({ ...LINES, ...CELL, type: 'selection' })[0]).toBe('Selection in cell 4');
+    expect(names({ type: 'file', path: 'data/t.csv' })).toEqual(['t.csv', 'data/t.csv']);
+  });
+
+  it('is asked for by its names, and a former text stays behind but for a selection', () => {
+    expect(asWish({ ...CELL, text: 'old', tokens: 9, problem: 'none' })).not.toHaveProperty('text');
+    expect(asWish({ ...CELL, text: 'old', tokens: 9 })).not.toHaveProperty('tokens');
+    expect(asWish({ ...LINES, tokens: 9 })).toMatchObject(LINES);
+  });
+
+  it('is the same thing with another text, except a selection', () => {
+    expect(itemKey({ ...CELL, text: 'a', label: 'cell 5' })).toBe(itemKey(CELL));
+    expect(itemKey({ ...LINES, text: 'other' })).not.toBe(itemKey(LINES));
+    expect(itemKey({ ...CELL, type: 'error' })).not.toBe(itemKey(CELL));
+  });
+
+  it('counts tokens in few letters', () => {
+    expect([1, 420, 1234, 12_345].map(count => tokensInWords(count, trans))).toEqual([
+      '~1 token',
+      '~420 tokens',
+      '~1.2k tokens',
+      '~12k tokens'
+    ]);
+  });
+
+  it('is read from a store only as far as it is something', () => {
+    expect(asItems('x')).toEqual([]);
+    expect(asItems([null, 3, { type: 'cell' }, DF])).toEqual([asWish(DF)]);
+  });
+});
+
+describe('chips beside a draft', () => {
+  it('are put there once, taken away, and remembered for their session', () => {
+    const store = new Store();
+    const chips = new ContextChips(memoryOn(store), 's1');
+    chips.add(CELL);
+    chips.add({ ...CELL, label: 'cell 9' });
+    chips.add(DF);
+    expect(chips.items).toEqual([CELL, DF]);
+    chips.open('s2');
+    expect(chips.items).toEqual([]);
+    chips.add(LINES);
+    chips.open('s1');
+    expect(chips.items.map(itemKey)).toEqual([CELL, DF].map(itemKey));
+    chips.remove(DF);
+    expect(new ContextChips(memoryOn(store), 's1').items.map(itemKey)).toEqual([itemKey(CELL)]);
+    expect(new ContextChips(memoryOn(store), 's2').items.map(itemKey)).toEqual([itemKey(LINES)]);
+  });
+
+  it('follow the new session when it gets its key', () => {
+    const store = new Store();
+    const chips = new ContextChips(memoryOn(store), null);
+    chips.add(CELL);
+    chips.named('s1');
+    expect(chips.items).toEqual([CELL]);
+    expect(new ContextChips(memoryOn(store), null).items).toEqual([]);
+    expect(new ContextChips(memoryOn(store), 's1').items.map(itemKey)).toEqual([itemKey(CELL)]);
+  });
+
+  it('say when they change, and when there are too many', () => {
+    const chips = new ContextChips(memoryOn(null), null);
+    const seen = vi.fn();
+    chips.changed.connect(seen);
+    for (let number = 0; number < MAX_CHIPS; number += 1) {
+      expect(chips.add({ ...DF, name: `x${number}` })).toBe(true);
+    }
+    expect(chips.add(CELL)).toBe(false);
+    expect(chips.items).toHaveLength(MAX_CHIPS);
+    expect(seen).toHaveBeenCalledTimes(MAX_CHIPS);
+    chips.clear();
+    expect(chips.items).toEqual([]);
+  });
+
+  it('are none where the store holds nonsense', () => {
+    const store = new Store();
+    store.values.set('onyx:chips:s1', '{');
+    expect(new ContextChips(memoryOn(store), 's1').items).toEqual([]);
+  });
+});
+
+describe('one click on a cell', () => {
+  it('names the cell, and the error where there is one', () => {
+    expect(cellRequest('explain', CELL, trans)).toBe('Explain cell 4.');
+    expect(cellRequest('explain', { ...CELL, type: 'error' }, trans)).toBe('Explain the error in cell 4.');
+    expect(cellRequest('fix', { ...CELL, type: 'error' }, trans)).toBe('Fix the error in cell 4.');
+  });
+
+  it('explains without changing, also when Auto is chosen, and fixes where Ask is chosen', () => {
+    expect(cellRequestMode('explain', 'auto', false)).toBe('ask');
+    expect(cellRequestMode('fix', 'ask', false)).toBe('agent');
+    expect(cellRequestMode('improve', 'auto', false)).toBe('auto');
+  });
+
+  it('takes nothing away from a run that it joins', () => {
+    expect(cellRequestMode('explain', 'agent', true)).toBe('agent');
+  });
+});
+
+describe('what is dragged', () => {
+  const model = (id: string) => ({ id, type: 'code', sharedModel: { getSource: () => 'x' } });
+  const cells = [{ model: model('c1') }, { model: model('c2') }];
+  const panel = { content: { widgets: cells }, context: { localPath: 'plot.ipynb' } };
+  const notebooks = { find: (fits: (one: typeof panel) => boolean) => (fits(panel) ? panel : undefined) };
+  const contents = { localPath: (path: string) => path.replace('RTC:', '') };
+  const drag = (data: Record<string, unknown>) => ({
+    hasData: (mime: string) => mime in data,
+    getData: (mime: string) => data[mime]
+  });
+  const dragged = (data: Record<string, unknown>) =>
+    draggedItems(drag(data), notebooks as never, contents, trans);
+
+  it('are cells by their ids, of the notebook that they stand in', () => {
+    const found = dragged({ 'application/vnd.jupyter.cells': [{}], 'internal:cells': [cells[1]] });
+    expect(found).toEqual([{ type: 'cell', path: 'plot.ipynb', cellId: 'c2', label: 'cell 2' }]);
+  });
+
+  it('are files and notebooks by their paths', () => {
+    const found = dragged({ 'application/x-jupyter-icontents': ['RTC:a/b.ipynb', 'a/t.csv'] });
+    expect(found).toEqual([
+      { type: 'notebook', path: 'a/b.ipynb' },
+      { type: 'file', path: 'a/t.csv' }
+    ]);
+  });
+
+  it('are nothing where they come from elsewhere', () => {
+    expect(dragged({ 'text/plain': 'x' })).toEqual([]);
+    expect(dragged({ 'application/vnd.jupyter.cells': [{}], 'internal:cells': [{}] })).toEqual([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { Widget } from '@lumino/widgets';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import type { ContextItem } from '../src/protocol/wire';
+import { ContextDrop } from '../src/widgets/context_drop';
+import { addErrorOutputs, ERROR_MIME } from '../src/widgets/error_output';
+
+vi.hoisted(() => {
+  // Lumino asks for it when it loads, and jsdom has none.
+  (globalThis as { DragEvent?: unknown }).DragEvent ??= class extends Event {};
+});
+
+const trans = nullTranslator.load('onyx_jupyter');
+
+class Traceback extends Widget implements IRenderMime.IRenderer {
+  renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.node.textContent = String(model.data['application/vnd.jupyter.stderr']);
+    return Promise.resolve();
+  }
+}
+
+/** As much of JupyterLab's registry as is asked for. */
+function registry() {
+  const factories: Array<{ factory: IRenderMime.IRendererFactory; rank?: number }> = [];
+  return {
+    factories,
+    getFactory: () => ({ createRenderer: () => new Traceback() }),
+    addFactory: (factory: IRenderMime.IRendererFactory, rank?: number) => factories.push({ factory, rank })
+  };
+}
+
+let host: HTMLElement;
+beforeEach(() => {
+  host = document.body.appendChild(document.createElement('div'));
+});
+afterEach(() => host.remove());
+
+describe('an error output', () => {
+  const actions = { fix: vi.fn(), explain: vi.fn() };
+  const render = async (place: HTMLElement) => {
+    const rendermime = registry();
+    addErrorOutputs(rendermime as unknown as IRenderMimeRegistry, actions, trans);
+    const [{ factory }] = rendermime.factories;
+    expect(factory.mimeTypes).toEqual([ERROR_MIME]);
+    const output = factory.createRenderer({ mimeType: ERROR_MIME } as IRenderMime.IRendererOptions);
+    const data = { 'application/vnd.jupyter.stderr': 'KeyError', [ERROR_MIME]: {} };
+    await output.renderModel({ data, metadata: {}, trusted: false } as unknown as IRenderMime.IMimeModel);
+    Widget.attach(output, place);
+    return output;
+  };
+  const inCell = () => {
+    host.innerHTML = '<div class="jp-Notebook"><div class="jp-CodeCell"></div></div>';
+    return host.querySelector<HTMLElement>('.jp-CodeCell')!;
+  };
+  const row = (of: Widget) => of.node.querySelector<HTMLElement>('[data-onyx=error-actions]')!;
+
+  it('has its traceback as before, and under it what one can do', async () => {
+    const output = await render(inCell());
+    expect(output.node.firstElementChild!.textContent).toBe('KeyError');
+    expect(row(output).textContent).toBe('Fix·Explain');
+    row(output).querySelector<HTMLElement>('[data-onyx=fix-error]')!.click();
+    expect(actions.fix).toHaveBeenCalledWith(output.node);
+    expect(actions.explain).not.toHaveBeenCalled();
+    output.dispose();
+    expect(document.querySelector('[data-onyx=error-actions]')).toBeNull();
+  });
+
+  it('has no row where there is no cell of a notebook, and has it when it comes back into one', async () => {
+    const output = await render(host);
+    expect(row(output).classList.contains('lm-mod-hidden')).toBe(true);
+    Widget.detach(output);
+    Widget.attach(output, inCell());
+    expect(row(output).classList.contains('lm-mod-hidden')).toBe(false);
+    output.dispose();
+  });
+});
+
+describe('a drop onto the chat', () => {
+  const CELL: ContextItem = { type: 'cell', path: 'a.ipynb', cellId: 'c1' };
+  const SELECTED: ContextItem = { type: 'selection', path: 'a.py', text: 'x = 1' };
+  let drop: ContextDrop;
+  let added: ContextItem[];
+  let dragged: ContextItem[];
+
+  beforeEach(() => {
+    added = [];
+    dragged = [CELL];
+    drop = new ContextDrop(host, {
+      itemsOf: () => dragged,
+      selection: () => SELECTED,
+      add: items => added.push(...items)
+    });
+  });
+  const send = (type: string, more: object) => {
+    const event = Object.assign(new Event(type, { bubbles: true, cancelable: true }), more);
+    host.dispatchEvent(event);
+    return event as Event & { dropAction?: string };
+  };
+  const isMarked = () => host.classList.contains('onyx-mod-drop');
+  const text = (words: string) => ({ dataTransfer: { types: ['text/plain'], getData: () => words } });
+
+  it('is shown while it is possible, and leaves cells and files where they are', () => {
+    expect(send('lm-dragenter', { proposedAction: 'copy' }).defaultPrevented).toBe(true);
+    expect(isMarked()).toBe(true);
+    const event = send('lm-drop', { proposedAction: 'move' });
+    expect(event.dropAction).toBe('none');
+    expect(added).toEqual([CELL]);
+    expect(isMarked()).toBe(false);
+  });
+
+  it('is none where the drag is of no use here', () => {
+    dragged = [];
+    expect(send('lm-dragenter', {}).defaultPrevented).toBe(false);
+    send('lm-drop', {});
+    expect([isMarked(), added]).toEqual([false, []]);
+  });
+
+  it('takes the selection as such, and any other text as text', () => {
+    expect(send('drop', text('x = 1\n')).defaultPrevented).toBe(true);
+    expect(added).toEqual([SELECTED]);
+    expect(send('drop', text('from elsewhere')).defaultPrevented).toBe(false);
+    expect(added).toHaveLength(1);
+  });
+
+  it('hears nothing any more once it is disposed', () => {
+    drop.dispose();
+    send('lm-drop', { proposedAction: 'copy' });
+    expect(added).toEqual([]);
+  });
+});
