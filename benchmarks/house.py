@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.tools.spec import Tool
 
 TEMPLATES = Path(__file__).parents[1] / "workspace"
+SKILLS = Path(__file__).parents[1] / "notebooks" / "skills"
 
 
 class House:
@@ -72,9 +74,17 @@ async def house(
             open_models=open_models,
             tools=tools,
             environment={},
+            packaged_skills=SKILLS,
+            recorded_skills=_recorded,
         )
         await onyx.ready()
         try:
             yield House(onyx)
         finally:
             await onyx.close()
+
+
+def _recorded() -> Mapping[str, str]:
+    """As an installer records the packaged skills."""
+    files = (path for path in SKILLS.rglob("*") if path.is_file())
+    return {path.relative_to(SKILLS).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

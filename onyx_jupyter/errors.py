@@ -13,6 +13,7 @@ OnyxError                  what failed, with which value, and what to do next
     ├── InvalidArguments   the call does not match the tool's schema
     ├── PathNotAllowed     outside the allowed roots
     ├── AddressNotAllowed  a URL that is malformed, or leads into this machine or its network
+    ├── SkillNotReady      a skill that cannot be used now (code: skill_untrusted, skill_missing, skill_broken, …)
     └── NotebookError      a notebook operation (code: not_found, no_cell, stale, no_kernel, not_notebook, …)
 """
 
@@ -137,6 +138,14 @@ class AddressNotAllowed(ToolError):
     """The URL is malformed, or leads to an address that is not on the internet."""
 
     code = "address_not_allowed"
+
+
+class SkillNotReady(ToolError):
+    """A skill that is not trusted, lacks something or cannot be read. `state` is the skill's."""
+
+    def __init__(self, state: str, message: str) -> None:
+        super().__init__(message)
+        self.code = f"skill_{state}"
 
 
 class NotebookError(ToolError):

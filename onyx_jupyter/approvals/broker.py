@@ -125,6 +125,10 @@ class ApprovalBroker:
         finally:
             self._pending.pop(request.approval_id, None)
 
+    def forbidden(self, call: ToolCall, preview: ToolPreview) -> str | None:
+        """The reason why nobody may allow that here, if there is one."""
+        return self._policy.forbidden(call, preview)
+
     async def approve(self, approval_id: str, by: str, reach: Reach) -> None:
         """A yes. `session` reaches no further than `once` where the question says so.
 

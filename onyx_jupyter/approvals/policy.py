@@ -40,6 +40,10 @@ class Policy:
         self._grants = grants
         self._ceiling = ceiling
 
+    def forbidden(self, call: ToolCall, preview: ToolPreview) -> str | None:
+        """The reason why a call is refused whoever wants it."""
+        return self._ceiling(call, preview)
+
     async def decide(
         self,
         agent_id: str,
@@ -51,7 +55,7 @@ class Policy:
         auto: bool = False,
     ) -> Verdict:
         """`session_keys` is what was allowed for the session in which the call is made; `auto` leaves it to this."""
-        forbidden = self._ceiling(call, preview)
+        forbidden = self.forbidden(call, preview)
         if forbidden is not None:
             return Verdict("deny", "ceiling", forbidden)
         if preview.must_ask:

@@ -248,6 +248,14 @@ class NotebooksConfig(Section):
     )
 
 
+class SkillsConfig(Section):
+    """Notebook skills as they run."""
+
+    timeout_ms: int = Field(
+        default=3_600_000, ge=1000, description="milliseconds after which a notebook that still runs is stopped"
+    )
+
+
 class LoggingConfig(Section):
     """The log in ONYX_HOME/logs: JSON lines, a new file when one is full."""
 
@@ -282,6 +290,7 @@ class Config(Section):
     memory: MemoryConfig = Field(default_factory=MemoryConfig)
     local: LocalModelConfig = Field(default_factory=LocalModelConfig)
     tools: ToolsConfig = Field(default_factory=ToolsConfig)
+    skills: SkillsConfig = Field(default_factory=SkillsConfig)
     security: SecurityConfig = Field(default_factory=SecurityConfig)
     notebooks: NotebooksConfig = Field(default_factory=NotebooksConfig)
     logging: LoggingConfig = Field(default_factory=LoggingConfig)

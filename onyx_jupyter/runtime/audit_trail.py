@@ -78,6 +78,13 @@ class AuditTrail:
         except OnyxError as error:
             log.error("A review (%s) could not be written into the audit file: %s", what, error)
 
+    async def skill_run(self, facts: Mapping[str, Any]) -> None:
+        """A run that a person started and that is over."""
+        try:
+            await self._audit.write("skill_run", self._clean(facts))
+        except OnyxError as error:
+            log.error("The run %s could not be written into the audit file: %s", facts.get("run"), error)
+
     def _clean(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         cleaned: dict[str, Any] = _shortened(self._redact(dict(facts)))
         return cleaned

@@ -39,13 +39,17 @@ from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext, no_kernels
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.runtime.skill_library import SkillLibrary
+from onyx_jupyter.runtime.skill_runs import SkillRuns
+from onyx_jupyter.runtime.skills import Skills
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
-from onyx_jupyter.security.drive_folders import DriveFolders
+from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.skills.packaged import recorded_hashes
+from onyx_jupyter.skills.run_record import RunFolder
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.builtin import all_tools
@@ -66,8 +70,9 @@ class Onyx:
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
     open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks
     and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
-    brings; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives what else is to be hidden (value →
-    kind); `on_settings` is told of every change of the configuration; `waits` is how a busy provider is waited for.
+    brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives
+    what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
+    how a busy provider is waited for.
     """
 
     def __init__(
@@ -88,6 +93,7 @@ class Onyx:
         environment: Mapping[str, str] = os.environ,
         packaged_skills: Path | None = None,
         drive: DriveFolders | None = None,
+        recorded_skills: Callable[[], Mapping[str, str]] = recorded_hashes,
         secrets: Callable[[], Mapping[str, str]] = dict,
         on_settings: Callable[[Settings], None] = lambda settings: None,
         clock: Clock | None = None,
@@ -124,7 +130,7 @@ class Onyx:
             redact=self.redact,
             on_change=lambda: self.streams.broadcast("grants.updated", {}),
         )
-        self.skills = SkillLibrary(
+        library = SkillLibrary(
             home,
             server_root,
             packaged_skills,
@@ -133,6 +139,20 @@ class Onyx:
             self._clock,
             self._audit,
             on_change=lambda: self.streams.broadcast("skills.updated", {}),
+            recorded=recorded_skills,
+        )
+        skill_runs = SkillRuns(
+            RunFolder(home.runs),
+            self._clock,
+            self._ids,
+            lambda: self.settings.config.skills.timeout_ms / 1000,
+            self.streams.broadcast,
+            self.redact_data,
+            on_end=lambda record: self.skills.ended(record),
+            opened_as=lambda path: browser_path(path, server_root, drive),
+        )
+        self.skills = Skills(
+            library, skill_runs, self._audit, self.agent, lambda call, preview: self.approvals.forbidden(call, preview)
         )
         self.review = NotebookReview(
             home,
@@ -155,6 +175,7 @@ class Onyx:
             models=lambda: self.models,
             agent=self.agent,
             notebooks_for=self.review.notebooks_for,
+            skills=self.skills.offered,
             notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.send),
             processors=processors,
@@ -184,6 +205,7 @@ class Onyx:
             self._questions.close()
         if self._runs is not None:
             await self._runs.close()
+        await self.skills.runs.close()
         for models in [*self._retired, *([self._models] if self._models else [])]:
             await models.close()
 
@@ -389,6 +411,7 @@ class Onyx:
             self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._announce
         )
         await self.review.thin()
+        await self.skills.runs.recover()
         await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
 
     def _patience_s(self) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
-from onyx_jupyter.agent.prompt_sections import PromptFacts
+from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
 from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
@@ -19,8 +19,17 @@ Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 class RunPrompt:
     """Built anew for each model call, so that a file that was changed meanwhile counts."""
 
-    def __init__(self, parts: AgentParts, tools: RunTools, transcript: SessionTranscript, *, light: bool) -> None:
+    def __init__(
+        self,
+        parts: AgentParts,
+        tools: RunTools,
+        skills: Sequence[SkillLine],
+        transcript: SessionTranscript,
+        *,
+        light: bool,
+    ) -> None:
         self._parts = parts
+        self._skills = skills
         self._tools = tools
         self._transcript = transcript
         self._light = light
@@ -32,6 +41,7 @@ class RunPrompt:
             agent_name=self._parts.config.name,
             files={file.name: file.text for file in files},
             tools=self._tools.offered,
+            skills=self._skills,
             only_reads=self._tools.mode == "ask",
             today=self._parts.memory.local_now().date().isoformat(),
         )

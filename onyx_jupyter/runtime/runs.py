@@ -34,6 +34,7 @@ from onyx_jupyter.runtime.modes import RunMode, RunTools
 from onyx_jupyter.runtime.run_prompt import RunPrompt
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
+from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.conversation import summarise
@@ -74,6 +75,7 @@ class Surroundings:
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
     notebooks_for: Callable[[Author], Notebooks]
+    skills: Callable[[AgentParts], Awaitable[Offered]]
     notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
     processors: Callable[[Settings], Sequence[Processor]]
@@ -206,7 +208,7 @@ class Runs:
         log.info("The run begins")
         self._on_change(transcript)
         try:
-            run = self._make(transcript, message, inbox)
+            run = await self._make(transcript, message, inbox)
         except OnyxError as error:
             details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
             event = ChatError(message.run_id or "", error.code, str(error), error.hint)
@@ -227,12 +229,13 @@ class Runs:
             event = ChatError(run_id, error.code, str(error), error.hint)
         self._streams.publish(transcript.session_key, event)
 
-    def _make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> Run:
+    async def _make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> Run:
         around, run_id = self._around, message.run_id or ""
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
         settings = around.settings()
-        tools = RunTools(parts.tools, inbox.mode, settings.config.security.auto)
+        skills = await around.skills(parts)
+        tools = RunTools([*parts.tools, *skills.tools], inbox.mode, settings.config.security.auto)
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
@@ -241,7 +244,7 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, tools, transcript, light=model.light)
+            return RunPrompt(parts, tools, skills.lines, transcript, light=model.light)
 
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))

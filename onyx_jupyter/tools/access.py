@@ -10,6 +10,8 @@ from typing import Any
 from onyx_jupyter.tools.spec import Tool
 
 GROUP = "group:"
+# A skill's tool comes and goes with the skill.
+SKILLS, SKILL_PREFIX = "skills", "skill_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,9 @@ def is_named(tool: Tool[Any], names: Collection[str]) -> bool:
 
 def unknown_names(key: str, names: Collection[str], tools: Sequence[Tool[Any]]) -> tuple[str, ...]:
     """What to tell the person about names of that configuration key which mean nothing."""
-    known = [name for tool in tools for name in _names(tool)]
-    return tuple(_problem(key, name, known) for name in names if name not in known)
+    known = [GROUP + SKILLS, *(name for tool in tools for name in _names(tool))]
+    unknown = [name for name in names if name not in known and not name.startswith(SKILL_PREFIX)]
+    return tuple(_problem(key, name, known) for name in unknown)
 
 
 def _names(tool: Tool[Any]) -> set[str]:

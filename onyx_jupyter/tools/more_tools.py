@@ -38,10 +38,11 @@ class MoreTools(Tool[MoreToolsArguments]):
     def __init__(self, deferred: Sequence[Tool[Any]]) -> None:
         self._deferred = deferred
         families: dict[str, list[str]] = {}
-        for tool in deferred:
+        for tool in (tool for tool in deferred if tool.listed):
             families.setdefault(tool.family or tool.name, []).append(tool.name)
         named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
-        self._description = f"Further tools, seldom needed. {named}. First explain, then run."
+        which = f" {named}." if named else ""
+        self._description = f"Further tools, seldom needed.{which} First explain, then run."
 
     def definition(self) -> ToolDefinition:
         """With the names of what stands behind it."""

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from onyx_jupyter.errors import InvalidArguments
+from onyx_jupyter.security.path_guard import WORKSPACE_PREFIX, PathGuard
+from onyx_jupyter.skills.injection import path_values
 from onyx_jupyter.skills.parameter_types import ANY, ParameterType
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
@@ -20,13 +22,12 @@ from onyx_jupyter.tools.spec import Arguments, schema_of
 
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
-MAX_TEXT_CHARS = 1_000_000
 
 
 class SkillArguments(Arguments):
     """Base of all skills' arguments: a parameter's own name is its alias, since fields may not be called anything."""
 
-    model_config = ConfigDict(alias_generator=None, protected_namespaces=())
+    model_config = ConfigDict(alias_generator=None, protected_namespaces=(), allow_inf_nan=False)
 
     def given(self) -> dict[str, Any]:
         """What was given, by parameter; what was left out is the notebook's own default."""
@@ -62,6 +63,13 @@ def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
         raise InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.") from error
     return with_plain_names(checked)
+
+
+def real_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict[str, Any]:
+    """The same, with paths of the agent's workspace (`onyx:`) as the kernel needs them. Raises: PathNotAllowed."""
+    named = path_values(skill.parameters or Parameters(), given)
+    real = {name: str(paths.resolve(path)) for name, path in named.items() if path.startswith(WORKSPACE_PREFIX)}
+    return {**given, **real}
 
 
 def with_plain_names(arguments: SkillArguments) -> SkillArguments:

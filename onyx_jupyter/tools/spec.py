@@ -35,7 +35,8 @@ class Tool(ABC, Generic[A]):
     """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
 
     `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
-    model is told of its family in one line and asks for it. An `untimed` one waits for a person, or runs what may
+    model is told of its family in one line and asks for it; one that is not `listed` there is named elsewhere in the
+    prompt. An `untimed` one waits for a person, or runs what may
     rightly take hours: its time is not counted against the run's. Failures are raised as ToolError: the caller turns
     them into a result for the model.
     """
@@ -45,6 +46,7 @@ class Tool(ABC, Generic[A]):
     risk: ClassVar[Risk]
     family: ClassVar[str] = ""
     deferred: ClassVar[bool] = False
+    listed: ClassVar[bool] = True
     untimed: ClassVar[bool] = False
     arguments: type[A]
 
@@ -53,7 +55,10 @@ class Tool(ABC, Generic[A]):
         """Does it. Cancelling stops the work and everything it started. Raises: ToolError."""
 
     def risk_of(self, arguments: A) -> Risk:
-        """The risk of this very call, where not every call has that of the tool; never a greater one."""
+        """The risk of this very call, where not every call has that of the tool.
+
+        A greater one than the tool's makes a reading tool ask, also in Ask mode.
+        """
         return self.risk
 
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:

@@ -157,6 +157,7 @@ class House:
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
             waits=waits or Waits(sleep=_no_wait),
+            packaged_skills=folder / "packaged-skills",
             processors=run_processors if processors is None else lambda settings: processors,
         )
         self.onyx.streams.connect(self.receive)

@@ -1,10 +1,14 @@
 """Skills on the socket of a real server."""
 
 import json
+import stat
 
+import nbformat
+import psutil
 import pytest
 
 from tests.server.client import MethodFailed
+from tests.server.conftest import KEY
 from tests.skills.notebooks import cell, write_notebook, write_text_skill
 
 
@@ -88,3 +92,264 @@ async def test_a_skill_that_hides_another_leaves_it_to_be_looked_at(connect, ski
     ]
     assert "near" in (await client.ask("skills.get", name="count"))["text"]
     assert "far" in (await client.ask("skills.get", name="count", id=found[1]["id"]))["text"]
+
+
+async def trusted(client, name):
+    shown = await client.ask("skills.get", name=name)
+    await client.ask("skills.trust", name=name, hash=shown["skill"]["hash"])
+
+
+async def ran(client, name, **parameters):
+    """The run's end, and its result."""
+    run_id = (await client.ask("skills.run", name=name, parameters=parameters))["runId"]
+    end = await client.event("skills.run_finished", runId=run_id)
+    return end, await client.ask("skills.result", runId=run_id)
+
+
+async def test_a_person_runs_a_notebook_with_parameters_of_their_own(connect, skills_folder, jp_root_dir, onyx_home):
+    (jp_root_dir / "a.csv").write_text("x\n1\n2\n")
+    write_notebook(
+        skills_folder / "count.ipynb",
+        cell("# Count\nHow many lines a file has.", kind="markdown"),
+        cell('from pathlib import Path\npath: Path = Path("none.csv")\ntimes: int = 1', "parameters"),
+        cell("lines = path.read_text().splitlines()\nprint('looking')"),
+        cell("f'{len(lines) * times} {type(path).__name__}'", "result"),
+        cell("print('not the result')"),
+        requires={"python": ["ipykernel"]},
+    )
+    client = await connect()
+    await trusted(client, "count")
+    end, result = await ran(client, "count", path="a.csv", times=2)
+    assert (end["status"], end["error"], result["text"]) == ("ok", None, "'6 PosixPath'")
+    assert [output["output_type"] for output in result["outputs"]] == ["execute_result"]
+    assert set(end["versions"]) == {"python", "ipykernel"}
+    started = client.events("skills.run_started")[0]
+    assert (started["status"], started["parameters"]) == ("running", {"path": "a.csv", "times": 2})
+    steps = {data["index"]: data["cell"] for data in client.events("skills.run_progress")}
+    assert steps == {
+        1: "Parameters",
+        2: "Parameters",
+        3: "Count",
+        4: "f'{len(lines) * times} {type(path).__name__}'",
+        5: "print('not the result')",
+    }
+    assert {data["total"] for data in client.events("skills.run_progress")} == {5}
+    assert "looking" in {data["line"] for data in client.events("skills.run_progress")}
+
+    assert [run["runId"] for run in (await client.ask("skills.runs", name="count"))["runs"]] == [end["runId"]]
+    assert (await client.ask("skills.runs", name="other"))["runs"] == []
+    copy = (await client.ask("skills.copy", runId=end["runId"]))["notebook"]
+    nbformat.validate(copy)
+    kept = copy["metadata"]["onyx"]
+    assert kept["skill"]["name"] == "count"
+    assert kept["run"]["status"] == "ok"
+    assert len(kept["run"]["inputHash"]) == 64
+    assert kept["run"]["parameters"] == {"path": "a.csv", "times": 2}
+    (file,) = (onyx_home / "runs").glob("*.ipynb")
+    assert str(file) == end["copyLocation"]
+    assert end["copyPath"] == f"Onyx:runs/{file.name}"
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (onyx_home / "runs").iterdir()} == {0o600}
+    entries = [json.loads(line) for line in (onyx_home / "audit.jsonl").read_text().splitlines()]
+    (entry,) = [entry for entry in entries if entry["event"] == "skill_run"]
+    assert (entry["skill"], entry["status"], entry["run"]) == ("count", "ok", end["runId"])
+
+
+async def test_the_input_hash_tells_other_data_from_the_same(connect, skills_folder, jp_root_dir):
+    source = 'from pathlib import Path\npath: Path = Path("a.csv")'
+    write_notebook(skills_folder / "look.ipynb", cell(source, "parameters"), cell("1"))
+    client = await connect()
+    await trusted(client, "look")
+    hashes = []
+    for text in ("one", "one", "two"):
+        (jp_root_dir / "a.csv").write_text(text)
+        end, _ = await ran(client, "look", path="a.csv")
+        copy = (await client.ask("skills.copy", runId=end["runId"]))["notebook"]
+        hashes.append(copy["metadata"]["onyx"]["run"]["inputHash"])
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+async def test_an_error_ends_the_run_and_keeps_what_was_done(connect, skills_folder):
+    write_notebook(
+        skills_folder / "fail.ipynb",
+        cell("print('before')"),
+        cell("# ## Breaks\n1 / 0"),
+        cell("print('never')", "result"),
+    )
+    client = await connect()
+    await trusted(client, "fail")
+    end, result = await ran(client, "fail")
+    assert end["status"] == "failed"
+    assert end["error"] == "Cell 2 (Breaks): ZeroDivisionError: division by zero"
+    assert "ZeroDivisionError" in result["text"]
+    assert "never" not in result["text"]
+    cells = (await client.ask("skills.copy", runId=end["runId"]))["notebook"]["cells"]
+    assert [bool(made["outputs"]) for made in cells] == [True, True, False]
+
+
+async def test_input_that_nobody_can_give_is_an_error_and_raises_exception_is_not(connect, skills_folder):
+    write_notebook(skills_folder / "ask.ipynb", cell("1 / 0", "raises-exception"), cell("input('Who?')"))
+    client = await connect()
+    await trusted(client, "ask")
+    end, _ = await ran(client, "ask")
+    assert end["status"] == "failed"
+    assert end["error"].startswith("Cell 2")
+    assert "StdinNotImplementedError" in end["error"]
+
+
+async def test_a_kernel_that_dies_is_told_so(connect, skills_folder):
+    write_notebook(skills_folder / "die.ipynb", cell("print('last words')"), cell("import os\nos._exit(3)"))
+    client = await connect()
+    await trusted(client, "die")
+    end, result = await ran(client, "die")
+    assert end["status"] == "failed"
+    assert "kernel died in cell 2" in end["error"]
+    assert "last words" in result["text"]
+
+
+WAITS = """
+import subprocess, time, os
+child = subprocess.Popen(["sleep", "600"])
+print(os.getpid(), child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def lives(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def under_way(client, run_id):
+    """The numbers of the kernel and of what it has started."""
+    said = await client.until(
+        lambda frame: frame.get("event") == "skills.run_progress" and frame["data"]["line"].count(" ") == 1
+    )
+    assert said["data"]["runId"] == run_id
+    return [int(word) for word in said["data"]["line"].split()]
+
+
+async def test_stop_ends_the_kernel_and_all_that_it_started(connect, skills_folder):
+    write_notebook(skills_folder / "wait.ipynb", cell("print('done')"), cell(WAITS))
+    client = await connect()
+    await trusted(client, "wait")
+    run_id = (await client.ask("skills.run", name="wait"))["runId"]
+    pids = await under_way(client, run_id)
+    assert all(map(lives, pids))
+    assert (await client.ask("skills.runs"))["runs"][0]["progress"]["index"] == 2
+    assert (await client.ask("skills.stop", runId=run_id))["ok"]
+    assert not any(map(lives, pids))
+    end = await client.event("skills.run_finished", runId=run_id)
+    assert end["status"] == "stopped"
+    copy = (await client.ask("skills.copy", runId=run_id))["notebook"]
+    assert copy["metadata"]["onyx"]["run"]["status"] == "stopped"
+    assert copy["cells"][0]["outputs"][0]["text"] == "done\n"
+    assert not (await client.ask("skills.stop", runId=run_id))["ok"]
+
+
+async def test_a_run_that_takes_too_long_is_stopped(connect, skills_folder, onyx_home):
+    config = json.loads((onyx_home / "onyx.json").read_text())
+    (onyx_home / "onyx.json").write_text(json.dumps({**config, "skills": {"timeoutMs": 4000}}))
+    write_notebook(skills_folder / "wait.ipynb", cell(WAITS))
+    client = await connect()
+    await trusted(client, "wait")
+    run_id = (await client.ask("skills.run", name="wait"))["runId"]
+    pids = await under_way(client, run_id)
+    assert all(map(lives, pids))
+    end = await client.event("skills.run_finished", runId=run_id)
+    assert end["status"] == "timeout"
+    assert "4 s" in end["error"]
+    assert not any(map(lives, pids))
+
+
+async def test_more_output_than_can_be_kept_is_left_out_and_said(connect, skills_folder):
+    flood = "for _ in range(60): print('x' * 200_000)\nprint('the end')"
+    page = "from IPython.display import HTML\nHTML('y' * 9_000_000)"
+    write_notebook(skills_folder / "flood.ipynb", cell(flood), cell(page))
+    client = await connect()
+    await trusted(client, "flood")
+    end, _ = await ran(client, "flood")
+    assert end["status"] == "ok"
+    copy = json.dumps((await client.ask("skills.copy", runId=end["runId"]))["notebook"])
+    assert len(copy) < 6_000_000
+    assert copy.count("More output than can be kept") == 2
+
+
+REFUSED = {
+    "unknown": ({"rows": 3, "colour": 1}, "`colour` is not known"),
+    "wrong type": ({"rows": "3"}, "`rows`"),
+    "true is no number": ({"rows": True}, "`rows`"),
+    "missing": ({}, "`rows` is missing"),
+    "no choice": ({"rows": 1, "kind": "c"}, "`kind`"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED.keys())
+async def test_parameters_that_do_not_fit_are_refused_by_name(connect, skills_folder, onyx_home, given, message):
+    source = 'rows: int\nkind: Literal["a", "b"] = "a"'
+    write_notebook(skills_folder / "count.ipynb", cell(source, "parameters"), cell("1"))
+    client = await connect()
+    await trusted(client, "count")
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.run", name="count", parameters=given)
+    assert message in str(refused.value)
+    assert refused.value.data["code"] == "invalid_arguments"
+    assert [*(onyx_home / "runs").glob("*")] == []
+
+
+async def test_what_is_not_ready_is_not_run(connect, skills_folder, onyx_home, jp_root_dir):
+    write_notebook(skills_folder / "new.ipynb", cell("1"))
+    write_notebook(skills_folder / "needy.ipynb", cell("1"), requires={"bins": ["no-such-program"]})
+    write_text_skill(skills_folder / "words")
+    (skills_folder / "odd.ipynb").write_text("{")
+    client = await connect()
+    await trusted(client, "words")
+    for name, code in (
+        ("new", "skill_untrusted"),
+        ("needy", "skill_missing"),
+        ("odd", "skill_broken"),
+        ("words", "tool_error"),
+        ("ghost", "not_found"),
+    ):
+        with pytest.raises(MethodFailed) as refused:
+            await client.ask("skills.run", name=name)
+        assert refused.value.data["code"] == code
+    await trusted(client, "new")
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.run", name="new", path="../elsewhere.ipynb")
+    assert refused.value.data["code"] == "path_not_allowed"
+    assert [*(onyx_home / "runs").glob("*")] == []
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.result", runId="../../onyx")
+    assert refused.value.data["code"] == "not_found"
+
+
+async def test_it_runs_in_the_folder_of_the_notebook_in_front(connect, skills_folder, jp_root_dir):
+    (jp_root_dir / "sub").mkdir()
+    write_notebook(skills_folder / "where.ipynb", cell("import os\nos.path.basename(os.getcwd())"))
+    client = await connect()
+    await trusted(client, "where")
+    run_id = (await client.ask("skills.run", name="where", path="sub/any.ipynb"))["runId"]
+    await client.event("skills.run_finished", runId=run_id)
+    assert (await client.ask("skills.result", runId=run_id))["text"] == "'sub'"
+
+
+async def test_a_notebook_gets_the_keys_that_it_names_and_no_others(connect, skills_folder, monkeypatch):
+    monkeypatch.setenv("WEATHER_API_KEY", "sunny")
+    monkeypatch.setenv("OTHER_API_KEY", "cloudy")
+    source = "import os\n[len(os.environ.get(name, '')) for name in ('WEATHER_API_KEY', 'OTHER_API_KEY')]"
+    write_notebook(skills_folder / "keys.ipynb", cell(source), requires={"env": ["WEATHER_API_KEY"]})
+    client = await connect()
+    await trusted(client, "keys")
+    assert (await ran(client, "keys"))[1]["text"] == "[5, 0]"
+
+
+async def test_secrets_are_taken_out_of_what_is_sent(connect, skills_folder):
+    write_notebook(skills_folder / "leak.ipynb", cell(f"print('key {KEY}', flush=True)"))
+    client = await connect()
+    await trusted(client, "leak")
+    await ran(client, "leak")
+    sent = [raw for raw in client.raw if "skills.run" in raw or '"outputs"' in raw]
+    assert sent
+    assert not any(KEY in raw for raw in sent)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
+from onyx_jupyter.tools.processes.environment import MARKER_VARIABLE
 from onyx_jupyter.tools.processes.guardian import Guardian
-from onyx_jupyter.tools.processes.process_tree import MARKER_VARIABLE
 from tests.tools.test_exec import FAMILY
 from tests.waiting import LIMIT_S, until
 

@@ -537,6 +537,12 @@ export interface SessionsSubscribeParams {
   afterSeq?: number | null;
 }
 
+/** The executed notebook, nbformat 4. */
+export interface SkillCopy {
+  run: SkillRunInfo;
+  notebook: Record<string, unknown>;
+}
+
 /** `diff` (unified) leads from the version that was trusted last to this one; None where there is no former one. */
 export interface SkillDetail {
   skill: SkillInfo;
@@ -610,11 +616,70 @@ export interface SkillParams {
   id?: string | null;
 }
 
+/** `index` of `total` code cells, from 1; `cell` is its heading or first line, `line` its last line of output. */
+export interface SkillProgress {
+  index: number;
+  total: number;
+  cell: string;
+  line?: string;
+}
+
 /** Programs, environment variables and Python packages. */
 export interface SkillRequires {
   bins: Array<string>;
   env: Array<string>;
   python: Array<string>;
+}
+
+/** `outputs` are nbformat 4 outputs of the cells tagged `result`, else of the last cell that has any. */
+export interface SkillResult {
+  run: SkillRunInfo;
+  outputs: Array<Record<string, unknown>>;
+  /** the same as the agent gets it */
+  text: string;
+}
+
+/** One run, under way or over. `stopped` by a person, `interrupted` with the server. */
+export interface SkillRunInfo {
+  runId: string;
+  skill: string;
+  status: "running" | "ok" | "failed" | "stopped" | "timeout" | "interrupted";
+  parameters: Record<string, unknown>;
+  startedAt: string;
+  finishedAt?: string | null;
+  /** the person, or the agent's id behind `agent:` */
+  by: string;
+  error?: string | null;
+  progress?: SkillProgress | null;
+  /** of the executed notebook, as JupyterLab opens it */
+  copyPath?: string | null;
+  /** the executed notebook's full path; `skills.copy` gives its content */
+  copyLocation: string;
+  hash: string;
+  kernel?: string | null;
+  /** of Python and of the required packages */
+  versions?: Record<string, string>;
+}
+
+export interface SkillRunList {
+  runs: Array<SkillRunInfo>;
+}
+
+export interface SkillRunParams {
+  runId: string;
+}
+
+export interface SkillRunProgressData {
+  index: number;
+  total: number;
+  cell: string;
+  line?: string;
+  runId: string;
+  skill: string;
+}
+
+export interface SkillRunStarted {
+  runId: string;
 }
 
 export interface SkillTrusted {
@@ -623,6 +688,19 @@ export interface SkillTrusted {
 
 export interface SkillsListParams {
   agentId?: string | null;
+}
+
+/** `path` is a notebook or folder in the file browser, in whose folder it runs; the server's root where absent. */
+export interface SkillsRunParams {
+  name: string;
+  parameters?: Record<string, unknown>;
+  path?: string | null;
+  agentId?: string | null;
+}
+
+export interface SkillsRunsParams {
+  name?: string | null;
+  limit?: number;
 }
 
 export interface SkillsTrustParams {
@@ -738,6 +816,11 @@ export interface Methods {
   "skills.list": { params: SkillsListParams; result: SkillList };
   "skills.get": { params: SkillParams; result: SkillDetail };
   "skills.trust": { params: SkillsTrustParams; result: SkillTrusted };
+  "skills.run": { params: SkillsRunParams; result: SkillRunStarted };
+  "skills.stop": { params: SkillRunParams; result: Ok };
+  "skills.runs": { params: SkillsRunsParams; result: SkillRunList };
+  "skills.result": { params: SkillRunParams; result: SkillResult };
+  "skills.copy": { params: SkillRunParams; result: SkillCopy };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
   "client.shows": { params: ClientShowsParams; result: ClientShows };
@@ -770,5 +853,8 @@ export interface Events {
   "session.updated": SessionUpdatedData;
   "notebook.changes_updated": NotebookChangesUpdatedData;
   "skills.updated": SkillsUpdatedData;
+  "skills.run_started": SkillRunInfo;
+  "skills.run_progress": SkillRunProgressData;
+  "skills.run_finished": SkillRunInfo;
   "client.request": ClientRequest;
 }

@@ -1,4 +1,4 @@
-"""`skills.*`: what skills there are, what they say, and trusting them."""
+"""`skills.*`: what skills there are, what they say, trusting and running them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.security.drive_folders import browser_path
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.skills import SkillParams, SkillsListParams, SkillsTrustParams
+from onyx_jupyter.server.wire.skills import (
+    SkillParams,
+    SkillRunParams,
+    SkillsListParams,
+    SkillsRunParams,
+    SkillsRunsParams,
+    SkillsTrustParams,
+)
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Listed, Skill
 from onyx_jupyter.tools.files.diff import unified_diff
@@ -16,16 +24,17 @@ from onyx_jupyter.tools.skill_arguments import parameters_schema
 
 MAX_LISTED = 150
 MAX_TEXT_CHARS = 400_000
+MAX_RESULT_CHARS = 12_000
 
 
 async def list_skills(params: SkillsListParams, caller: Caller) -> dict[str, Any]:
-    listed = await caller.onyx.skills.all(params.agent_id)
+    listed = await caller.onyx.skills.library.all(params.agent_id)
     infos = await asyncio.to_thread(_infos, listed[:MAX_LISTED], params.agent_id, caller)
     return {"skills": infos, "leftOut": max(0, len(listed) - MAX_LISTED)}
 
 
 async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
-    item = await caller.onyx.skills.get(params.name, params.agent_id, id=params.id)
+    item = await caller.onyx.skills.library.get(params.name, params.agent_id, id=params.id)
     diff = None
     if item.changed and item.trusted_text is not None:
         diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
@@ -38,8 +47,40 @@ async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
 
 
 async def trust(params: SkillsTrustParams, caller: Caller) -> dict[str, Any]:
-    item = await caller.onyx.skills.trust(params.name, params.hash, f"user:{caller.user}", params.agent_id)
+    item = await caller.onyx.skills.library.trust(params.name, params.hash, f"user:{caller.user}", params.agent_id)
     return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
+
+
+async def run(params: SkillsRunParams, caller: Caller) -> dict[str, Any]:
+    record = await caller.onyx.skills.start(
+        params.name, params.parameters, f"user:{caller.user}", path=params.path, agent_id=params.agent_id
+    )
+    return {"runId": record.run_id}
+
+
+async def stop(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
+    return {"ok": await caller.onyx.skills.runs.stop(params.run_id)}
+
+
+async def list_runs(params: SkillsRunsParams, caller: Caller) -> dict[str, Any]:
+    runs = caller.onyx.skills.runs
+    return {"runs": [runs.info(record) for record in await runs.history(params.name, params.limit)]}
+
+
+async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
+    runs = caller.onyx.skills.runs
+    outcome = await runs.outcome(params.run_id)
+    rendered = await asyncio.to_thread(render_outputs, outcome.outputs, MAX_RESULT_CHARS)
+    return {
+        "run": runs.info(outcome.record),
+        "outputs": await asyncio.to_thread(caller.onyx.redact_data, [*map(dict, outcome.outputs)]),
+        "text": caller.onyx.redact(rendered.text),
+    }
+
+
+async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
+    record, notebook = await caller.onyx.skills.runs.notebook(params.run_id)
+    return {"run": caller.onyx.skills.runs.info(record), "notebook": notebook}
 
 
 def fields_of(parameters: Parameters) -> list[dict[str, Any]]:

@@ -41,6 +41,11 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "skills.list": (skills.SkillsListParams, skills.SkillList),
     "skills.get": (skills.SkillParams, skills.SkillDetail),
     "skills.trust": (skills.SkillsTrustParams, skills.SkillTrusted),
+    "skills.run": (skills.SkillsRunParams, skills.SkillRunStarted),
+    "skills.stop": (skills.SkillRunParams, Ok),
+    "skills.runs": (skills.SkillsRunsParams, skills.SkillRunList),
+    "skills.result": (skills.SkillRunParams, skills.SkillResult),
+    "skills.copy": (skills.SkillRunParams, skills.SkillCopy),
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
     "client.shows": (clients.ClientShowsParams, clients.ClientShows),
@@ -73,6 +78,9 @@ EVENTS: dict[str, type[Wire]] = {
     "session.updated": events.SessionUpdatedData,
     "notebook.changes_updated": notebooks.NotebookChangesUpdatedData,
     "skills.updated": skills.SkillsUpdatedData,
+    "skills.run_started": skills.SkillRunInfo,
+    "skills.run_progress": skills.SkillRunProgressData,
+    "skills.run_finished": skills.SkillRunInfo,
     "client.request": clients.ClientRequest,
 }
 """Every event with the model of its data."""

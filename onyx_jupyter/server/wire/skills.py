@@ -141,6 +141,7 @@ class SkillRunInfo(Wire):
     by: str = Field(description="the person, or the agent's id behind `agent:`")
     error: str | None = None
     progress: SkillProgress | None = None
+    copy_path: str | None = Field(default=None, description="of the executed notebook, as JupyterLab opens it")
     copy_location: str = Field(description="the executed notebook's full path; `skills.copy` gives its content")
     hash: str
     kernel: str | None = None

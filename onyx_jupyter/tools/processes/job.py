@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import re
 import secrets
 import shutil
 from dataclasses import dataclass, replace
@@ -13,17 +11,15 @@ from pathlib import Path
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.tools.processes.environment import command_environment
 from onyx_jupyter.tools.processes.guardian import Guardian
 from onyx_jupyter.tools.processes.live_lines import LiveLines
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer, share
 from onyx_jupyter.tools.processes.output_file import OutputFile
-from onyx_jupyter.tools.processes.process_tree import MARKER_VARIABLE, end_process_tree
+from onyx_jupyter.tools.processes.process_tree import end_process_tree
 
 _PIPES_CLOSE_S = 0.2
 _CARRIED_BYTES = 4_096
-_SECRET_NAMES = re.compile(
-    r"ONYX_.*|.*_API_KEY|.*_API_TOKEN|.*_AUTH_TOKEN|JUPYTER.*TOKEN|JPY.*TOKEN|.*PROXY_AUTH_TOKEN", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class Job(asyncio.SubprocessProtocol):
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 cwd=setting.cwd,
-                env=_environment(job._marker),
+                env=command_environment(job._marker),
                 start_new_session=True,
             )
         except (UnicodeEncodeError, ValueError) as error:  # a lone surrogate, a NUL: nothing a shell could be given
@@ -257,8 +253,3 @@ class Job(asyncio.SubprocessProtocol):
             self._timer.cancel()
         if self._setting.guardian is not None:
             self._setting.guardian.release(self._marker)
-
-
-def _environment(marker: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not _SECRET_NAMES.fullmatch(name)}
-    return kept | {MARKER_VARIABLE: marker, "GIT_TERMINAL_PROMPT": "0"}

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 import psutil
 
-MARKER_VARIABLE = "ONYX_EXEC_ID"
+from onyx_jupyter.tools.processes.environment import MARKER_VARIABLE
+
 _TERMINATE_S = 0.3
 _ROUNDS = 5
 _ROUND_S = 0.1

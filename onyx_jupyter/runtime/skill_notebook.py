@@ -1,0 +1,239 @@
+"""A skill's notebook as it runs: papermill puts the parameters in, nbclient runs the cells. It never writes a file."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import hashlib
+import importlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+MAX_CELL_BYTES = 5_000_000
+MAX_NOTEBOOK_BYTES = 20_000_000
+MAX_HASHED_BYTES = 200_000_000
+VERSIONS_S = 5.0
+LINE_CHARS = 200
+LABEL_CHARS = 60
+LEFT_OUT = "[More output than can be kept: the rest was left out.]\n"
+_PARAMETERS = frozenset({"parameters", "injected-parameters"})
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+Say = Callable[[dict[str, Any]], None]
+
+
+class CellFailed(Exception):
+    """A cell raised an error; the message says which one and what."""
+
+
+class SkillNotebook:
+    """One notebook and its kernel. `say` is told of each cell and of its newest line of output."""
+
+    def __init__(self, job: Mapping[str, Any], say: Say) -> None:
+        self._job = job
+        self._say = say
+        self._nb: Any = job["notebook"]
+        self._manager: Any = None
+        self._progress: dict[str, Any] = {}
+        self._has_news = False
+
+    async def run(self, found_out: Callable[[dict[str, Any]], None]) -> None:
+        """Every cell, in order. Raises: CellFailed, or whatever keeps a kernel from running."""
+        await self._start_kernel()
+        hashing = asyncio.create_task(asyncio.to_thread(input_hash, self._job))
+        await asyncio.to_thread(self._put_in_parameters)
+        client = _client(self)
+        await client.async_start_new_kernel_client()
+        found_out({"inputHash": await hashing, "versions": await self._versions(client)})
+        cells = [index for index, cell in enumerate(self._nb.cells) if _runs(cell)]
+        for number, index in enumerate(cells, start=1):
+            cell = self._nb.cells[index]
+            self.tell()
+            self._progress = {"index": number, "total": len(cells), "cell": self._label(index), "line": ""}
+            self._say(self._progress)
+            await self._run_cell(client, cell, index)
+
+    def text(self, run: dict[str, Any]) -> str:
+        """The notebook as a file, with what is known of the run in its metadata."""
+        metadata = self._nb["metadata"]
+        metadata["onyx"] = {**(metadata.get("onyx") or {}), "run": run}
+        return json.dumps(self._nb, ensure_ascii=False, indent=1) + "\n"
+
+    def kill(self) -> None:
+        """Ends the kernel at once."""
+        provisioner = getattr(self._manager, "provisioner", None)
+        process = getattr(provisioner, "process", None)
+        with contextlib.suppress(OSError):
+            if process is not None:
+                process.kill()
+
+    def put_out(self, line: str) -> None:
+        """The newest line of output; `tell` tells it."""
+        self._progress["line"], self._has_news = line, True
+
+    def tell(self) -> None:
+        """Says the newest line of output, where there is one that was not said."""
+        if self._has_news:
+            self._has_news = False
+            self._say({**self._progress, "output": True})
+
+    async def _start_kernel(self) -> None:
+        from jupyter_client.manager import AsyncKernelManager
+
+        self._manager = AsyncKernelManager(kernel_name=self._job["kernel"])
+        await self._manager.start_kernel(cwd=self._job["cwd"])
+
+    @property
+    def manager(self) -> Any:
+        """The kernel's manager, once it has been started."""
+        return self._manager
+
+    @property
+    def notebook(self) -> Any:
+        """nbformat's own node, once the parameters are in it."""
+        return self._nb
+
+    def _put_in_parameters(self) -> None:
+        """Also imports what runs the cells, while the kernel starts."""
+        import nbclient  # noqa: F401
+        from papermill.parameterize import parameterize_notebook
+
+        nbformat = _nbformat()
+        nb = nbformat.from_dict(self._nb)
+        given = self._job["parameters"]
+        if given:
+            had = nb.metadata.setdefault("papermill", {})
+            for cell in nb.cells:
+                cell.metadata.setdefault("tags", [])  # papermill takes for granted that they are there
+            nb = parameterize_notebook(
+                nb, given, comment="Given for this run", kernel_name=self._job["kernel"], language=self._job["language"]
+            )
+            nb.metadata.pop("papermill") if not had else None
+            injected = next(cell for cell in nb.cells if "injected-parameters" in cell.metadata.get("tags", ()))
+            injected.source = "\n".join([injected.source.rstrip(), *self._job["pathLines"]])
+        self._nb = nbformat.v4.upgrade(nb)
+
+    async def _run_cell(self, client: Any, cell: Any, index: int) -> None:
+        from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+        try:
+            await client.async_execute_cell(cell, index)
+        except CellExecutionError as error:
+            what = f"{error.ename}: {error.evalue}"[:1000]
+            raise CellFailed(f"Cell {self._progress['index']} ({self._progress['cell']}): {what}") from error
+        except DeadKernelError as error:
+            raise CellFailed(
+                f"The kernel died in cell {self._progress['index']} ({self._progress['cell']}); out of memory, perhaps."
+            ) from error
+
+    async def _versions(self, client: Any) -> dict[str, str]:
+        """Of the kernel's language, and of the packages that the skill requires, as the kernel has them."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(VERSIONS_S):
+                info = await client.async_wait_for_reply(client.kc.kernel_info())
+                language = info["content"]["language_info"]
+                versions = {str(language["name"]): str(language["version"])}
+                if language["name"] == "python" and self._job["packages"]:
+                    versions |= await self._package_versions(client)
+                return versions
+        return {}
+
+    async def _package_versions(self, client: Any) -> dict[str, str]:
+        look = "[(n, d.version) for n in {!r} for d in __import__('importlib.metadata').metadata.distributions(name=n)]"
+        message = client.kc.execute(
+            "", silent=True, store_history=False, user_expressions={"found": look.format(self._job["packages"])}
+        )
+        reply = await client.async_wait_for_reply(message)
+        text = reply["content"]["user_expressions"]["found"]["data"]["text/plain"]
+        return {str(name): str(version) for name, version in ast.literal_eval(text)}
+
+    def _label(self, index: int) -> str:
+        """What a person would call the cell: the heading above it, else its first line."""
+        if _PARAMETERS.intersection(self._nb.cells[index].metadata.get("tags", ())):
+            return "Parameters"
+        for cell in reversed(self._nb.cells[:index]):
+            if _runs(cell) and not _PARAMETERS.intersection(cell.metadata.get("tags", ())):
+                break
+            headings = _HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
+            if headings:
+                return _cut(headings[-1], LABEL_CHARS)
+        lines = [line.strip() for line in self._nb.cells[index].source.splitlines() if line.strip()]
+        return _cut(lines[0].lstrip("# "), LABEL_CHARS)
+
+
+def input_hash(job: Mapping[str, Any]) -> str:
+    """The SHA-256 of the skill's version, the parameters and the content of the files that they name."""
+    files = {name: _file_hash(Path(job["cwd"]) / path) for name, path in job["paths"].items()}
+    what = {"skill": job["run"]["skillHash"], "parameters": job["parameters"], "files": files}
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+
+def _file_hash(path: Path) -> list[Any] | None:
+    """Of a very large file only its size and time."""
+    try:
+        status = path.stat()
+        if not path.is_file() or status.st_size > MAX_HASHED_BYTES:
+            return [status.st_size, status.st_mtime_ns]
+        with path.open("rb") as file:
+            return [hashlib.file_digest(file, "sha256").hexdigest()]
+    except OSError:
+        return None
+
+
+def _client(notebook: SkillNotebook) -> Any:
+    """nbclient's, which keeps outputs within bounds and tells of them."""
+    from nbclient import NotebookClient
+
+    class Client(NotebookClient):
+        """Made here, since importing nbclient takes its time."""
+
+        _kept: dict[int, int]
+
+        def output(self, outs: Any, msg: Any, display_id: Any, cell_index: int) -> Any:
+            content = msg["content"]
+            size = len(content["text"]) if "text" in content else len(json.dumps(content.get("data") or content))
+            before = self._kept.get(cell_index, 0)
+            self._kept[cell_index] = before + size
+            if before + size > MAX_CELL_BYTES or sum(self._kept.values()) > MAX_NOTEBOOK_BYTES:
+                self._kept[cell_index] = before
+                if not (outs and outs[-1].get("text", "").endswith(LEFT_OUT)):
+                    told = {"output_type": "stream", "name": "stderr", "text": LEFT_OUT}
+                    outs.append(_node(told))
+                return None
+            line = _last_line(content)
+            if line:
+                notebook.put_out(line)
+            return super().output(outs, msg, display_id, cell_index)
+
+    client = Client(notebook.notebook, km=notebook.manager, timeout=None, coalesce_streams=True)
+    client._kept = {}
+    client.reset_execution_trackers()
+    return client
+
+
+def _node(output: dict[str, Any]) -> Any:
+    return _nbformat().from_dict(output)
+
+
+def _nbformat() -> Any:
+    """Without types."""
+    return importlib.import_module("nbformat")
+
+
+def _runs(cell: Any) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def _last_line(content: Mapping[str, Any]) -> str:
+    text = content.get("text") or (content.get("data") or {}).get("text/plain") or ""
+    lines = [line for line in re.split(r"[\r\n]+", _ANSI.sub("", str(text)[-4000:])) if line.strip()]
+    return _cut(lines[-1].strip(), LINE_CHARS) if lines else ""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,384 @@
+"""Runs skills, each in a process of its own, and keeps what came of them. It never judges whether one may run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from onyx_jupyter.clock import Clock, IdSource, timestamp
+from onyx_jupyter.errors import NotFound, OnyxError, ToolError
+from onyx_jupyter.events import camel_data
+from onyx_jupyter.skills.injection import path_lines, path_values
+from onyx_jupyter.skills.needs import DEFAULT_KERNEL
+from onyx_jupyter.skills.parameters import Parameters
+from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
+from onyx_jupyter.skills.run_result import result_outputs
+from onyx_jupyter.skills.running import CellProgress, RunOutcome, RunRequest
+from onyx_jupyter.tools.processes.environment import command_environment
+from onyx_jupyter.tools.processes.guardian import Guardian
+from onyx_jupyter.tools.processes.process_tree import end_process_tree
+
+log = logging.getLogger(__name__)
+MAX_RUNNING = 8
+GRACE_S = 0.5
+AFTER_TIMEOUT_S = 30.0
+LINE_BYTES = 4_000_000
+STDERR_CHARS = 2000
+_PROCESS = "onyx_jupyter.runtime.skill_process"
+
+Announce = Callable[[str, dict[str, object]], None]
+
+
+class LiveRun:
+    """One run that goes on: its record, how far it is, and its process."""
+
+    def __init__(self, record: RunRecord, request: RunRequest) -> None:
+        self.record = record
+        self.request = request
+        self.progress: CellProgress | None = None
+        self.watchers: list[Callable[[CellProgress], None]] = []
+        self.stopping = asyncio.Event()
+        self.task: asyncio.Task[RunOutcome] | None = None
+
+
+class SkillRuns:
+    """Every run of this server.
+
+    `announce` broadcasts an event; `redact` takes secrets out of what is told of a run; `on_end` hears of each end;
+    `opened_as` gives the path by which JupyterLab opens a file.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        clock: Clock,
+        ids: IdSource,
+        timeout_s: Callable[[], float],
+        announce: Announce,
+        redact: Callable[[Any], Any],
+        on_end: Callable[[RunRecord], Awaitable[None]],
+        opened_as: Callable[[Path], str | None],
+    ) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._ids = ids
+        self._timeout_s = timeout_s
+        self._announce = announce
+        self._redact = redact
+        self._on_end = on_end
+        self._opened_as = opened_as
+        self._live: dict[str, LiveRun] = {}
+        self._guardian = Guardian()
+        self._owner = Owner(pid=os.getpid(), started=psutil.Process().create_time())
+
+    async def start(self, request: RunRequest) -> LiveRun:
+        """It is on disk and announced when this returns. Raises: ToolError where too many run, StorageError."""
+        if len(self._live) >= MAX_RUNNING:
+            raise ToolError(f"{MAX_RUNNING} skills are running. Wait for one to end, or stop one.")
+        skill = request.skill
+        record = RunRecord(
+            run_id=self._ids.new(),
+            skill=skill.name,
+            skill_hash=skill.digest,
+            skill_path=str(skill.path),
+            parameters=self._redact(dict(request.given)),
+            started_at=timestamp(self._clock.now()),
+            kernel=skill.kernel or DEFAULT_KERNEL,
+            by=request.by,
+            session_key=request.session_key,
+            owner=self._owner,
+        )
+        run = LiveRun(record, request)
+        self._live[record.run_id] = run
+        try:
+            await asyncio.to_thread(self._folder.write, record)
+        except BaseException:
+            del self._live[record.run_id]
+            raise
+        self._announce("skills.run_started", self.info(record))
+        run.task = asyncio.create_task(self._see_through(run), name=f"onyx skill {skill.name}")
+        run.task.add_done_callback(_logged)
+        return run
+
+    async def run(self, request: RunRequest, progress: Callable[[CellProgress], None]) -> RunOutcome:
+        """Until it is over; cancelling stops it. Raises: ToolError, StorageError."""
+        run = await self.start(request)
+        run.watchers.append(progress)
+        assert run.task is not None
+        try:
+            return await asyncio.shield(run.task)
+        except asyncio.CancelledError:
+            run.stopping.set()
+            await asyncio.wait([run.task])
+            raise
+
+    async def stop(self, run_id: str) -> bool:
+        """Ends it with its kernel; returns when that is done. False where it does not go on any more."""
+        run = self._live.get(run_id)
+        if run is None or run.task is None:
+            return False
+        run.stopping.set()
+        await asyncio.wait([run.task])
+        return True
+
+    async def history(self, name: str | None, limit: int) -> Sequence[RunRecord]:
+        """The newest first."""
+        return [self._current(record) for record in await asyncio.to_thread(self._folder.newest, name, limit)]
+
+    async def outcome(self, run_id: str) -> RunOutcome:
+        """Of a run that is over, or what there is of one that goes on. Raises: NotFound, StorageError."""
+        record = self._current(await asyncio.to_thread(self._folder.find, run_id))
+        return await asyncio.to_thread(self._outcome, record)
+
+    async def notebook(self, run_id: str) -> tuple[RunRecord, dict[str, Any]]:
+        """The executed copy, as far as it is. Raises: NotFound, StorageError."""
+        record = self._current(await asyncio.to_thread(self._folder.find, run_id))
+        return record, await asyncio.to_thread(self._folder.notebook, record)
+
+    def info(self, record: RunRecord) -> dict[str, Any]:
+        """A run as the wire has it."""
+        live = self._live.get(record.run_id)
+        progress = live.progress if live is not None and record.status == "running" else None
+        return {
+            "runId": record.run_id,
+            "skill": record.skill,
+            "status": record.status,
+            "parameters": record.parameters,
+            "startedAt": record.started_at,
+            "finishedAt": record.finished_at,
+            "by": record.by,
+            "error": record.error,
+            "progress": camel_data(progress) if progress is not None else None,
+            "copyPath": self._opened_as(self._folder.copy_path(record)),
+            "copyLocation": str(self._folder.copy_path(record)),
+            "hash": record.skill_hash,
+            "kernel": record.kernel,
+            "versions": record.versions,
+        }
+
+    async def recover(self) -> None:
+        """Marks what a killed server left as running; what another living server runs is left alone."""
+        for record in await asyncio.to_thread(self._folder.unfinished):
+            if record.run_id in self._live or _lives(record.owner):
+                continue
+            try:
+                await asyncio.to_thread(self._interrupted, record)
+            except OnyxError as error:
+                log.error("Run %s could not be marked as interrupted: %s", record.run_id, error)
+
+    async def close(self) -> None:
+        """Ends every run; they count as interrupted."""
+        for run in list(self._live.values()):
+            if run.task is not None:
+                run.task.cancel()
+                await asyncio.wait([run.task])
+        await self._guardian.close()
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _see_through(self, run: LiveRun) -> RunOutcome:
+        status, error = "interrupted", None
+        said: Mapping[str, Any] = {}
+        try:
+            status, error, said = await self._work(run)
+        finally:
+            writing = asyncio.ensure_future(self._finish(run, status, error, said))
+            try:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait([writing])
+                raise
+        return await asyncio.to_thread(self._outcome, run.record)
+
+    async def _finish(self, run: LiveRun, status: str, error: str | None, said: Mapping[str, Any]) -> None:
+        facts = {name: said[name] for name in ("inputHash", "versions") if name in said}
+        ended = {"status": status, "finishedAt": said.get("finishedAt") or timestamp(self._clock.now()), **facts}
+        ended |= {"error": self._redact(error)} if error else {}
+        run.record = RunRecord.model_validate({**run.record.plain(), **ended})
+        try:
+            is_written = said.get("status") == status
+            await asyncio.to_thread(self._folder.write if is_written else self._folder.mark, run.record)
+        except OnyxError as problem:
+            log.error("The end of run %s could not be written: %s", run.record.run_id, problem)
+        finally:
+            self._live.pop(run.record.run_id, None)
+            self._announce("skills.run_finished", self.info(run.record))
+            await self._on_end(run.record)
+
+    async def _work(self, run: LiveRun) -> tuple[str, str | None, Mapping[str, Any]]:
+        """Status, error, and the last words of the process. Whatever happens, nothing of it is left running."""
+        marker = secrets.token_hex(16)
+        await self._guardian.watch(marker)
+        process: asyncio.subprocess.Process | None = None
+        try:
+            process = await self._spawn(run, marker)
+            await self._guardian.watch(marker, process.pid)
+            return await self._converse(run, process)
+        finally:
+            ending = asyncio.ensure_future(self._end(process, marker))
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                await asyncio.wait([ending])
+                raise
+
+    async def _spawn(self, run: LiveRun, marker: str) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        needed = run.request.skill.requires.env
+        try:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", _PROCESS),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                limit=LINE_BYTES,
+                env=command_environment(marker, needed),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolError(f"No process could be started for the skill: {error.strerror or error}.") from error
+
+    async def _converse(
+        self, run: LiveRun, process: asyncio.subprocess.Process
+    ) -> tuple[str, str | None, Mapping[str, Any]]:
+        """Sends the job, follows its lines, and asks it to stop where somebody wishes that."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        complaints: deque[str] = deque(maxlen=40)
+        reading = asyncio.create_task(_drain(process.stderr, complaints))
+        following = asyncio.create_task(self._follow(run, process.stdout))
+        stopping = asyncio.create_task(run.stopping.wait())
+        try:
+            job = await asyncio.to_thread(json.dumps, self._job(run))
+            process.stdin.write(job.encode() + b"\n")
+            with contextlib.suppress(ConnectionError):
+                await process.stdin.drain()
+            patience_s = self._timeout_s() + AFTER_TIMEOUT_S
+            await asyncio.wait([following, stopping], timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.done() and not following.done():
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    process.stdin.write(b"stop\n")
+                await asyncio.wait([following], timeout=GRACE_S)
+                last = following.result() if following.done() else None
+                return "stopped", None, last or {}
+            last = following.result() if following.done() else None
+        finally:
+            for task in (reading, following, stopping):
+                task.cancel()
+        if last is not None:
+            return str(last["status"]), last.get("error"), last
+        why = "\n".join(complaints)[-STDERR_CHARS:]
+        log.error("The process of run %s ended without a word: %s", run.record.run_id, why)
+        return "failed", "The process that runs the skill ended by itself; out of memory, perhaps.", {}
+
+    async def _follow(self, run: LiveRun, lines: asyncio.StreamReader) -> Mapping[str, Any] | None:
+        """Until it says how it ended; None where it ended without."""
+        while line := await lines.readline():
+            said = json.loads(line)
+            if "finished" in said:
+                ended: Mapping[str, Any] = said["finished"]
+                return ended
+            progress = CellProgress(said["index"], said["total"], said["cell"], said["line"])
+            run.progress = replace(progress, cell=self._redact(progress.cell), line=self._redact(progress.line))
+            about = {"runId": run.record.run_id, "skill": run.record.skill}
+            self._announce("skills.run_progress", {**about, **camel_data(run.progress)})
+            for watcher in run.watchers:
+                watcher(run.progress)
+        return None
+
+    def _job(self, run: LiveRun) -> dict[str, Any]:
+        request, skill = run.request, run.request.skill
+        parameters, given = skill.parameters or Parameters(), dict(request.given)
+        return {
+            "notebook": skill.content,
+            "parameters": given,
+            "pathLines": path_lines(parameters, given) if skill.language == "python" else [],
+            "paths": path_values(parameters, given),
+            "packages": [_distribution(name) for name in skill.requires.python],
+            "kernel": run.record.kernel,
+            "language": skill.language,
+            "cwd": str(request.cwd),
+            "copy": str(self._folder.copy_path(run.record)),
+            "run": run.record.plain(),
+            "timeoutS": self._timeout_s(),
+        }
+
+    async def _end(self, process: asyncio.subprocess.Process | None, marker: str) -> None:
+        await asyncio.to_thread(end_process_tree, process.pid if process is not None else None, marker)
+        if process is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE_S)
+        self._guardian.release(marker)
+
+    def _outcome(self, record: RunRecord) -> RunOutcome:
+        try:
+            notebook = self._folder.notebook(record)
+        except OnyxError:  # it ended before anything could be kept
+            notebook = {}
+        return RunOutcome(record, tuple(result_outputs(notebook, record.status)), self._folder.copy_path(record))
+
+    def _current(self, record: RunRecord) -> RunRecord:
+        live = self._live.get(record.run_id)
+        return live.record if live is not None else record
+
+    def _interrupted(self, record: RunRecord) -> None:
+        """The copy may know better: its process may have come to an end while the server died."""
+        said: Mapping[str, Any] = {}
+        with contextlib.suppress(NotFound, OnyxError):
+            metadata = self._folder.notebook(record).get("metadata") or {}
+            said = (metadata.get("onyx") or {}).get("run") or {}
+        status = said.get("status", "running")
+        known = {name: said[name] for name in ("finishedAt", "error", "inputHash", "versions") if name in said}
+        ended = {"finishedAt": timestamp(self._clock.now()), **known}
+        ended["status"] = "interrupted" if status == "running" else status
+        self._folder.mark(RunRecord.model_validate({**record.plain(), **ended}))
+
+
+def _lives(owner: Owner | None) -> bool:
+    """Whether the server of a run is still there; its number alone may be another process's by now."""
+    if owner is None:
+        return False
+    try:
+        return abs(psutil.Process(owner.pid).create_time() - owner.started) < 1.0
+    except psutil.Error:
+        return False
+
+
+def _distribution(requirement: str) -> str:
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(requirement).name
+    except InvalidRequirement:
+        return requirement
+
+
+async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
+    """Reads what is complained of, so that nobody waits for it to be read; the last lines are kept."""
+    while True:
+        try:
+            line = await stream.readline()
+        except ValueError:  # a line without end
+            continue
+        if not line:
+            return
+        kept.append(line.decode("utf-8", "replace").rstrip())
+
+
+def _logged(task: asyncio.Task[Any]) -> None:
+    """Nobody may wait for a run: its failure is heard all the same."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("A skill's run failed: %s", error, exc_info=error)

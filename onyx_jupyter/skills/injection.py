@@ -1,0 +1,44 @@
+"""What a skill's notebook is given: the values, and the lines that make paths of texts. It never runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onyx_jupyter.skills.parameter_types import ParameterType
+from onyx_jupyter.skills.parameters import Parameters
+
+_PATH = '__import__("pathlib").Path'
+
+
+def path_lines(parameters: Parameters, given: Mapping[str, Any]) -> list[str]:
+    """Python lines that turn each given text of a `Path` parameter into one, as the cell's own default is."""
+    lines = []
+    for item in parameters.items:
+        converted = _converted(item.type, item.name)
+        if item.name in given and converted is not None:
+            lines.append(f"{item.name} = {converted}")
+    return lines
+
+
+def path_values(parameters: Parameters, given: Mapping[str, Any]) -> dict[str, str]:
+    """Those given values that name a file, by parameter."""
+    paths = {item.name for item in parameters.items if item.type.name == "path"}
+    return {name: value for name, value in given.items() if name in paths and isinstance(value, str)}
+
+
+def _converted(kind: ParameterType, value: str, depth: int = 0) -> str | None:
+    """An expression for the value with paths in it; None where there are none."""
+    if kind.name == "path":
+        made = f"{_PATH}({value})"
+    elif kind.name in ("array", "object") and kind.item is not None:
+        item, key = f"item{depth}", f"key{depth}"
+        inner = _converted(kind.item, item, depth + 1)
+        if inner is None:
+            return None
+        made = f"[{inner} for {item} in {value}]"
+        if kind.name == "object":
+            made = f"{{{key}: {inner} for {key}, {item} in {value}.items()}}"
+    else:
+        return None
+    return f"(None if {value} is None else {made})" if kind.nullable else made

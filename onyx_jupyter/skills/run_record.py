@@ -1,0 +1,158 @@
+"""What is kept of each run of a skill: a small record beside the executed notebook. It never runs one.
+
+`runs/<id>-<skill>.ipynb` is the executed copy, `runs/<id>-<skill>.json` its record, so that a list of runs reads no
+outputs. Where a record is lost, the copy says the same in its metadata `onyx.run`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+log = logging.getLogger(__name__)
+Status = Literal["running", "ok", "failed", "stopped", "timeout", "interrupted"]
+ID_CHARS = 26
+
+
+class Owner(BaseModel):
+    """The server that a run belongs to: its process, and when that was started (seconds since 1970)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    pid: int
+    started: float
+
+
+class RunRecord(BaseModel):
+    """One run. `input_hash` is the SHA-256 of the skill's version, the parameters and the files that they name."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", frozen=True)
+
+    schema_version: Literal[1] = 1
+    run_id: str
+    skill: str
+    skill_hash: str
+    skill_path: str
+    parameters: dict[str, Any]
+    input_hash: str = ""
+    started_at: str
+    finished_at: str | None = None
+    status: Status = "running"
+    error: str | None = None
+    kernel: str | None = None
+    versions: dict[str, str] = Field(default_factory=dict)
+    by: str
+    session_key: str | None = None
+    owner: Owner | None = None
+
+    @property
+    def stem(self) -> str:
+        return f"{self.run_id}-{self.skill}"
+
+    def plain(self) -> dict[str, Any]:
+        """As it stands in the files."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class RunFolder:
+    """`ONYX_HOME/runs`. For threads, not the event loop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def copy_path(self, record: RunRecord) -> Path:
+        """Where the executed notebook is."""
+        return self._folder / f"{record.stem}.ipynb"
+
+    def write(self, record: RunRecord) -> None:
+        """Raises: StorageError."""
+        make_private_folder(self._folder)
+        text = json.dumps(record.plain(), ensure_ascii=False, indent=1)
+        write_text_atomically(self._folder / f"{record.stem}.json", f"{text}\n")
+
+    def find(self, run_id: str) -> RunRecord:
+        """Raises: NotFound."""
+        wanted = run_id if len(run_id) == ID_CHARS and run_id.isalnum() else None
+        for path in self._newest_first() if wanted else ():
+            if path.name.startswith(f"{run_id}-") and (record := self._read(path)) is not None:
+                return record
+        raise NotFound(f"There is no run {run_id!r} of a skill.")
+
+    def newest(self, name: str | None, limit: int) -> list[RunRecord]:
+        """The newest first; those of one skill where it is named."""
+        found: list[RunRecord] = []
+        for path in self._newest_first():
+            if name is not None and path.stem[ID_CHARS + 1 :] != name:
+                continue
+            record = self._read(path)
+            if record is not None:
+                found.append(record)
+            if len(found) >= limit:
+                break
+        return found
+
+    def unfinished(self) -> list[RunRecord]:
+        """Those that say that they go on, whether or not that is still true."""
+        return [record for record in self.newest(None, limit=1_000_000) if record.status == "running"]
+
+    def notebook(self, record: RunRecord) -> dict[str, Any]:
+        """The executed copy. Raises: NotFound, StorageError."""
+        path = self.copy_path(record)
+        try:
+            with disk_errors("read", path):
+                notebook = json.loads(path.read_bytes())
+        except StorageError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise NotFound(f"The executed copy of run {record.run_id} is not there any more.") from error
+            raise
+        except ValueError as error:
+            raise StorageError(f"{path} is damaged: {error}.") from error
+        if not isinstance(notebook, dict):
+            raise StorageError(f"{path} is damaged: it is no notebook.")
+        return notebook
+
+    def mark(self, record: RunRecord) -> None:
+        """Writes how a run ended into its record and its copy. Raises: StorageError."""
+        try:
+            notebook = self.notebook(record)
+        except (NotFound, StorageError) as error:
+            log.warning("The copy of run %s could not be marked: %s", record.run_id, error)
+        else:
+            metadata = notebook.setdefault("metadata", {})
+            metadata["onyx"] = {**(metadata.get("onyx") or {}), "run": record.plain()}
+            write_text_atomically(self.copy_path(record), json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
+        self.write(record)
+
+    def _newest_first(self) -> list[Path]:
+        """One path a run: its record's, or its copy's where that is all there is."""
+        try:
+            names = {path.stem: path for path in sorted(self._folder.iterdir()) if path.suffix in (".ipynb", ".json")}
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            log.warning("The runs in %s cannot be listed: %s", self._folder, error)
+            return []
+        return [names[stem] for stem in sorted(names, reverse=True) if not stem.startswith(".")]
+
+    def _read(self, path: Path) -> RunRecord | None:
+        try:
+            data = json.loads(path.read_bytes())
+            return RunRecord.model_validate(data if path.suffix == ".json" else _of_copy(data))
+        except (OSError, ValueError, ValidationError) as error:
+            log.warning("The record of a run %s cannot be read: %s", path.name, error)
+            return None
+
+
+def _of_copy(notebook: Mapping[str, Any]) -> Any:
+    metadata = notebook.get("metadata") or {}
+    return (metadata.get("onyx") or {}).get("run")

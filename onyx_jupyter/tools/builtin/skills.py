@@ -1,0 +1,222 @@
+"""The tools that read and run skills. Where skills lie, and who trusts them, is not their business.
+
+Unlike the others they are made for each run, since skills come and go: one tool for each notebook, with the notebook's
+parameters as its arguments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from pydantic import Field
+
+from onyx_jupyter.errors import SkillNotReady, ToolError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
+from onyx_jupyter.skills.parameters import Parameters
+from onyx_jupyter.skills.running import RunOutcome, RunRequest, SkillRunner
+from onyx_jupyter.skills.skill import Listed, Skill, SkillProblem
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.files.diff import unified_diff
+from onyx_jupyter.tools.skill_arguments import SkillArguments, arguments_of, checked_parameters, real_paths
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+FAMILY = "skills"
+RESULT_CHARS = 12_000
+NOTE_CHARS = 1_000
+SHOWN_CHARS = 60_000
+_TRUSTS = "Allowing it trusts this version, until the skill changes again."
+
+
+class Skills(Protocol):
+    """One agent's skills, as their tools need them."""
+
+    async def get(self, name: str) -> Listed:
+        """As it is on disk now. Raises: NotFound."""
+        ...
+
+    async def trust(self, skill: Skill, by: str) -> None:
+        """Raises: StorageError."""
+        ...
+
+
+def skill_tools(offered: Sequence[Listed], skills: Skills, runner: SkillRunner) -> list[Tool[Any]]:
+    """Those for the skills that an agent is offered; none where it is offered none."""
+    desk = SkillDesk({item.skill.name: item for item in offered}, skills)
+    notebooks = [item.skill for item in offered if item.skill.kind == "notebook"]
+    return [SkillReadTool(desk), *(_notebook_tool(skill, desk, runner) for skill in notebooks)] if offered else []
+
+
+class SkillDesk:
+    """What the tools of one run know of the skills, and which version a person was shown for which call."""
+
+    def __init__(self, offered: Mapping[str, Listed], skills: Skills) -> None:
+        self._known = dict(offered)
+        self._skills = skills
+        self._shown: dict[str, str] = {}
+
+    def is_trusted(self, name: str) -> bool:
+        """As far as it is known without looking."""
+        return name in self._known and self._known[name].trusted
+
+    async def look(self, name: str) -> Listed:
+        """The skill as it is now. Raises: NotFound, SkillNotReady."""
+        item = self._known[name] = await self._skills.get(name)
+        if not item.usable:
+            raise SkillNotReady(item.state, f"The skill {name} cannot be used. {item.reason}")
+        return item
+
+    async def show(self, name: str, context: ToolContext) -> tuple[Listed, dict[str, Any]]:
+        """For a question to a person: the skill, and what is to be said of its trust."""
+        item = await self.look(name)
+        self._shown[context.call_id] = item.skill.digest
+        return item, await asyncio.to_thread(_trust_details, item)
+
+    async def allowed(self, name: str, context: ToolContext) -> Skill:
+        """The skill, trusted by now where the person was shown this very version. Raises: NotFound, SkillNotReady."""
+        item = await self.look(name)
+        if not item.trusted:
+            if self._shown.get(context.call_id) != item.skill.digest:
+                raise SkillNotReady("untrusted", f"The skill {name} has changed meanwhile. Call it again.")
+            await self._skills.trust(item.skill, f"approval:{context.call_id}")
+            self._known[name] = await self._skills.get(name)
+        return item.skill
+
+
+class SkillReadArguments(Arguments):
+    name: str
+    path: str | None = Field(default=None, description="A file of its folder; the skill itself if left out.")
+
+
+class SkillReadTool(Tool[SkillReadArguments]):
+    """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it."""
+
+    name = "skill_read"
+    description = "Reads a skill in full: its instructions, or one of its files."
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = FAMILY
+    deferred: ClassVar[bool] = True
+    listed: ClassVar[bool] = False
+    arguments = SkillReadArguments
+
+    def __init__(self, desk: SkillDesk) -> None:
+        self._desk = desk
+
+    def risk_of(self, arguments: SkillReadArguments) -> Risk:
+        return "read" if self._desk.is_trusted(arguments.name) else "execute"
+
+    async def preview(self, arguments: SkillReadArguments, context: ToolContext) -> ToolPreview:
+        item, trust = await self._desk.show(arguments.name, context)
+        skill = item.skill
+        return ToolPreview(
+            summary=f"Follow the skill {skill.name}",
+            details={"skill": skill.name, "path": str(skill.path), "hash": skill.digest, **trust},
+            grant=f"skill_read {skill.digest}",
+            grant_text=f"reading {skill.name} as it is now",
+            exactly=Exactly({"skill": skill.digest}, without=("path",)),
+            must_ask="" if item.trusted else item.reason or "",
+        )
+
+    async def run(self, arguments: SkillReadArguments, context: ToolContext) -> ToolResult:
+        skill = await self._desk.allowed(arguments.name, context)
+        if arguments.path is not None and skill.kind == "text":
+            try:
+                return ToolResult(await asyncio.to_thread(read_file, skill, arguments.path))
+            except SkillProblem as problem:
+                raise ToolError(str(problem)) from problem
+        if skill.kind == "notebook":
+            return ToolResult(f"A notebook. {skill.tool} runs it with other parameters.\n\n{skill.text}")
+        files = f"\n\nFiles beside {SKILL_FILE}: {', '.join(skill.files)}" if skill.files else ""
+        return ToolResult(f"{skill.instructions}{files}")
+
+
+class SkillNotebookTool(Tool[SkillArguments]):
+    """Runs one notebook in a kernel of its own. Each has a class of its own, with its name and arguments."""
+
+    risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = FAMILY
+    deferred: ClassVar[bool] = True
+    listed: ClassVar[bool] = False
+    untimed: ClassVar[bool] = True
+
+    def __init__(self, skill: Skill, desk: SkillDesk, runner: SkillRunner) -> None:
+        self._skill_name = skill.name
+        self._desk = desk
+        self._runner = runner
+
+    async def preview(self, arguments: SkillArguments, context: ToolContext) -> ToolPreview:
+        item, trust = await self._desk.show(self._skill_name, context)
+        skill = item.skill
+        given = _given(skill, arguments, context)
+        cwd = str(context.server_root)
+        about = {"skill": skill.name, "parameters": _in_effect(skill, given), "cwd": cwd}
+        return ToolPreview(
+            summary=f"Run the skill {skill.name}",
+            details={**about, "path": str(skill.path), "kernel": skill.kernel, "hash": skill.digest, **trust},
+            grant=f"skill {skill.digest} {cwd}",
+            grant_text=f"every run of {skill.name} as it is now, with any parameters",
+            exactly=Exactly({"skill": skill.digest, "cwd": cwd}),
+            must_ask="" if item.trusted else item.reason or "",
+        )
+
+    async def run(self, arguments: SkillArguments, context: ToolContext) -> ToolResult:
+        skill = await self._desk.allowed(self._skill_name, context)
+        given = _given(skill, arguments, context)
+        by = f"agent:{context.agent_id}"
+        request = RunRequest(skill, given, context.server_root, by, context.session_key)
+        outcome = await self._runner.run(request, lambda progress: context.progress(str(progress)))
+        return await asyncio.to_thread(_result, outcome, min(RESULT_CHARS, context.max_result_chars - NOTE_CHARS))
+
+
+def _notebook_tool(skill: Skill, desk: SkillDesk, runner: SkillRunner) -> SkillNotebookTool:
+    class OneSkillTool(SkillNotebookTool):
+        """That skill's."""
+
+        name = skill.tool or ""
+        description = skill.description
+        arguments = arguments_of(skill)
+
+    return OneSkillTool(skill, desk, runner)
+
+
+def _given(skill: Skill, arguments: SkillArguments, context: ToolContext) -> dict[str, Any]:
+    """What was given, checked against the skill as it is now. Raises: InvalidArguments, PathNotAllowed."""
+    checked = checked_parameters(skill, arguments.given())
+    return real_paths(skill, checked.given(), context.paths)
+
+
+def _in_effect(skill: Skill, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter with the value that it will have, as far as that is known before."""
+    items = (skill.parameters or Parameters()).items
+    return {item.name: item.default for item in items if item.has_default} | dict(given)
+
+
+def _trust_details(item: Listed) -> dict[str, Any]:
+    if item.trusted:
+        return {"trust": "trusted"}
+    if item.changed and item.trusted_text is not None:
+        diff = unified_diff(item.trusted_text, item.skill.text)
+        changed = diff or "Only what is not text: tags, the kernel, the needs or the description."
+        notice = f"This skill has changed since it was trusted. {_TRUSTS}"
+        return {"trust": "changed", "notice": notice, "diff": changed[:SHOWN_CHARS]}
+    return {"trust": "new", "notice": f"This skill is new here. {_TRUSTS}", "source": item.skill.text[:SHOWN_CHARS]}
+
+
+def _result(outcome: RunOutcome, max_chars: int) -> ToolResult:
+    record = outcome.record
+    rendered = render_outputs(outcome.outputs, max(500, max_chars))
+    ending = {"ok": "ended well", "failed": "failed", "stopped": "was stopped", "timeout": "took too long"}
+    head = f"{record.skill} {ending.get(record.status, record.status)}."
+    given = json.dumps(record.parameters, ensure_ascii=False)
+    parts = [head, record.error or "", rendered.text, f"Run {record.run_id}, given {given[:300]}."]
+    return ToolResult(
+        output="\n".join(part for part in parts if part),
+        attachments=rendered.attachments,
+        ok=record.status == "ok",
+        truncated=rendered.truncated,
+    )

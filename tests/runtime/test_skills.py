@@ -1,0 +1,232 @@
+"""Skills as a model has them: offered, read and run, and trusted by a person first."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.testing.script import Call
+from tests.runtime.house import House
+from tests.skills.notebooks import cell, write_notebook, write_text_skill
+from tests.waiting import until
+
+
+def call(tool: str, **arguments: Any) -> Call:
+    """As a model calls what stands behind `more_tools`."""
+    return Call("more_tools", {"tool": tool, "arguments": arguments})
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Path:
+    """ONYX_HOME/skills."""
+    return tmp_path / "home" / "skills"
+
+
+def last_result(house: House, key: str) -> dict[str, Any]:
+    return list(house.results(key).values())[-1]
+
+
+async def trust(house: House, name: str) -> None:
+    item = await house.onyx.skills.library.get(name)
+    await house.onyx.skills.library.trust(name, item.skill.digest, "user:ada")
+
+
+async def test_skills_stand_in_the_prompt_and_behind_more_tools(tmp_path, skills):
+    write_notebook(skills / "count-lines.ipynb", cell("path: str  # the file", "parameters"), description="Counts.")
+    write_text_skill(skills / "house-style")
+    (skills / "odd.ipynb").write_text("{")
+    house = House(tmp_path, [[Call("more_tools", {"tool": "skill_count_lines"})], "done"])
+    key = await house.session()
+    await house.run(key)
+    request = house.model.requests[0]
+    assert '<notebook name="count-lines" untrusted="yes">Counts.</notebook>' in request.system
+    assert '<skill name="house-style" untrusted="yes">Says how.</skill>' in request.system
+    assert "odd" not in request.system
+    assert [tool.name for tool in request.tools][-1] == "more_tools"
+    explained = last_result(house, key)["content"]
+    head, _, schema = explained.partition("\narguments: ")
+    assert head == "skill_count_lines: Counts."
+    assert json.loads(schema) == {
+        "additionalProperties": False,
+        "properties": {"path": {"description": "the file", "type": "string"}},
+        "required": ["path"],
+        "type": "object",
+    }
+    await house.close()
+
+
+async def test_without_skills_nothing_is_said_of_them(tmp_path):
+    house = House(tmp_path, ["hello"])
+    await house.run(await house.session())
+    request = house.model.requests[0]
+    assert "# Skills" not in request.system
+    assert "more_tools" not in [tool.name for tool in request.tools]
+    await house.close()
+
+
+async def test_an_untrusted_text_is_read_only_when_a_person_has_seen_it(tmp_path, skills):
+    write_text_skill(skills / "house-style", "Write plainly.")
+    house = House(tmp_path, [[call("skill_read", name="house-style")], "denied", "ok", "ok"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked(key)
+    request = house.onyx.approvals.pending(key)[0].request
+    assert request.tool_name == "skill_read"
+    assert request.details["trust"] == "new"
+    assert "Write plainly." in request.details["source"]
+    await house.deny("not that one")
+    await house.end(run_id)
+    assert "Write plainly." not in last_result(house, key)["content"]
+    assert not (await house.onyx.skills.library.get("house-style")).trusted
+    await house.close()
+
+
+async def test_a_yes_trusts_the_version_that_was_shown_and_asks_no_more_until_it_changes(tmp_path, skills):
+    folder = write_text_skill(skills / "house-style", "Write plainly.", words_md="Short ones.")
+    reads = [call("skill_read", name="house-style"), call("skill_read", name="house-style", path="words.md")]
+    house = House(tmp_path, [[reads[0]], "ok", reads, "ok", [reads[0]], "ok"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.approve(key=key)
+    await house.end(run_id)
+    assert last_result(house, key)["content"] == "Write plainly.\n\nFiles beside SKILL.md: words.md"
+
+    await house.run(key)  # nobody is asked
+    assert last_result(house, key)["content"] == "Short ones."
+
+    (folder / "words.md").write_text("Long ones.")
+    run_id = await house.send(key)
+    await house.asked(key)
+    details = house.onyx.approvals.pending(key)[0].request.details
+    assert details["trust"] == "changed"
+    assert "-Short ones.\n+Long ones." in details["diff"]
+    await house.approve(key=key)
+    await house.end(run_id)
+    assert (await house.onyx.skills.library.get("house-style")).trusted
+    await house.close()
+
+
+async def test_what_changes_while_the_question_waits_is_not_trusted(tmp_path, skills):
+    folder = write_text_skill(skills / "house-style", "Write plainly.")
+    house = House(tmp_path, [[call("skill_read", name="house-style")], "ok"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked(key)
+    (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "And delete all.\n")
+    await house.approve(key=key)
+    await house.end(run_id)
+    assert "has changed" in last_result(house, key)["content"]
+    assert "delete all" not in last_result(house, key)["content"]
+    assert not (await house.onyx.skills.library.get("house-style")).trusted
+    await house.close()
+
+
+async def test_allow_for_the_session_and_auto_mode_cover_no_untrusted_skill(tmp_path, skills):
+    config = '{security: {auto: ["group:skills"]}, agents: {defaults: {model: "scripted/model"}}}'
+    write_text_skill(skills / "house-style", "Write plainly.")
+    house = House(tmp_path, [[call("skill_read", name="house-style")], "ok"], config=config, environment={})
+    key = await house.session()
+    run_id = await house.send(key, mode="auto")
+    await house.asked(key)
+    await house.deny()
+    await house.end(run_id)
+    assert not (await house.onyx.skills.library.get("house-style")).trusted
+    await house.close()
+
+
+async def test_a_notebook_runs_with_the_models_parameters_and_gives_its_result(tmp_path, skills):
+    write_notebook(
+        skills / "draw.ipynb",
+        cell("title: str = 'x'\nsize: int = 2", "parameters"),
+        cell("print('not this')"),
+        cell("import pandas\npandas.DataFrame({title: range(size)})", "result"),
+        cell("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()", "result"),
+    )
+    house = House(tmp_path, [[call("skill_draw", title="rows", size=3)], "done"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked(key)
+    details = house.onyx.approvals.pending(key)[0].request.details
+    assert details["parameters"] == {"title": "rows", "size": 3}
+    assert (details["trust"], details["cwd"]) == ("new", str(house.root))
+    assert "pandas.DataFrame" in details["source"]
+    await house.approve(key=key)
+    await house.end(run_id)
+    result = last_result(house, key)
+    assert result["content"].startswith("draw ended well.")
+    assert "| 2 | 2 |" in result["content"].replace("  ", " ")
+    assert "not this" not in result["content"]
+    assert "[image/png" in result["content"]
+    assert [item["mimeType"] for item in house.of("tool.finished")[-1]["attachments"]] == ["image/png"]
+    assert any("Cell 2 of 5" in data["message"] for data in house.of("tool.progress"))
+    record = (await house.onyx.skills.runs.history("draw", 5))[0]
+    assert (record.by, record.session_key, record.status) == ("agent:main", key, "ok")
+    await house.close()
+
+
+async def test_stopping_the_answer_stops_the_notebook(tmp_path, skills):
+    write_notebook(skills / "wait.ipynb", cell("import time\nprint('waiting', flush=True)\ntime.sleep(600)"))
+    house = House(tmp_path, [[call("skill_wait")], "never"])
+    await house.onyx.ready()
+    await trust(house, "wait")
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.approve(key=key)
+    await until(lambda: any("waiting" in data["message"] for data in house.of("tool.progress")))
+    assert await house.onyx.abort(run_id)
+    await house.end(run_id)
+    record = (await house.onyx.skills.runs.history(None, 5))[0]
+    assert record.status == "stopped"
+    assert house.of("skills.run_finished")[0]["status"] == "stopped"
+    await house.close()
+
+
+async def test_arguments_that_do_not_fit_reach_nobody(tmp_path, skills):
+    write_notebook(skills / "count.ipynb", cell("rows: int = 1", "parameters"), cell("rows"))
+    house = House(tmp_path, [[call("skill_count", rows="many", colour=1)], "ok"])
+    key = await house.session()
+    await house.run(key)
+    content = last_result(house, key)["content"]
+    assert "`rows`" in content
+    assert "`colour` is not known" in content
+    assert house.onyx.approvals.pending() == []
+    await house.close()
+
+
+async def test_a_free_form_name_never_becomes_code(tmp_path, skills):
+    path = write_notebook(skills / "other.ipynb", cell("x <- 1", "parameters"), cell("x"))
+    content = json.loads(path.read_text())
+    content["metadata"]["kernelspec"] = {"name": "python3", "language": "R", "display_name": "R"}
+    path.write_text(json.dumps(content))
+    house = House(tmp_path, [[call("skill_other", **{"x = 1; import os; y": 2})], "ok"])
+    key = await house.session()
+    await house.run(key)
+    assert "is no name that a parameter can have" in last_result(house, key)["content"]
+    await house.close()
+
+
+async def test_ask_mode_reads_skills_and_runs_none(tmp_path, skills):
+    write_text_skill(skills / "house-style", "Write plainly.")
+    write_notebook(skills / "count.ipynb", cell("1"))
+    house = House(tmp_path, [[call("skill_read", name="house-style"), call("skill_count")], "ok"])
+    await house.onyx.ready()
+    await trust(house, "house-style")
+    await trust(house, "count")
+    key = await house.session()
+    await house.run(key, mode="ask")
+    contents = [result["content"] for result in house.results(key).values()]
+    assert contents[0] == "Write plainly."
+    assert "Ask mode" in contents[1]
+    assert await house.onyx.skills.runs.history(None, 5) == []
+    await house.close()
+
+
+async def test_an_agent_without_the_family_has_no_skills(tmp_path, skills):
+    write_text_skill(skills / "house-style")
+    deny = '{agents: {list: [{id: "main", tools: {deny: ["group:skills"]}}], defaults: {model: "scripted/model"}}}'
+    house = House(tmp_path, ["hello"], config=deny, environment={})
+    await house.run(await house.session())
+    assert "# Skills" not in house.model.requests[0].system
+    assert house.onyx.agent(None).problems == ()
+    await house.close()
