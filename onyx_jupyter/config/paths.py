@@ -54,8 +54,13 @@ class Home:
 
     @property
     def private_names(self) -> frozenset[str]:
-        """Folders here that no file browser shows."""
-        return frozenset({"sessions", "versions", "index", "schedule", "logs", self.checkpoints.name})
+        """What lies here that no file browser shows: every place of this class but three, and those still to come."""
+        shown = {self.shared, self.skills, self.runs}
+        names = [name for name, value in vars(Home).items() if isinstance(value, property) and name != "private_names"]
+        places = [place for place in (getattr(self, name) for name in names) if place not in shown]
+        return frozenset(
+            {"versions", "index", "schedule"} | {place.relative_to(self.root).parts[0] for place in places}
+        )
 
     @property
     def audit_file(self) -> Path:

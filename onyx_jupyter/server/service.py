@@ -24,6 +24,7 @@ from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.skill_library import PROJECT_FOLDER
+from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
@@ -69,15 +70,14 @@ class Service:
             packaged_skills=installed_skills(),
         )
         self.drive_contents = drive_contents(server_app, drive, home)
+        contents = EveryContents(server_app.contents_manager, self.drive_contents)
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.onyx = Onyx(
             home,
             root,
-            document_service(
-                server_app, self._tabs, paths, EveryContents(server_app.contents_manager, self.drive_contents)
-            ),
+            document_service(server_app, self._tabs, paths, contents),
             encode=encode_event,
             templates=installed_templates(),
             packaged_skills=installed_skills(),
@@ -85,11 +85,12 @@ class Service:
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions),
-            places=NotebookPlaces(paths.canonical, remover(server_app.contents_manager)),
+            places=NotebookPlaces(paths.canonical, remover(contents)),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
         follow_renames(server_app.event_logger, self.onyx.notebook_renamed)
+        follow_renames(self.drive_contents.event_logger, self._renamed_on_drive)
         self._warming: asyncio.Task[None] | None = None
         self._log = Log(self.onyx.home.log_file, self.onyx.redact_data)
 
@@ -125,6 +126,9 @@ class Service:
         except Exception:
             log.exception("Onyx did not close properly")
         await asyncio.to_thread(self._log.close)
+
+    async def _renamed_on_drive(self, old: str, new: str) -> None:
+        await self.onyx.notebook_renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
 
     async def _warm(self) -> None:
         try:

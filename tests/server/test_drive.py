@@ -177,7 +177,7 @@ async def test_packaged_skills_are_only_to_be_read(drive, jp_serverapp, tmp_path
 async def test_each_agent_has_its_folder_wherever_it_lies_but_never_the_home(drive, onyx_home, tmp_path):
     config = json.loads(onyx_home.joinpath("onyx.json").read_text())
     elsewhere = tmp_path / "elsewhere" / ".agents" / "one"
-    folders = {"main": None, "one": str(elsewhere), "all": str(onyx_home), "above": str(tmp_path), "log": "logs"}
+    folders = {"main": None, "one": str(elsewhere), "all": str(onyx_home), "above": str(tmp_path), "log": "changes"}
     agents = [{"id": name, **({"workspace": folder} if folder else {})} for name, folder in folders.items()]
     onyx_home.joinpath("onyx.json").write_text(json.dumps({**config, "agents": {**config["agents"], "list": agents}}))
     shown = names(await drive(""))
@@ -238,3 +238,26 @@ async def test_notebook_tools_work_on_a_notebook_of_the_workspace_by_either_path
     inserted, read = client.events("tool.finished")
     assert (inserted["ok"], read["ok"]) == (True, True)
     assert "1 + 1" in read["output"]
+
+
+async def test_a_turn_is_undone_in_a_notebook_of_the_drive_that_has_another_name_by_now(
+    connect, replies, drive, onyx_home
+):
+    client = await connect()
+    await drive("")
+    notebook = {**NOTEBOOK, "cells": [{**CELL, "id": "one", "source": "1"}]}
+    onyx_home.joinpath("workspace/plan.ipynb").write_text(json.dumps(notebook))
+    insertion = Call("notebook_insert_cell", {"path": "onyx:plan.ipynb", "cellType": "code", "source": "2"})
+    replies.next = [[insertion], "done"]
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="plan"))["runId"]
+    asked = await client.event("exec.approval_request")
+    await client.ask("exec.approve", approvalId=asked["approvalId"])
+    assert (await client.end(run_id))[0] == "chat.final"
+    seen = len(client.events("notebook.changes_updated"))
+    await drive("workspace/plan.ipynb", "PATCH", {"path": "workspace/idea.ipynb"})
+    await client.until(lambda _: len(client.events("notebook.changes_updated")) > seen)
+    undone = await client.ask("notebook.undo", sessionKey=key, runId=run_id)
+    assert (undone["cells"], undone["paths"]) == (1, ["Onyx:workspace/idea.ipynb"])
+    cells = json.loads(onyx_home.joinpath("workspace/idea.ipynb").read_text())["cells"]
+    assert ["".join(cell["source"]) for cell in cells] == ["1"]

@@ -26,6 +26,18 @@ class EveryContents:
         saved: dict[str, Any] = await ensure_async(contents.save(model, local))
         return {**saved, "path": path}
 
+    async def delete(self, path: str) -> None:
+        contents, local = self._of(path)
+        await ensure_async(contents.delete(local))
+
+    async def file_exists(self, path: str) -> bool:
+        contents, local = self._of(path)
+        return bool(await ensure_async(contents.file_exists(local)))
+
+    async def dir_exists(self, path: str) -> bool:
+        contents, local = self._of(path)
+        return bool(await ensure_async(contents.dir_exists(local)))
+
     def _of(self, path: str) -> tuple[Any, str]:
         on_drive = path.startswith(DRIVE_PREFIX)
         return (self._drive, path.removeprefix(DRIVE_PREFIX)) if on_drive else (self._server, path)
