@@ -38,6 +38,7 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext, no_kernels
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
+from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.runtime.skills import Skills
@@ -152,7 +153,12 @@ class Onyx:
             opened_as=lambda path: browser_path(path, server_root, drive),
         )
         self.skills = Skills(
-            library, skill_runs, self._audit, self.agent, lambda call, preview: self.approvals.forbidden(call, preview)
+            library,
+            skill_runs,
+            SkillAuthor(library, notebooks, lambda: self.streams.broadcast("skills.updated", {})),
+            self._audit,
+            self.agent,
+            lambda call, preview: self.approvals.forbidden(call, preview),
         )
         self.review = NotebookReview(
             home,

@@ -78,9 +78,25 @@ class SkillLibrary:
             raise NotFound(f"There is no skill {name!r}. There are: {known}.")
         return (counts or named)[0]
 
-    async def trust(self, name: str, digest: str, by: str, agent_id: str | None = None) -> Listed:
+    async def in_place(self, name: str, source: Source, agent_id: str | None = None) -> Listed:
+        """The skill of that name in that place, whether or not another one hides it. Raises: NotFound."""
+        listed = await asyncio.to_thread(self._finder.fresh, self._places(agent_id))
+        found = [item for item in listed if item.skill.name == name and item.skill.source == source]
+        if not found:
+            raise NotFound(f"There is no skill {name!r} in the {source} place.")
+        return found[0]
+
+    async def trust(
+        self,
+        name: str,
+        digest: str,
+        by: str,
+        agent_id: str | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+    ) -> Listed:
         """Trusts that very version. Raises: NotFound, StorageError; InvalidRequest where it is another one by now."""
-        item = await self.get(name, agent_id)
+        item = await self.get(name, agent_id, id=id)
         if item.skill.digest != digest or not digest:
             raise InvalidRequest("`hash`: the skill has changed meanwhile. Look at it again.", field="hash")
         if item.state == "broken":
@@ -89,7 +105,7 @@ class SkillLibrary:
         await asyncio.to_thread(self._trust.add, item.skill, by)
         await self.all(agent_id)
         self._on_change()
-        return await self.get(name, agent_id)
+        return await self.get(name, agent_id, id=id)
 
     def _places(self, agent_id: str | None) -> list[Place]:
         sources: tuple[Source, ...] = ("project", "workspace", "home", "packaged")

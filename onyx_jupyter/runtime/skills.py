@@ -15,6 +15,7 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
+from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.skills.run_record import RunRecord
@@ -46,12 +47,14 @@ class Skills:
         self,
         library: SkillLibrary,
         runs: SkillRuns,
+        author: SkillAuthor,
         audit: AuditTrail,
         agent: Callable[[str | None], AgentParts],
         forbidden: Forbidden,
     ) -> None:
         self.library = library
         self.runs = runs
+        self.author = author
         self._audit = audit
         self._agent = agent
         self._forbidden = forbidden

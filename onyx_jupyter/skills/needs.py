@@ -52,6 +52,17 @@ def installed_kernels() -> dict[str, str]:
     return found
 
 
+def kernel_facts(name: str) -> dict[str, str]:
+    """A kernelspec as notebooks carry it; only the name where it is not installed."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        spec = KernelSpecManager().get_kernel_spec(name)
+    except NoSuchKernel:
+        return {"name": name, "display_name": name}
+    return {"name": name, "display_name": spec.display_name, "language": str(spec.language).lower()}
+
+
 def _is_ours(program: str) -> bool:
     if program in ("python", "python3", f"python{sys.version_info.major}.{sys.version_info.minor}"):
         return True  # jupyter_client takes the interpreter it runs in

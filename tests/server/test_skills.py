@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
-from tests.skills.notebooks import cell, write_notebook, write_text_skill
+from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
 
 
 @pytest.fixture
@@ -353,3 +353,71 @@ async def test_secrets_are_taken_out_of_what_is_sent(connect, skills_folder):
     sent = [raw for raw in client.raw if "skills.run" in raw or '"outputs"' in raw]
     assert sent
     assert not any(KEY in raw for raw in sent)
+
+
+async def test_a_notebook_becomes_a_skill_that_runs_with_other_values(connect, jp_root_dir, onyx_home):
+    content = notebook(
+        [
+            cell("# Doubling\n\nDoubles a number.", kind="markdown"),
+            cell("number = 21  # what is doubled"),
+            cell("number * 2", "result"),
+        ]
+    )
+    content["cells"][1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "old"}]
+    (jp_root_dir / "Double it.ipynb").write_text(json.dumps(content))
+    client = await connect()
+    proposal = await client.ask("skills.propose", path="Double it.ipynb")
+    assert {name: proposal[name] for name in ("name", "description", "parameters", "problem")} == {
+        "name": "double-it",
+        "description": "Doubles a number.",
+        "parameters": "number: int = 21  # what is doubled",
+        "problem": None,
+    }
+    assert [field["name"] for field in proposal["fields"]] == ["number"]
+    wish = {name: proposal[name] for name in ("name", "description", "parameters")} | {"path": "Double it.ipynb"}
+    saved = (await client.ask("skills.save", **wish))["skill"]
+    assert (saved["state"], saved["source"], saved["path"]) == (
+        "ready",
+        "workspace",
+        "Onyx:workspace/skills/double-it.ipynb",
+    )
+    await client.event("skills.updated")
+    end, result = await ran(client, "double-it", number=4)
+    assert (end["status"], result["text"]) == ("ok", "8")
+
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.save", **wish)
+    assert refused.value.data["field"] == "name"
+    assert (await client.ask("skills.save", **wish, overwrite=True))["skill"]["state"] == "ready"
+    in_project = (await client.ask("skills.save", **wish, place="project"))["skill"]
+    assert (in_project["source"], in_project["state"]) == ("project", "ready")
+    assert (await named(client, "double-it"))["source"] == "project"
+    assert json.loads((jp_root_dir / "Double it.ipynb").read_text()) == content
+
+
+async def test_what_cannot_become_a_skill_says_why(connect, jp_root_dir):
+    (jp_root_dir / "plain.ipynb").write_text(json.dumps(notebook([cell("compute()")])))
+    client = await connect()
+    assert "plain value" in (await client.ask("skills.propose", path="plain.ipynb"))["problem"]
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.propose", path="ghost.ipynb")
+    assert refused.value.data["code"] == "not_found"
+    wish = {"path": "plain.ipynb", "name": "plain", "description": "Computes."}
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.save", **wish, parameters="n = = 1")
+    assert refused.value.data["field"] == "parameters"
+    with pytest.raises(MethodFailed) as refused:
+        await client.ask("skills.save", **wish, place="packaged")
+    assert refused.value.data["field"] == "place"
+
+
+async def test_a_notebook_that_is_open_is_asked_of_its_tab_while_the_request_waits(connect, jp_root_dir):
+    (jp_root_dir / "open.ipynb").write_text(json.dumps(notebook([cell("n = 1")])))
+    client = await connect()
+    await client.ask("client.update", notebooks=[{"path": "open.ipynb", "active": True}])
+    asking = await client.post("skills.propose", path="open.ipynb")
+    asked = await client.event("client.request", action="notebook.read")
+    gone = {"code": "not_open", "message": "It was closed."}
+    await client.ask("client.update", notebooks=[])
+    await client.ask("client.respond", requestId=asked["requestId"], error=gone)
+    assert (await client.answer(asking))["result"]["parameters"] == "n: int = 1"

@@ -624,6 +624,16 @@ export interface SkillProgress {
   line?: string;
 }
 
+/** What *Save as skill* begins with; `parameters` is the source of a parameters cell, `problem` why it is empty. */
+export interface SkillProposal {
+  name: string;
+  description: string;
+  parameters: string;
+  fields: Array<SkillField>;
+  kernel?: string | null;
+  problem?: string | null;
+}
+
 /** Programs, environment variables and Python packages. */
 export interface SkillRequires {
   bins: Array<string>;
@@ -690,6 +700,10 @@ export interface SkillsListParams {
   agentId?: string | null;
 }
 
+export interface SkillsProposeParams {
+  path: string;
+}
+
 /** `path` is a notebook or folder in the file browser, in whose folder it runs; the server's root where absent. */
 export interface SkillsRunParams {
   name: string;
@@ -701,6 +715,17 @@ export interface SkillsRunParams {
 export interface SkillsRunsParams {
   name?: string | null;
   limit?: number;
+}
+
+/** `parameters` is the parameters cell's source, empty for none. An existing skill is replaced with `overwrite`. */
+export interface SkillsSaveParams {
+  path: string;
+  name: string;
+  description: string;
+  parameters?: string;
+  place?: "workspace" | "home" | "project";
+  overwrite?: boolean;
+  agentId?: string | null;
 }
 
 export interface SkillsTrustParams {
@@ -821,6 +846,8 @@ export interface Methods {
   "skills.runs": { params: SkillsRunsParams; result: SkillRunList };
   "skills.result": { params: SkillRunParams; result: SkillResult };
   "skills.copy": { params: SkillRunParams; result: SkillCopy };
+  "skills.propose": { params: SkillsProposeParams; result: SkillProposal };
+  "skills.save": { params: SkillsSaveParams; result: SkillTrusted };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
   "client.shows": { params: ClientShowsParams; result: ClientShows };

@@ -45,6 +45,8 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "skills.runs": skills.list_runs,
     "skills.result": skills.result,
     "skills.copy": skills.copy,
+    "skills.propose": skills.propose,
+    "skills.save": skills.save,
     "client.update": clients.update,
     "client.respond": clients.respond,
     "client.shows": clients.shows,

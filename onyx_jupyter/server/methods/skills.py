@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.runtime.skill_author import SkillWish
 from onyx_jupyter.security.drive_folders import browser_path
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.skills import (
     SkillParams,
     SkillRunParams,
     SkillsListParams,
+    SkillsProposeParams,
     SkillsRunParams,
     SkillsRunsParams,
+    SkillsSaveParams,
     SkillsTrustParams,
 )
-from onyx_jupyter.skills.parameters import Parameter, Parameters
+from onyx_jupyter.skills.parameters import Parameter, Parameters, ParametersProblem, parse_parameters
 from onyx_jupyter.skills.skill import Listed, Skill
 from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.skill_arguments import parameters_schema
@@ -81,6 +84,31 @@ async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
 async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     record, notebook = await caller.onyx.skills.runs.notebook(params.run_id)
     return {"run": caller.onyx.skills.runs.info(record), "notebook": notebook}
+
+
+async def propose(params: SkillsProposeParams, caller: Caller) -> dict[str, Any]:
+    proposal, kernel, problem = await caller.onyx.skills.author.propose(params.path)
+    fields: list[dict[str, Any]] = []
+    try:
+        fields = fields_of(parse_parameters(proposal.parameters))
+    except ParametersProblem as error:
+        problem = str(error)
+    return {
+        "name": proposal.name,
+        "description": proposal.description,
+        "parameters": proposal.parameters,
+        "fields": fields,
+        "kernel": kernel.get("name"),
+        "problem": problem,
+    }
+
+
+async def save(params: SkillsSaveParams, caller: Caller) -> dict[str, Any]:
+    wish = SkillWish(
+        params.path, params.name, params.description, params.parameters, params.place, overwrite=params.overwrite
+    )
+    item = await caller.onyx.skills.author.save(wish, f"user:{caller.user}", params.agent_id)
+    return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
 
 
 def fields_of(parameters: Parameters) -> list[dict[str, Any]]:

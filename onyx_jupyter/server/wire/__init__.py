@@ -46,6 +46,8 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "skills.runs": (skills.SkillsRunsParams, skills.SkillRunList),
     "skills.result": (skills.SkillRunParams, skills.SkillResult),
     "skills.copy": (skills.SkillRunParams, skills.SkillCopy),
+    "skills.propose": (skills.SkillsProposeParams, skills.SkillProposal),
+    "skills.save": (skills.SkillsSaveParams, skills.SkillTrusted),
     "client.update": (clients.ClientUpdateParams, Ok),
     "client.respond": (clients.ClientRespondParams, Ok),
     "client.shows": (clients.ClientShowsParams, clients.ClientShows),

@@ -1,0 +1,74 @@
+"""Makes skills of the notebooks that people have in front of them. It never runs one."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from onyx_jupyter.protocols import Notebooks, NotebookView
+from onyx_jupyter.runtime.skill_library import SkillLibrary
+from onyx_jupyter.skills.authoring import skill_notebook, write_skill
+from onyx_jupyter.skills.needs import DEFAULT_KERNEL, kernel_facts
+from onyx_jupyter.skills.notebook_skill import PYTHON, tags_of
+from onyx_jupyter.skills.proposal import Proposal, SourceCell, propose
+from onyx_jupyter.skills.skill import Listed, Source
+
+
+@dataclass(frozen=True)
+class SkillWish:
+    """What a person wants to be saved; `parameters` is the source of the parameters cell."""
+
+    path: str
+    name: str
+    description: str
+    parameters: str
+    place: Source
+    overwrite: bool = False
+
+
+class SkillAuthor:
+    """`announce` is told when a skill was saved."""
+
+    def __init__(self, library: SkillLibrary, notebooks: Notebooks, announce: Callable[[], None]) -> None:
+        self._library = library
+        self._notebooks = notebooks
+        self._announce = announce
+
+    async def propose(self, path: str) -> tuple[Proposal, Mapping[str, str], str | None]:
+        """The proposal, the notebook's kernel, and why no parameters are proposed. Raises: NotebookError."""
+        view = await self._notebooks.read(path)
+        kernel = await asyncio.to_thread(kernel_facts, view.kernel_name or DEFAULT_KERNEL)
+        stem = posixpath.basename(view.path).removesuffix(".ipynb")
+        cells = [SourceCell(cell.cell_type, cell.source, tags_of({"metadata": cell.metadata})) for cell in view.cells]
+        proposal = await asyncio.to_thread(propose, cells, stem)
+        language = kernel.get("language", PYTHON)
+        if language != PYTHON:
+            unknown = f"Values of a {language} notebook cannot be looked up: write the parameters cell yourself."
+            return Proposal(proposal.name, proposal.description, ""), kernel, unknown
+        problem = None if proposal.parameters else "No cell gives a name a plain value that the notebook keeps."
+        return proposal, kernel, problem
+
+    async def save(self, wish: SkillWish, by: str, agent_id: str | None) -> Listed:
+        """The skill, trusted, since its person made it.
+
+        Raises: NotebookError, NotFound, StorageError; InvalidRequest where a field is wrong or the name is taken.
+        """
+        view = await self._notebooks.read(wish.path)
+        kernel = await asyncio.to_thread(kernel_facts, view.kernel_name or DEFAULT_KERNEL)
+        folder = self._library.folder(wish.place, agent_id)
+        assert folder is not None, "nobody saves into the package"
+        cells = [_nb_cell(view, index) for index in range(len(view.cells))]
+        notebook = await asyncio.to_thread(skill_notebook, cells, wish.name, wish.description, wish.parameters, kernel)
+        private = wish.place != "project"
+        await asyncio.to_thread(write_skill, folder, wish.name, notebook, overwrite=wish.overwrite, private=private)
+        item = await self._library.in_place(wish.name, wish.place, agent_id)
+        self._announce()
+        return await self._library.trust(wish.name, item.skill.digest, by, agent_id, id=item.skill.id)
+
+
+def _nb_cell(view: NotebookView, index: int) -> dict[str, Any]:
+    cell = view.cells[index]
+    return {"cell_type": cell.cell_type, "id": cell.id, "metadata": dict(cell.metadata), "source": cell.source}
