@@ -111,6 +111,7 @@ def _error(output: Mapping[str, Any]) -> str:
     traceback = output.get("traceback") or []
     # A browser tab sends it as one text, cut to what a frame holds.
     lines = plain(traceback if isinstance(traceback, str) else "\n".join(map(str, traceback))).splitlines()
+    lines = [line for line in lines if line.strip("-") or not line]  # IPython's rule over it
     if not lines:
         return headline
     if len(lines) > _TRACEBACK_HEAD + _TRACEBACK_TAIL:

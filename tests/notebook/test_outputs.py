@@ -37,9 +37,10 @@ def test_a_traceback_loses_its_colours_and_its_middle_but_not_its_end() -> None:
     assert "frame 50" not in shown
 
 
-def test_a_traceback_that_comes_as_one_text_is_read_by_lines() -> None:
-    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": "frame 1\nKeyError: 'x'"}
-    assert render_outputs([error], 1_000).text == "frame 1\nKeyError: 'x'"
+def test_a_traceback_that_comes_as_one_text_is_read_by_lines_and_loses_its_rule() -> None:
+    traceback = f"{'-' * 75}\nframe 1\n\nKeyError: 'x'"
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": traceback}
+    assert render_outputs([error], 1_000).text == "frame 1\n\nKeyError: 'x'"
 
 
 def test_a_long_output_keeps_head_and_tail_and_says_what_is_missing() -> None:

@@ -1,6 +1,6 @@
 /** What goes along with the message: a chip each, with the very text and its tokens to look at before it is sent. */
 import { addIcon, closeIcon } from '@jupyterlab/ui-components';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { itemKey, itemName, itemPlace, tokensInWords } from '../models/context_items';
 import type { ContextOf } from '../models/context_items';
@@ -10,6 +10,8 @@ import { SentText } from './sent_context';
 import { useUi } from './ui_context';
 
 const HINT_CHARS = 500;
+/** A cell may have changed since it was looked at. */
+const STALE_MS = 5000;
 
 export interface Chip {
   item: ContextItem;
@@ -85,14 +87,21 @@ interface ChipViewProps {
 function ChipView({ chip: { item, remove }, look, isOpen, toggle }: ChipViewProps): JSX.Element {
   const { trans } = useUi();
   const [again, setAgain] = useState(0);
+  const lookedAt = useRef(0);
   const seen = useLook(item, look, again);
+  const lookAgain = () => {
+    if (Date.now() - lookedAt.current > STALE_MS) {
+      lookedAt.current = Date.now();
+      setAgain(again + 1);
+    }
+  };
   const name = itemName(item, trans);
   return (
     <span
       className={seen?.problem ? 'onyx-Chip onyx-mod-problem' : 'onyx-Chip'}
       data-onyx="chip"
       data-type={item.type}
-      onMouseEnter={() => setAgain(again + 1)}
+      onMouseEnter={lookAgain}
     >
       <button
         type="button"
@@ -100,7 +109,7 @@ function ChipView({ chip: { item, remove }, look, isOpen, toggle }: ChipViewProp
         data-onyx="chip-name"
         title={hint(item, seen, trans)}
         aria-expanded={isOpen}
-        onFocus={() => setAgain(again + 1)}
+        onFocus={lookAgain}
         onClick={toggle}
       >
         {name}

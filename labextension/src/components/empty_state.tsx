@@ -12,33 +12,36 @@ interface EmptyStateProps {
   /** Set while the embedded model would answer but is not installed. */
   missing: EmbeddedModelOfferProps | null;
   notebook: string | null;
+  /** What to say about the error that the notebook shows, if it shows one. */
+  fix: { text: string; send: () => void } | null;
   ask: (text: string) => void;
   connectModel: () => void;
 }
 
 export function EmptyState(props: EmptyStateProps): JSX.Element {
-  const { model, isLocal, missing, notebook, ask, connectModel } = props;
+  const { model, isLocal, missing, notebook, fix, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
+  const asking = (text: string) => ({ text, send: () => ask(text) });
   const suggestions = notebook
     ? [
-        trans.__('What does %1 do?', name),
-        trans.__('Add a cell to %1 that plots its data', name),
-        trans.__('Check %1 for mistakes', name)
+        asking(trans.__('What does %1 do?', name)),
+        asking(trans.__('Add a cell to %1 that plots its data', name)),
+        fix ?? asking(trans.__('Check %1 for mistakes', name))
       ]
     : [
-        trans.__('What can you do here?'),
-        trans.__('List the files in this folder'),
-        trans.__('Remember that I like short answers')
+        asking(trans.__('What can you do here?')),
+        asking(trans.__('List the files in this folder')),
+        asking(trans.__('Remember that I like short answers'))
       ];
   return (
     <div className="onyx-Empty" data-onyx="empty">
       {missing ? <EmbeddedModelOffer {...missing} /> : <p>{whoAnswers(model, isLocal, trans)}</p>}
       <ul className="onyx-Empty-tries">
-        {suggestions.map(suggestion => (
-          <li key={suggestion}>
-            <button type="button" data-onyx="suggestion" onClick={() => ask(suggestion)}>
-              {suggestion}
+        {suggestions.map(({ text, send }) => (
+          <li key={text}>
+            <button type="button" data-onyx="suggestion" onClick={send}>
+              {text}
             </button>
           </li>
         ))}

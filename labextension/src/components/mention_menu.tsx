@@ -75,7 +75,6 @@ function Option({ id, option, isActive, enter, choose }: OptionProps): JSX.Eleme
       node.current?.scrollIntoView?.({ block: 'nearest' });
     }
   }, [isActive]);
-  const isCode = option.section !== 'files' && option.section !== 'notebooks';
   return (
     <div
       ref={node}
@@ -89,7 +88,7 @@ function Option({ id, option, isActive, enter, choose }: OptionProps): JSX.Eleme
       onMouseMove={enter}
       onClick={choose}
     >
-      <span className={isCode ? 'onyx-Mentions-name onyx-mod-code' : 'onyx-Mentions-name'}>
+      <span className={option.isCode ? 'onyx-Mentions-name onyx-mod-code' : 'onyx-Mentions-name'}>
         {option.name}
       </span>
       {option.detail && <span className="onyx-Mentions-detail">{option.detail}</span>}

@@ -38,6 +38,7 @@ export class PageMentions implements MentionSources {
       section: 'variables',
       name,
       detail,
+      isCode: true,
       item: { type: 'variable', path, name }
     }));
   }
@@ -76,6 +77,7 @@ export class PageMentions implements MentionSources {
           {
             section: 'selection',
             name: firstLine(item.text ?? ''),
+            isCode: true,
             detail: itemPlace(item, this.page.trans),
             item
           }
@@ -91,7 +93,7 @@ export class PageMentions implements MentionSources {
     }
     const item = cellItem(panel, found.cell, this.page.trans, 'error');
     const name = firstLine(`${found.error.ename}: ${found.error.evalue}`);
-    return [{ section: 'error', name, detail: item.label ?? '', item }];
+    return [{ section: 'error', name, detail: item.label ?? '', isCode: true, item }];
   }
 
   private _cells(): MentionOption[] {
@@ -99,10 +101,14 @@ export class PageMentions implements MentionSources {
     if (!panel) {
       return [];
     }
-    return panel.content.widgets.flatMap(cell => {
+    const { trans } = this.page;
+    return panel.content.widgets.flatMap((cell, index) => {
       const name = cellTitle(cell.model);
-      const item = cellItem(panel, cell, this.page.trans);
-      return name ? [{ section: 'cells' as const, name, detail: item.label ?? '', item }] : [];
+      const detail = trans.__('cell %1', index + 1);
+      const isCode = cell.model.type === 'code';
+      return name
+        ? [{ section: 'cells' as const, name, detail, isCode, item: cellItem(panel, cell, trans) }]
+        : [];
     });
   }
 

@@ -8,6 +8,8 @@ export interface MentionOption {
   section: MentionSection;
   name: string;
   detail?: string;
+  /** Set in the code font. */
+  isCode?: boolean;
   item?: ContextItem;
   /** What the text after `@` becomes instead. */
   goOn?: string;

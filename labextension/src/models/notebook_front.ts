@@ -2,11 +2,16 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ContextItem } from '../protocol/wire';
+import { cellItem, lastError } from './notebook_context';
 
 export class NotebookFront implements IDisposable {
   /** Without a tracker (Notebook 7's file list) there is never a notebook in front. */
   constructor(private readonly tracker: INotebookTracker | null) {
     tracker?.currentChanged.connect(this._onChange, this);
+    tracker?.activeCellChanged.connect(this._onChange, this);
   }
 
   get changed(): ISignal<this, void> {
@@ -32,6 +37,13 @@ export class NotebookFront implements IDisposable {
     return this.tracker?.activeCell?.model.id ?? null;
   }
 
+  /** The error that it shows, the newest where it shows several. */
+  lastError(trans: TranslationBundle): ContextItem | null {
+    const panel = this.tracker?.currentWidget;
+    const found = panel && lastError(panel);
+    return panel && found ? cellItem(panel, found.cell, trans, 'error') : null;
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -53,6 +65,7 @@ export class NotebookFront implements IDisposable {
     if (!this._isDisposed) {
       this._isDisposed = true;
       this.tracker?.currentChanged.disconnect(this._onChange, this);
+      this.tracker?.activeCellChanged.disconnect(this._onChange, this);
       Signal.clearData(this);
     }
   }

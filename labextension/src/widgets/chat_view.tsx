@@ -19,6 +19,7 @@ import { EMBEDDED_MODEL } from '../models/assistant';
 import type { Assistant } from '../models/assistant';
 import { notebookItem } from '../models/chat_model';
 import type { ChatModel } from '../models/chat_model';
+import { cellRequest, cellRequestMode } from '../models/cell_requests';
 import { asWish } from '../models/context_items';
 import { totalUsage, waitingCalls } from '../models/conversation';
 import type { Run, UserMessage } from '../models/conversation';
@@ -151,6 +152,7 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
           isLocal={model?.startsWith('local/') ?? false}
           missing={model === EMBEDDED_MODEL ? missingModel(assistant) : null}
           notebook={front.path}
+          fix={fixOf(chat, front, ui.trans)}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={() => view.show('connect')}
         />
@@ -171,6 +173,17 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
       approvalFocusRequest={view.approvalFocusRequest}
     />
   );
+}
+
+/** The error that the notebook in front shows, as one more thing to try. */
+function fixOf(chat: ChatModel, front: NotebookFront, trans: TranslationBundle) {
+  const item = front.lastError(trans);
+  if (!item) {
+    return null;
+  }
+  const text = cellRequest('fix', item, trans);
+  const send = () => chat.ask(text, [item], cellRequestMode('fix', chat.mode, chat.session.isRunning));
+  return { text: text.replace(/\.$/, ''), send };
 }
 
 /** What to offer while the embedded model is not installed. */
