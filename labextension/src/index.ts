@@ -3,6 +3,14 @@ import { cellActionsPlugin } from './plugins/cell_actions';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
+import { reviewPlugin } from './plugins/review';
 
-export default [connectionPlugin, notebookPlugin, chatPlugin, approvalsPlugin, cellActionsPlugin];
+export default [
+  connectionPlugin,
+  notebookPlugin,
+  chatPlugin,
+  approvalsPlugin,
+  cellActionsPlugin,
+  reviewPlugin
+];
 export * from './tokens';

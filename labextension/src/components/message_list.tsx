@@ -3,9 +3,11 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 
 import { findRun, isActive, isRun } from '../models/conversation';
 import type { Conversation, Run, UserMessage } from '../models/conversation';
+import type { TurnState } from '../models/turn_changes';
 import type { ApprovalActions } from './approval_card';
 import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
+import type { TurnActions } from './turn_footer';
 import { useUi } from './ui_context';
 import { UserMessageView } from './user_message';
 import type { UserMessageActions, Waits } from './user_message';
@@ -17,12 +19,16 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
   items: Conversation;
   online: boolean;
   retry: (run: Run) => void;
+  /** What runs did to notebooks. */
+  turns: ReadonlyMap<string, TurnState>;
+  turnActions: TurnActions;
   /** Counts up whenever the approval that waits is to have the focus. */
   approvalFocusRequest: number;
 }
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
   const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
+  const { turns, turnActions } = props;
   const { trans } = useUi();
   const { scroller, content, isAtEnd, toEnd } = useFollow(items);
   useEffect(() => {
@@ -51,6 +57,8 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
                 online={online}
                 canRetry={item === lastRun && !running}
                 retry={retry}
+                changes={turns.get(item.runId)}
+                turnActions={turnActions}
                 approve={approve}
                 deny={deny}
                 answer={answer}

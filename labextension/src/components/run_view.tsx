@@ -4,6 +4,7 @@ import { memo } from 'react';
 import { callsOf } from '../models/conversation';
 import type { Part, Problem, Run, UserMessage } from '../models/conversation';
 import { isPlanPart, planOf } from '../models/plan';
+import type { TurnState } from '../models/turn_changes';
 import { AnswerText } from './answer_text';
 import { ApprovalCard } from './approval_card';
 import type { ApprovalActions } from './approval_card';
@@ -12,6 +13,8 @@ import { PlanView } from './plan_view';
 import { QuestionCard } from './question_card';
 import type { QuestionActions } from './question_card';
 import { ToolCard } from './tool_card';
+import { TurnFooter } from './turn_footer';
+import type { TurnActions } from './turn_footer';
 import { useUi } from './ui_context';
 import { MessageBody } from './user_message';
 
@@ -20,10 +23,13 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   online: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
+  /** What it did to notebooks, where that is known. */
+  changes?: TurnState;
+  turnActions: TurnActions;
 }
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
-  const { run, online, canRetry, retry, approve, deny, answer } = props;
+  const { run, online, canRetry, retry, approve, deny, answer, changes, turnActions } = props;
   const { trans } = useUi();
   // While it works, the plan is pinned below; afterwards it stands where it was first made.
   const plan = run.status === 'running' ? null : planOf(run);
@@ -58,6 +64,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
         )
       )}
       <RunState run={run} canRetry={canRetry} retry={retry} />
+      {changes && run.status !== 'running' && <TurnFooter state={changes} online={online} {...turnActions} />}
     </article>
   );
 });

@@ -4,7 +4,7 @@ import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components'
 import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
-import { firstLine, formatDuration, toolLine } from '../models/tool_words';
+import { cellOf, firstLine, formatDuration, toolLine } from '../models/tool_words';
 import type { AttachmentInfo } from '../protocol/wire';
 import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
@@ -101,7 +101,27 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
         </pre>
       )}
       <Images images={images} />
+      <CellLink call={call} />
     </>
+  );
+}
+
+/** From a call to the cell that it was about. */
+function CellLink({ call }: { call: ToolCall }): JSX.Element | null {
+  const { trans, showCell } = useUi();
+  const cell = cellOf(call);
+  if (!cell || !showCell) {
+    return null;
+  }
+  return (
+    <button
+      type="button"
+      className="onyx-Link"
+      data-onyx="show-cell"
+      onClick={() => showCell(cell.path, cell.cellId)}
+    >
+      {trans.__('Show the cell')}
+    </button>
   );
 }
 

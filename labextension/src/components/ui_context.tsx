@@ -9,6 +9,8 @@ export interface Ui {
   /** Put code into a new cell below the active one of the notebook in front; null when there is no notebook. */
   insertCode: ((code: string) => void) | null;
   copy: (text: string) => void;
+  /** Bring a cell into view; absent where this page shows no notebooks. */
+  showCell?: (path: string, cellId: string) => void;
 }
 
 const UiContext = createContext<Ui | null>(null);

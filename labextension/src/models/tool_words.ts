@@ -69,6 +69,14 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   }
 }
 
+/** The cell that a call is about, or that it made; null for other calls. */
+export function cellOf(call: ToolCall): { path: string; cellId: string } | null {
+  const path = string(call.input.path);
+  const made = call.tool === 'notebook_insert_cell' ? /^Inserted \w+ cell (\S+)/.exec(call.output)?.[1] : '';
+  const cellId = string(call.input.cellId) || made || '';
+  return path && cellId && call.tool.startsWith('notebook_') ? { path, cellId } : null;
+}
+
 /** The first line that says something, headings of an output's parts aside: a failure's reason in one line. */
 export function firstLine(text: string): string {
   return (

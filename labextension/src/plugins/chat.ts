@@ -16,6 +16,7 @@ import { Grants } from '../models/grants';
 import { draggedItems } from '../models/dragged_items';
 import { PageMentions } from '../models/mention_sources';
 import { SessionList } from '../models/session_list';
+import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
 import type { ContextItem } from '../protocol/wire';
@@ -23,6 +24,7 @@ import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
+import { REVIEW_COMMAND, SHOW_CELL_COMMAND } from './review';
 
 const Command = {
   open: 'onyx:open',
@@ -82,9 +84,18 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         sessions: new SessionList(connection.client),
         grants: new Grants(connection.client),
         front,
+        turns: turnsOf(model, connection),
+        review: path => void review(app, path),
         view,
         mentions,
-        ui: { trans, rendermime: safeRendermime(rendermime), copy: text => Clipboard.copyToSystem(text) },
+        ui: {
+          trans,
+          rendermime: safeRendermime(rendermime),
+          copy: text => Clipboard.copyToSystem(text),
+          showCell: notebooks
+            ? (path, cellId) => void app.commands.execute(SHOW_CELL_COMMAND, { path, cellId })
+            : undefined
+        },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y)
       },
@@ -136,6 +147,24 @@ function createModel(
   const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
   const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
   return new ChatModel(services, memory, front);
+}
+
+/** What the turns of the session in front did to notebooks. */
+function turnsOf(model: ChatModel, { client }: IOnyxConnection): TurnChanges {
+  const turns = new TurnChanges(client);
+  const follow = () => {
+    turns.follow(model.session.key);
+    model.session.created.connect((_, key) => turns.follow(key));
+  };
+  model.sessionChanged.connect(follow);
+  follow();
+  return turns;
+}
+
+/** At its first change where this page shows notebooks; else it only opens. */
+async function review(app: JupyterFrontEnd, path: string): Promise<void> {
+  const command = app.commands.hasCommand(REVIEW_COMMAND) ? REVIEW_COMMAND : 'docmanager:open';
+  await app.commands.execute(command, { path });
 }
 
 /** A browser may forbid storage altogether: even looking at it throws then. */

@@ -28,6 +28,7 @@ import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import type { SessionList } from '../models/session_list';
+import type { TurnChanges } from '../models/turn_changes';
 import type { ViewState } from '../models/view_state';
 import type { SocketClient } from '../protocol/socket_client';
 import type { ContextItem, SentItem } from '../protocol/wire';
@@ -41,6 +42,9 @@ export interface ChatViewProps {
   sessions: SessionList;
   grants: Grants;
   front: NotebookFront;
+  turns: TurnChanges;
+  /** Open a notebook at the first change that waits there. */
+  review: (path: string) => void;
   view: ViewState;
   mentions: MentionSources;
   ui: Omit<Ui, 'insertCode'>;
@@ -123,8 +127,17 @@ function Body(props: PartProps): JSX.Element {
   }
 }
 
-function Messages({ chat, session, client, assistant, front, view, ui }: PartProps): JSX.Element {
-  useSignals(session.changed, assistant.changed, front.changed);
+function Messages(props: PartProps): JSX.Element {
+  const { chat, session, client, assistant, front, turns, review, view, ui } = props;
+  useSignals(session.changed, assistant.changed, front.changed, turns.changed);
+  const turnActions = useMemo(
+    () => ({
+      review,
+      undo: (runId: string) => void turns.undo(runId),
+      putBack: (runId: string) => void turns.putBack(runId)
+    }),
+    [review, turns]
+  );
   const approve = useCallback((id: string, scope: ApprovalScope) => session.approve(id, scope), [session]);
   const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
   const answer = useCallback((id: string, words: string | null) => session.answer(id, words), [session]);
@@ -170,6 +183,8 @@ function Messages({ chat, session, client, assistant, front, view, ui }: PartPro
       answer={answer}
       resend={resend}
       withdraw={withdraw}
+      turns={turns.turns}
+      turnActions={turnActions}
       approvalFocusRequest={view.approvalFocusRequest}
     />
   );

@@ -1,0 +1,200 @@
+/** Shows in open notebooks what turns changed there, and lets a person keep or revert it. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { DrawDiff } from '../components/cell_mark_view';
+import { NotebookMarks } from '../models/notebook_marks';
+import type { SocketClient } from '../protocol/socket_client';
+import { IOnyxConnection } from '../tokens';
+import { MarkedNotebook } from '../widgets/marked_notebook';
+
+const Command = {
+  next: 'onyx:next-change',
+  previous: 'onyx:previous-change',
+  keep: 'onyx:keep-change',
+  revert: 'onyx:revert-change',
+  diff: 'onyx:show-change',
+  keepAll: 'onyx:keep-all-changes',
+  revertAll: 'onyx:revert-all-changes'
+};
+
+/** Shows the cell `cellId` of the notebook `path`. */
+export const SHOW_CELL_COMMAND = 'onyx:show-cell';
+
+/** Opens the notebook `path` at the first change that waits there. */
+export const REVIEW_COMMAND = 'onyx:review-changes';
+
+export const reviewPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:review',
+  description: 'Marks what Onyx changed in notebooks, with diff, keep and revert.',
+  autoStart: true,
+  requires: [IOnyxConnection, INotebookTracker],
+  optional: [IEditorLanguageRegistry, ITranslator, ICommandPalette],
+  activate: (
+    app: JupyterFrontEnd,
+    { client }: IOnyxConnection,
+    tracker: INotebookTracker,
+    languages: IEditorLanguageRegistry | null,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    addShowCell(app, tracker);
+    const marked = new Map<NotebookPanel, MarkedNotebook>();
+    const mark = (panel: NotebookPanel) => {
+      const marks = new NotebookMarks(client, () => panel.context.localPath);
+      const draw = diffFor(panel, languages, trans);
+      marked.set(panel, new MarkedNotebook(panel, marks, trans, draw));
+      panel.disposed.connect(() => void marked.delete(panel));
+    };
+    tracker.forEach(mark);
+    tracker.widgetAdded.connect((_, panel) => mark(panel));
+    closeRemoved(client, tracker);
+    addCommands(app, trans, () => {
+      const panel = tracker.currentWidget;
+      return (panel && marked.get(panel)) ?? null;
+    });
+    addReview(app, tracker, marked);
+    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+  }
+};
+
+/** In the language of the notebook; what draws it is loaded with the first one. */
+function diffFor(
+  panel: NotebookPanel,
+  languages: IEditorLanguageRegistry | null,
+  trans: TranslationBundle
+): DrawDiff {
+  return (host, before, after) => {
+    let remove: (() => void) | null = null;
+    let isOver = false;
+    const draw = async () => {
+      const known = languages?.findByMIME(panel.content.codeMimetype);
+      const language = known ? await languages?.getLanguage(known) : null;
+      const { drawDiff } = await import('../widgets/source_diff');
+      if (!isOver) {
+        const phrases = { '$ unchanged lines': trans.__('$ unchanged lines') };
+        remove = drawDiff(host, before, after, language?.support ?? [], phrases);
+      }
+    };
+    void draw();
+    return () => {
+      isOver = true;
+      remove?.();
+    };
+  };
+}
+
+/** A notebook whose file an undo took away: its tab would only write it anew. */
+function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {
+  client.event.connect((_, frame) => {
+    if (frame.event !== 'notebook.changes_updated' || !frame.data.removed) {
+      return;
+    }
+    const removed = new Set(frame.data.removed);
+    tracker
+      .filter(panel => removed.has(panel.context.localPath))
+      .forEach(panel => {
+        void panel.sessionContext.shutdown().catch(() => undefined);
+        panel.dispose();
+      });
+  });
+}
+
+function addCommands(
+  app: JupyterFrontEnd,
+  trans: TranslationBundle,
+  current: () => MarkedNotebook | null
+): void {
+  const hasMarks = () => (current()?.shown.length ?? 0) > 0;
+  const isAtMark = () => (current()?.active ?? null) !== null;
+  const add = (
+    id: string,
+    label: string,
+    isEnabled: () => boolean,
+    execute: (notebook: MarkedNotebook) => unknown
+  ) =>
+    app.commands.addCommand(id, {
+      label,
+      caption: label,
+      isEnabled,
+      execute: async () => {
+        const notebook = current();
+        if (notebook && isEnabled()) {
+          await execute(notebook);
+        }
+      }
+    });
+  const cell = (notebook: MarkedNotebook) => notebook.active?.mark.cellId ?? '';
+  add(Command.next, trans.__('Next change'), hasMarks, notebook => notebook.step(1));
+  add(Command.previous, trans.__('Previous change'), hasMarks, notebook => notebook.step(-1));
+  add(Command.keep, trans.__('Keep the change of this cell'), isAtMark, notebook =>
+    notebook.marks.keep([cell(notebook)])
+  );
+  add(
+    Command.revert,
+    trans.__('Revert the change of this cell'),
+    () => isAtMark() && !current()?.active?.isYours && !current()?.active?.mark.working,
+    notebook => notebook.marks.revert([cell(notebook)])
+  );
+  add(Command.diff, trans.__('Show or hide what changed in this cell'), isAtMark, notebook =>
+    notebook.toggleDiff(cell(notebook))
+  );
+  add(Command.keepAll, trans.__('Keep all changes in this notebook'), hasMarks, notebook =>
+    notebook.marks.keep(null)
+  );
+  add(Command.revertAll, trans.__('Revert all changes in this notebook'), hasMarks, notebook =>
+    notebook.marks.revert(null)
+  );
+}
+
+/** Brings a cell into view and makes it the active one; a notebook that is not open is opened. */
+function addShowCell(app: JupyterFrontEnd, tracker: INotebookTracker): void {
+  const properties = { path: { type: 'string' }, cellId: { type: 'string' } };
+  app.commands.addCommand(SHOW_CELL_COMMAND, {
+    describedBy: { args: { type: 'object', properties, required: ['path', 'cellId'] } },
+    execute: async args => {
+      const panel = await openNotebook(app, tracker, String(args['path']));
+      const index = panel?.content.widgets.findIndex(cell => cell.model.id === args['cellId']) ?? -1;
+      if (panel && index >= 0) {
+        panel.content.deselectAll();
+        panel.content.activeCellIndex = index;
+        await panel.content.scrollToItem(index, 'smart').catch(() => undefined);
+      }
+    }
+  });
+}
+
+/** The notebook in front, once it shows its cells; null where it opened elsewhere. */
+async function openNotebook(
+  app: JupyterFrontEnd,
+  tracker: INotebookTracker,
+  path: string
+): Promise<NotebookPanel | null> {
+  await app.commands.execute('docmanager:open', { path });
+  const panel = tracker.find(one => one.context.localPath === path) ?? null;
+  await panel?.revealed;
+  return panel;
+}
+
+/** What “Review” below a turn does: the notebook comes to the front, at its first change. */
+function addReview(
+  app: JupyterFrontEnd,
+  tracker: INotebookTracker,
+  marked: ReadonlyMap<NotebookPanel, MarkedNotebook>
+): void {
+  app.commands.addCommand(REVIEW_COMMAND, {
+    describedBy: { args: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } },
+    execute: async args => {
+      const panel = await openNotebook(app, tracker, String(args['path']));
+      if (panel) {
+        await marked.get(panel)?.first();
+      }
+    }
+  });
+}

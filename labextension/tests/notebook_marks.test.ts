@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { NotebookMarks } from '../src/models/notebook_marks';
+import { TurnChanges } from '../src/models/turn_changes';
+import type { CellMark, NotebookReverted, TurnInfo } from '../src/protocol/wire';
+import { Peer } from './peer';
+
+const MARK: CellMark = {
+  cellId: 'a',
+  kinds: ['added'],
+  turns: [{ sessionKey: 's', runId: 'r' }],
+  working: true
+};
+const TURN: TurnInfo = {
+  runId: 'r',
+  cells: 1,
+  ran: 0,
+  pending: 1,
+  standing: 1,
+  notebooks: [{ path: 'f/a.ipynb', cells: 1 }],
+  created: [],
+  undone: false
+};
+const DONE: NotebookReverted = { cells: 1, paths: ['f/a.ipynb'], leftAlone: [], removed: [], made: [] };
+
+let peer: Peer;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = { 'notebook.changes': { marks: [MARK], turns: [TURN] } };
+  peer.connect();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function settle(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(500);
+}
+
+function asked(): number {
+  return peer.askedFor('notebook.changes').length;
+}
+
+describe('the marks of a notebook', () => {
+  it('are asked for once, however many events come together', async () => {
+    const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
+    await settle();
+    expect(peer.askedFor('notebook.changes')).toEqual([{ path: 'f/a.ipynb' }]);
+    expect(marks.marks).toEqual([MARK]);
+    for (let count = 0; count < 20; count += 1) {
+      peer.emit('notebook.changes_updated', { paths: ['elsewhere/a.ipynb'], runId: 'r', sessionKey: 's' });
+    }
+    peer.emit('notebook.changes_updated', { paths: ['f/b.ipynb'] });
+    await settle();
+    expect(asked()).toBe(2);
+    marks.dispose();
+    peer.emit('notebook.changes_updated', { paths: ['f/a.ipynb'] });
+    await settle();
+    expect(asked()).toBe(2);
+  });
+
+  it('are asked for again when the turn has ended, and after a reconnect', async () => {
+    const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
+    await settle();
+    peer.emit('session.updated', { sessionKey: 'other', activity: 'idle' });
+    await settle();
+    expect(asked()).toBe(1);
+    peer.emit('session.updated', { sessionKey: 's', activity: 'idle' });
+    await settle();
+    expect(asked()).toBe(2);
+    peer.lose();
+    await peer.comeBack();
+    await settle();
+    expect(asked()).toBe(3);
+    marks.dispose();
+  });
+
+  it('say what a revert left alone until something else happens', async () => {
+    const left: NotebookReverted = {
+      ...DONE,
+      leftAlone: [{ path: 'f/a.ipynb', cellId: 'a', reason: 'changed' }]
+    };
+    peer.results['notebook.reject'] = left;
+    const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
+    await settle();
+    void marks.revert(['a']);
+    expect(marks.isBusy).toBe(true);
+    await settle();
+    expect(peer.askedFor('notebook.reject')).toEqual([{ path: 'f/a.ipynb', cellIds: ['a'] }]);
+    expect(marks.outcome).toEqual(left);
+    expect(marks.isBusy).toBe(false);
+    peer.emit('notebook.changes_updated', { paths: ['f/a.ipynb'] });
+    expect(marks.outcome).toBeNull();
+    marks.dispose();
+  });
+
+  it('say why something could not be done', async () => {
+    const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
+    await settle();
+    peer.lose();
+    await marks.keep(null);
+    expect(marks.problem).not.toBeNull();
+    marks.dismiss();
+    expect(marks.problem).toBeNull();
+    marks.dispose();
+  });
+});
+
+describe('the turns of a session', () => {
+  it('are undone and put back, with what came of it', async () => {
+    const turns = new TurnChanges(peer.client);
+    turns.follow('s');
+    await settle();
+    expect(peer.askedFor('notebook.changes')).toEqual([{ sessionKey: 's' }]);
+    expect(turns.turns.get('r')?.turn).toEqual(TURN);
+    peer.results['notebook.undo'] = DONE;
+    peer.results['notebook.changes'] = { marks: [], turns: [{ ...TURN, undone: true }] };
+    void turns.undo('r');
+    expect(turns.turns.get('r')?.isBusy).toBe(true);
+    await settle();
+    expect(turns.turns.get('r')).toMatchObject({ isBusy: false, outcome: DONE, turn: { undone: true } });
+    turns.dispose();
+  });
+
+  it('stay the same objects while nothing about them changes, and go with their session', async () => {
+    const turns = new TurnChanges(peer.client);
+    turns.follow('s');
+    await settle();
+    const before = turns.turns.get('r');
+    peer.emit('notebook.changes_updated', { paths: ['f/a.ipynb'], sessionKey: 's', runId: 'r' });
+    peer.emit('notebook.changes_updated', { paths: ['f/a.ipynb'], sessionKey: 'other', runId: 'x' });
+    await settle();
+    expect(asked()).toBe(2);
+    expect(turns.turns.get('r')).toBe(before);
+    turns.follow(null);
+    await settle();
+    expect(turns.turns.size).toBe(0);
+    expect(asked()).toBe(2);
+    turns.dispose();
+  });
+});

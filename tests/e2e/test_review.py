@@ -1,0 +1,197 @@
+"""What a turn changed in a notebook is marked there, kept, rejected, undone and put back, over reloads and restarts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from onyx_jupyter.testing.script import Call
+from tests.e2e.conftest import Tabs
+from tests.e2e.lab_server import LabServer
+from tests.e2e.review import Review, allow
+from tests.e2e.sidebar import Notebook, Sidebar, source_of
+from tests.e2e.stage import Stage
+
+LOOP = "total = 0\nfor x in [1, 2, 3]:\n    total += x\nprint(total)"
+SUM = "total = sum([1, 2, 3])\nprint(f'total: {total}')"
+
+
+def call(tool: str, path: str, **arguments: str) -> Call:
+    return Call(f"notebook_{tool}", {"path": path, **arguments})
+
+
+def sources(notebook: Notebook) -> list[str]:
+    """Of every cell, as it stands in its editor."""
+    return [source_of(cell.locator(".jp-InputArea-editor")) for cell in notebook.cells.all()]
+
+
+def sources_on_disk(path: Path) -> list[str]:
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]
+
+
+def selected(notebook: Notebook) -> Locator:
+    return notebook.panel.locator(".jp-Notebook-cell.jp-mod-active")
+
+
+def test_marks_are_reviewed_and_the_turn_undone_over_a_reload_and_a_restart(
+    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
+) -> None:
+    path = mortal_lab.notebook(f"{name}.ipynb", "import math", LOOP, "print('the end')").name
+    sidebar, notebook = tabs.open(mortal_lab, path, name)
+    notebook.wait(cells=3)
+    # JupyterLab's own word on the server's going away.
+    dismiss = sidebar.page.locator(".jp-Dialog-footer button").last
+    sidebar.page.add_locator_handler(dismiss, lambda button: button.click())
+    review = Review(sidebar.page)
+    stage.play(
+        [
+            call("edit_cell", path, cellId="cell-2", source=SUM),
+            call("insert_cell", path, cellType="code", source="print('new')", afterCellId="cell-1"),
+            call("run_cell", path, cellId="cell-3"),
+        ],
+        "A sum is shorter than a loop.",
+        "I see.",
+    )
+    sidebar.input.focus()
+    sidebar.ask("Tidy this up")
+    allow(sidebar, calls=3)
+
+    # Two marks, one for each cell that looks otherwise, and nobody's place in the notebook has changed.
+    expect(review.marks).to_have_count(2)
+    expect(review.of("edited")).to_contain_text("Onyx · 4 lines changed")
+    expect(review.of("added")).to_contain_text("Onyx · new cell")
+    expect(review.all("review-count")).to_have_text("2 cells changed by Onyx")
+    expect(review.below("undo")).to_be_visible()
+    expect(selected(notebook).locator(".jp-InputArea-editor")).to_have_text("import math")
+    expect(notebook.output(3)).to_have_text("the end\n")
+
+    # The diff is there on a click, in the notebook's language, and cannot be typed into.
+    review.on(review.of("edited"), "diff-toggle").click()
+    diff = review.on(review.of("edited"), "diff")
+    expect(diff.locator(".cm-deletedChunk")).to_contain_text("total += x")
+    expect(diff.locator(".cm-content")).to_have_attribute("contenteditable", "false")
+    review.on(review.of("edited"), "diff-toggle").click()
+    expect(diff).to_have_count(0)
+
+    # The marks stand in no file, and are there again after a reload.
+    notebook.save()
+    assert "onyx" not in mortal_lab.files.joinpath(path).read_text("utf-8").lower()
+    sidebar.page.reload()
+    sidebar.show()
+    notebook.wait(cells=4)
+    expect(review.marks).to_have_count(2)
+
+    # One is rejected, one is kept: the bar goes.
+    review.on(review.of("added"), "revert").click()
+    expect(notebook.cells).to_have_count(3)
+    expect(review.marks).to_have_count(1)
+    review.on(review.of("edited"), "keep").click()
+    expect(review.marks).to_have_count(0)
+    expect(review.bar).to_be_hidden()
+    assert sources(notebook) == ["import math", SUM, "print('the end')"]
+    notebook.save()
+
+    # After a restart of the server the turn is still there to be undone: what was kept, and the output of what ran.
+    mortal_lab.kill()
+    mortal_lab.start()
+    sidebar.page.reload()
+    sidebar.show()
+    notebook.wait(cells=3)
+    expect(review.turn).to_contain_text("2 cells changed")
+    review.below("undo").click()
+    expect(review.turn).to_contain_text("Undone")
+    assert sources(notebook) == ["import math", LOOP, "print('the end')"]
+    expect(notebook.output(2)).to_have_count(0)
+
+    # And put back.
+    review.below("put-back").click()
+    expect(review.below("undo")).to_be_visible()
+    assert sources(notebook) == ["import math", SUM, "print('the end')"]
+    expect(notebook.output(2)).to_have_text("the end\n")
+    review.below("undo").click()
+    expect(review.below("put-back")).to_be_visible()
+
+    # The model learns of it with the next message, and only then.
+    sidebar.ask("Go on")
+    expect(sidebar.answers.last).to_contain_text("I see.")
+    assert f"the user rejected your changes to {path}" in stage.asked[2].last_user_text
+    assert f"undid your changes to {path} (cells cell-2, cell-3)" in stage.asked[2].last_user_text
+
+
+def test_what_a_person_typed_since_survives_by_keyboard_and_in_a_closed_notebook(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
+) -> None:
+    closed = lab.notebook(f"{name}-closed.ipynb", "1 + 1")
+    sidebar, notebook = open_lab("a = 1", "b = 2", "c = 3")
+    page, path = sidebar.page, f"{name}.ipynb"
+    review = Review(page)
+    stage.play(
+        [
+            call("edit_cell", path, cellId="cell-1", source="a = 10"),
+            call("edit_cell", path, cellId="cell-2", source="b = 20"),
+            call("insert_cell", path, cellType="markdown", source="# The end"),
+            call("edit_cell", closed.name, cellId="cell-1", source="2 + 2"),
+        ],
+        "Done.",
+    )
+    sidebar.ask("Times ten")
+    allow(sidebar, calls=4)
+    expect(review.marks).to_have_count(3)
+    assert sources_on_disk(closed) == ["2 + 2"]
+
+    # From change to change, and one reverted, with keys alone; what one types in a cell is never taken away.
+    notebook.source(1).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" # mine")
+    expect(review.marks.nth(1)).to_contain_text("changed by you since")
+    expect(review.on(review.marks.nth(1), "revert")).to_have_count(0)
+    expect(selected(notebook).locator(".jp-InputArea-editor .cm-content")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Alt+j")
+    expect(selected(notebook)).to_contain_text("The end")
+    page.keyboard.press("Control+Alt+j")
+    expect(selected(notebook).locator(".jp-InputArea-editor")).to_have_text("a = 10")
+    page.keyboard.press("Control+Alt+Backspace")
+    expect(notebook.source(0)).to_have_text("a = 1")
+    expect(review.marks).to_have_count(2)
+
+    # The undo takes back the rest, here and where no tab is open, and says what it left alone.
+    review.below("undo").click()
+    expect(review.below("told")).to_have_text("1 cell was left as it is: you changed it since.")
+    expect(notebook.cells).to_have_count(3)
+    assert sources(notebook) == ["a = 1", "b = 20 # mine", "c = 3"]
+    assert sources_on_disk(closed) == ["1 + 1"]
+    review.all("keep-all").click()
+    expect(review.marks).to_have_count(0)
+
+    # Put back is the same the other way round.
+    review.below("put-back").click()
+    expect(review.below("undo")).to_be_visible()
+    expect(notebook.cells).to_have_count(4)
+    assert sources(notebook)[:3] == ["a = 1", "b = 20 # mine", "c = 3"]
+    assert sources_on_disk(closed) == ["2 + 2"]
+
+
+@pytest.mark.parametrize("many", [60])
+def test_review_goes_to_the_first_change_in_a_long_notebook_of_notebook_7(
+    tabs: Tabs, lab: LabServer, stage: Stage, name: str, many: int
+) -> None:
+    path = lab.notebook(f"{name}.ipynb", *(f"x{n} = {n}" for n in range(many))).name
+    page = tabs.new()
+    page.goto(lab.url(f"notebooks/{path}"))
+    sidebar, notebook, review = Sidebar(page), Notebook(page), Review(page)
+    expect(notebook.source(0)).to_be_visible(timeout=60_000)
+    sidebar.show()
+    stage.play([call("edit_cell", path, cellId=f"cell-{many}", source="changed = True")], "Done.")
+    sidebar.ask("Change the last cell")
+    allow(sidebar, calls=1)
+    expect(review.all("review-count")).to_have_text("1 cell changed by Onyx")
+    expect(review.of("edited")).not_to_be_in_viewport()
+    page.locator("[data-onyx=next-change]").click()
+    expect(review.of("edited")).to_be_in_viewport()
+    expect(review.of("edited")).to_contain_text("1 line changed")
+    review.all("revert-all").click()
+    expect(review.bar).to_be_hidden()
+    expect(notebook.panel.get_by_text(f"x{many - 1} = {many - 1}")).to_be_visible()
