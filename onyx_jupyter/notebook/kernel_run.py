@@ -11,6 +11,7 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.kernel_client import new_client
 from onyx_jupyter.notebook.output_collector import OutputCollector
 from onyx_jupyter.protocols import CellRun
 
@@ -58,7 +59,7 @@ class KernelRun:
 
     async def run(self, code: str) -> CellRun:
         """Until the kernel is idle again; cancelling interrupts it. Raises: NotebookError (kernel_died, no_kernel)."""
-        client = self._kernel.client()
+        client = new_client(self._kernel)
         client.start_channels()
         try:
             await self._wait_for_turn(client)

@@ -1,21 +1,30 @@
-"""The kernels of one Jupyter server's notebooks: scratch code, interrupt and restart. It never starts a kernel."""
+"""The kernels of one Jupyter server's notebooks, by the notebook's path. It never starts one just to look."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
+from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.kernel_question import KernelQuestions
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSession, KernelSessions
-from onyx_jupyter.protocols import CellRun
+from onyx_jupyter.protocols import CellRun, Inspection, KernelVariables
+
+T = TypeVar("T")
 
 _INTERRUPT_S = 5.0
 _RESTART_S = 60.0
+_VARIABLES_S = 2.0
+_INSPECT_S = 4.0
+_VARIABLES = TypeAdapter(KernelVariables)
+_INSPECTION = TypeAdapter(Inspection)
+_SOURCES = TypeAdapter(dict[int, str])
 
 
 class KernelService:
@@ -24,6 +33,19 @@ class KernelService:
     def __init__(self, kernel_manager: Any, sessions: KernelSessions) -> None:
         self._kernels = kernel_manager
         self._sessions = sessions
+        self._questions = KernelQuestions(kernel_manager)
+
+    async def variables(
+        self, path: str, pattern: str | None = None, *, functions: bool = False, most: int = 300
+    ) -> KernelVariables:
+        asked = {"pattern": pattern, "functions": functions, "most": most}
+        return _parsed(_VARIABLES, await self._ask(path, "variables", _VARIABLES_S, **asked))
+
+    async def inspect(self, path: str, name: str) -> Inspection:
+        return _parsed(_INSPECTION, await self._ask(path, "inspect", _INSPECT_S, name=name))
+
+    async def executed(self, path: str) -> Mapping[int, str]:
+        return _parsed(_SOURCES, (await self._ask(path, "executed", _VARIABLES_S)).get("sources"))
 
     async def execute(self, path: str, code: str, progress: Callable[[str], None]) -> CellRun:
         session = await self._running(path)
@@ -46,6 +68,10 @@ class KernelService:
                 "kernel_dead", f"The kernel of {path} did not come up again: {str(error) or 'it does not answer'}."
             ) from error
 
+    async def _ask(self, path: str, about: str, seconds: float, **more: Any) -> dict[str, Any]:
+        session = await self._running(path)
+        return await self._questions.ask(session.kernel_id, about, seconds, **more)
+
     async def _running(self, path: str) -> KernelSession:
         """Raises: NotebookError (no_kernel, kernel_dead, kernel_restarting)."""
         session = await self._session(path)
@@ -65,3 +91,11 @@ class KernelService:
         if session is None:
             raise NotebookError("no_kernel", f"{path} has no running kernel. Running one of its cells starts one.")
         return session
+
+
+def _parsed(adapter: TypeAdapter[T], found: Any) -> T:
+    """What the kernel answered; whatever runs there can change what it says."""
+    try:
+        return adapter.validate_python(found)
+    except ValidationError as error:
+        raise NotebookError("not_readable", "The kernel's answer about its variables cannot be read.") from error

@@ -8,7 +8,12 @@ from onyx_jupyter.protocols.approvals import (
     Approver,
 )
 from onyx_jupyter.protocols.kernels import (
+    Inspection,
+    InspectionTable,
     Kernels,
+    KernelVariables,
+    Variable,
+    VariableKind,
 )
 from onyx_jupyter.protocols.memory import (
     BootstrapFile,
@@ -74,6 +79,9 @@ __all__ = [
     "EditCell",
     "Exactly",
     "InsertCell",
+    "Inspection",
+    "InspectionTable",
+    "KernelVariables",
     "Kernels",
     "Measured",
     "Memory",
@@ -99,4 +107,6 @@ __all__ = [
     "Transcript",
     "UserAnswer",
     "UserQuestion",
+    "Variable",
+    "VariableKind",
 ]

@@ -25,17 +25,17 @@ HEALTH = "health.check"
 SEND = "chat.send"
 SLOW_METHODS = frozenset(
     {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
-    | {"skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
+    | {"kernel.variables", "skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
 )
 
 
 class Connection:
     """A client, by the function that sends a frame to it.
 
-    Its requests are answered one after the other; those that may wait for a network are answered beside the others, so
-    that Stop never waits behind them. What goes along with a message may have to be read from the client itself, whose
-    answer comes over the same line: so messages are handled beside the others, too, and one after the other in a row of
-    their own, where they keep their order.
+    Its requests are answered one after the other; those that may wait for a network or a kernel are answered beside the
+    others, so that Stop never waits behind them. What goes along with a message may have to be read from the client
+    itself, whose answer comes over the same line: so messages are handled beside the others, too, and one after the
+    other in a row of their own, where they keep their order.
     """
 
     def __init__(

@@ -39,10 +39,12 @@ class MoreTools(Tool[MoreToolsArguments]):
         self._deferred = deferred
         families: dict[str, list[str]] = {}
         for tool in (tool for tool in deferred if tool.listed):
-            families.setdefault(tool.family or tool.name, []).append(tool.name)
+            families.setdefault(tool.family or tool.name, []).append(f"{tool.name} {tool.at_a_glance}".strip())
         named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
         which = f" {named}." if named else ""
-        self._description = f"Further tools, seldom needed.{which} First explain, then run."
+        self._description = (
+            f"Further tools, seldom needed.{which} First explain, or run one whose arguments stand here."
+        )
 
     def definition(self) -> ToolDefinition:
         """With the names of what stands behind it."""

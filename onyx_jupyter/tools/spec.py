@@ -35,10 +35,10 @@ class Tool(ABC, Generic[A]):
     """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
 
     `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
-    model is told of its family in one line and asks for it; one that is not `listed` there is named elsewhere in the
-    prompt. An `untimed` one waits for a person, or runs what may
-    rightly take hours: its time is not counted against the run's. Failures are raised as ToolError: the caller turns
-    them into a result for the model.
+    model is told of its family in one line and asks for it; `at_a_glance` says there what it takes and gives, so that a
+    model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. An `untimed` one
+    waits for a person, or runs what may rightly take hours: its time is not counted against the run's. Failures are
+    raised as ToolError: the caller turns them into a result for the model.
     """
 
     name: ClassVar[str]
@@ -47,6 +47,7 @@ class Tool(ABC, Generic[A]):
     family: ClassVar[str] = ""
     deferred: ClassVar[bool] = False
     listed: ClassVar[bool] = True
+    at_a_glance: ClassVar[str] = ""
     untimed: ClassVar[bool] = False
     arguments: type[A]
 

@@ -100,3 +100,10 @@ async def test_a_dead_kernel_is_told_apart_and_a_restart_brings_it_back(kernels:
     assert await code_of(kernels.service.execute("work.ipynb", "1", quiet)) == "kernel_dead"
     await kernels.service.restart("work.ipynb")
     assert await kernels.value("'x' in globals()") == "False"
+
+
+async def test_two_at_a_time_in_one_kernel_each_get_their_own_outputs(kernels: KernelPlace) -> None:
+    await kernels.start()
+    code = "import time\nprint({0!r}, flush=True)\ntime.sleep(0.3)\nprint({0!r})"
+    first, second = await asyncio.gather(kernels.run(code.format("one")), kernels.run(code.format("two")))
+    assert [run.outputs[0]["text"] for run in (first, second)] == ["one\none\n", "two\ntwo\n"]

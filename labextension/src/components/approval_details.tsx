@@ -43,6 +43,17 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
           <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
         </>
       );
+    case 'kernel_execute':
+      return (
+        <>
+          <Source text={string(details.code)} label={trans.__('Code')} />
+          <Where
+            label={trans.__('in the kernel of')}
+            text={string(details.path)}
+            extra={linesOf(details.code, trans)}
+          />
+        </>
+      );
     case 'write':
     case 'edit':
       return (

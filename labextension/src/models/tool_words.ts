@@ -27,6 +27,12 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return line(word([trans.__('Edit a cell of'), trans.__('Edited a cell of')]), path);
     case 'notebook_run_cell':
       return line(word([trans.__('Run a cell of'), trans.__('Ran a cell of')]), path);
+    case 'kernel_variables':
+      return line(word([trans.__('Look at the variables of'), trans.__('Looked at the variables of')]), path);
+    case 'kernel_inspect':
+      return code(word([trans.__('Look at'), trans.__('Looked at')]), string(input.name));
+    case 'kernel_execute':
+      return code(word([trans.__('Run'), trans.__('Ran')]), firstLine(string(input.code)));
     case 'read':
       return line(word([trans.__('Read'), trans.__('Read')]), path);
     case 'write':

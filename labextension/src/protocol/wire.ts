@@ -315,6 +315,36 @@ export interface Health {
   components: Record<string, Component>;
 }
 
+/** A variable in one line; `sizeBytes` is what its data takes, where that is known. */
+export interface KernelVariable {
+  name: string;
+  kind: "frame" | "array" | "object" | "container" | "text" | "value" | "function" | "class" | "module";
+  type: string;
+  summary: string;
+  sizeBytes?: number | null;
+}
+
+/**
+ * Frames and arrays first, the newest first among equals.
+ *
+ * `state` is `ok`, or why there are none: no_kernel, kernel_dead, kernel_restarting, kernel_busy, not_python,
+ * too_slow, not_readable. `message` then says it in words. `leftOut` counts those beyond the limit.
+ */
+export interface KernelVariableList {
+  state: string;
+  message?: string;
+  variables: Array<KernelVariable>;
+  leftOut?: number;
+}
+
+export interface KernelVariablesParams {
+  /** as in the file browser */
+  path: string;
+  /** what a name holds, or * and ? */
+  pattern?: string | null;
+  limit?: number;
+}
+
 /**
  * Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
  * `moved`, `ran` since, `outputs_not_kept`; for a whole notebook (no `cellId`) the error's code, with its message.
@@ -857,6 +887,7 @@ export interface Methods {
   "notebook.undo": { params: NotebookTurnParams; result: NotebookReverted };
   "notebook.put_back": { params: NotebookTurnParams; result: NotebookReverted };
   "memory.search": { params: MemorySearchParams; result: MemoryResults };
+  "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
 }
 
 /** Every event with its data. */

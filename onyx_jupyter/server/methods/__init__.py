@@ -9,6 +9,7 @@ from onyx_jupyter.server.methods import (
     approvals,
     chat,
     clients,
+    kernels,
     memory,
     models,
     notebooks,
@@ -56,4 +57,5 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "notebook.undo": notebooks.undo,
     "notebook.put_back": notebooks.put_back,
     "memory.search": memory.search,
+    "kernel.variables": kernels.variables,
 }

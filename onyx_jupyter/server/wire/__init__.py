@@ -10,6 +10,7 @@ from onyx_jupyter.server.wire import (
     chat,
     clients,
     events,
+    kernels,
     memory,
     notebooks,
     questions,
@@ -57,6 +58,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "notebook.undo": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "notebook.put_back": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "memory.search": (memory.MemorySearchParams, memory.MemoryResults),
+    "kernel.variables": (kernels.KernelVariablesParams, kernels.KernelVariableList),
 }
 """Every method with the models of its parameters and of its result."""
 

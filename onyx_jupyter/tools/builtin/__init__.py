@@ -8,6 +8,7 @@ from onyx_jupyter.tools.builtin.ask_user import AskUserTool
 from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
+from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool, KernelInspectTool, KernelVariablesTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
 from onyx_jupyter.tools.builtin.notebook import (
     NotebookEditCellTool,
@@ -30,6 +31,9 @@ def all_tools() -> list[Tool[Any]]:
         NotebookInsertCellTool(),
         NotebookEditCellTool(),
         NotebookRunCellTool(),
+        KernelVariablesTool(),
+        KernelInspectTool(),
+        KernelExecuteTool(),
         ReadTool(),
         WriteTool(),
         EditTool(),

@@ -1,0 +1,45 @@
+"""Which cells' outputs may not be what their source gives now. It compares, and asks no kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.protocols import Cell
+
+Staleness = Literal["edited", "other_kernel", "out_of_order"]
+
+WORDS: Mapping[Staleness, str] = {
+    "edited": "edited since it ran",
+    "other_kernel": "did not run in this kernel",
+    "out_of_order": "ran before a cell above it",
+}
+"""Each kind as a few words behind a cell."""
+
+
+def stale_cells(cells: Sequence[Cell], executed: Mapping[int, str]) -> Mapping[str, Staleness]:
+    """Cell id → what speaks against its outputs, as far as the execution counts tell; cells that never ran have none.
+
+    `executed` is what the kernel ran under which count (`Kernels.executed`). Which variables a cell needs is not known:
+    a cell that is not named here may still stand on a value that has changed since.
+    """
+    ran = [cell for cell in cells if cell.cell_type == "code" and cell.execution_count is not None]
+    found: dict[str, Staleness] = {}
+    highest_above = 0
+    fitting = {cell.execution_count for cell in ran if _fits(cell, executed)}
+    for cell in ran:
+        count = cell.execution_count or 0
+        if not _fits(cell, executed):
+            # A count that another cell holds by right, or that this kernel has not reached, is from an earlier kernel.
+            is_other = count not in executed or count in fitting
+            found[cell.id] = "other_kernel" if is_other else "edited"
+        elif count < highest_above:
+            found[cell.id] = "out_of_order"
+        else:
+            highest_above = count
+    return found
+
+
+def _fits(cell: Cell, executed: Mapping[int, str]) -> bool:
+    return executed.get(cell.execution_count or 0) == cell_hash(cell.source.rstrip("\n"))

@@ -1,0 +1,139 @@
+"""The tools that look into a notebook's kernel and run scratch code in it. They never touch a cell."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from typing import ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import Exactly, Kernels, ToolPreview
+from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
+from onyx_jupyter.tools.builtin.kernel_text import inspection_text, variables_text
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+VARIABLES_CHARS = 8_000
+INSPECT_CHARS = 8_000
+OUTPUT_CHARS = 12_000
+_SHARE = 0.9
+_PATH = "The notebook's path, as in the file browser."
+
+
+class KernelVariablesArguments(Arguments):
+    path: str = Field(min_length=1, description=_PATH)
+    pattern: str | None = Field(
+        default=None, min_length=1, max_length=200, description="Only names that hold this, or fit it with * and ?."
+    )
+    functions: bool = Field(default=False, description="Functions, classes and modules, too.")
+
+
+class KernelVariablesTool(Tool[KernelVariablesArguments]):
+    """Lists the user's variables, also while a cell runs."""
+
+    name = "kernel_variables"
+    description = (
+        "Lists the variables in a notebook's running kernel: name, type, shape, columns, size. It runs no cell and "
+        "changes nothing, and works while a cell runs."
+    )
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "kernel"
+    deferred: ClassVar[bool] = True
+    at_a_glance: ClassVar[str] = "{path}: a notebook's live variables"
+    arguments = KernelVariablesArguments
+
+    async def run(self, arguments: KernelVariablesArguments, context: ToolContext) -> ToolResult:
+        path = _api_path(arguments.path, context)
+        found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
+        text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
+        return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+
+
+class KernelInspectArguments(Arguments):
+    path: str = Field(min_length=1, description=_PATH)
+    name: str = Field(
+        min_length=1, max_length=500, description='A variable, or what it leads to: model.coef_, data["key"], rows[0].'
+    )
+
+
+class KernelInspectTool(Tool[KernelInspectArguments]):
+    """Describes one variable: of a frame the schema, nulls, statistics and first rows."""
+
+    name = "kernel_inspect"
+    description = (
+        "Describes one variable of a notebook's running kernel: a frame's schema, nulls, statistics and first rows; an "
+        "array's shape and range; entries of containers; fields of objects; signature and docstring of functions. It "
+        "follows attributes and constant keys, and runs no code: properties of the user's own classes are not read."
+    )
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "kernel"
+    deferred: ClassVar[bool] = True
+    at_a_glance: ClassVar[str] = "{path, name}: schema, nulls, statistics, head of one"
+    arguments = KernelInspectArguments
+
+    async def run(self, arguments: KernelInspectArguments, context: ToolContext) -> ToolResult:
+        path = _api_path(arguments.path, context)
+        found = await _kernels(context).inspect(path, arguments.name)
+        text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
+        return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+
+
+class KernelExecuteArguments(Arguments):
+    path: str = Field(min_length=1, description=_PATH)
+    code: str = Field(min_length=1, max_length=100_000)
+
+
+class KernelExecuteTool(Tool[KernelExecuteArguments]):
+    """Runs code in a notebook's kernel beside its cells, for as long as it takes."""
+
+    name = "kernel_execute"
+    description = (
+        "Runs code in a notebook's running kernel without a cell, for a quick look or a calculation. It sees and "
+        "changes the variables. What the user should keep belongs into a cell."
+    )
+    risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "kernel"
+    deferred: ClassVar[bool] = True
+    untimed: ClassVar[bool] = True
+    arguments = KernelExecuteArguments
+
+    async def preview(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolPreview:
+        path = _api_path(arguments.path, context)
+        _kernels(context)
+        await refuse_asking_notebook(path, context)
+        name = posixpath.basename(path)
+        return ToolPreview(
+            summary=f"Run code in the kernel of {name}",
+            details={"path": path, "code": arguments.code},
+            grant=f"{self.name} {json.dumps(path, ensure_ascii=False)}",
+            grant_text=f"all code that is run in the kernel of {name} without a cell",
+            exactly=Exactly({"path": path}, without=("path",)),
+        )
+
+    async def run(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
+        path = _api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        run = await _kernels(context).execute(path, arguments.code, context.progress)
+        shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
+        parts = [shown.text or "(no output)", *([run.note] if run.note else [])]
+        return ToolResult(
+            output="\n".join(parts), ok=run.status == "ok", attachments=shown.attachments, truncated=shown.truncated
+        )
+
+
+def _kernels(context: ToolContext) -> Kernels:
+    if context.kernels is None:
+        raise ToolError("No kernel can be reached from here.")
+    return context.kernels
+
+
+def _api_path(path: str, context: ToolContext) -> str:
+    return context.paths.api_path(path.removeprefix("RTC:"))
+
+
+def _most_chars(wanted: int, context: ToolContext) -> int:
+    return min(wanted, int(context.max_result_chars * _SHARE), context.max_output_bytes)

@@ -1,0 +1,239 @@
+"""Looking into real kernels: what is told, and that nothing there changes."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.protocols import KernelVariables, Variable
+from tests.notebook.kernels import KernelPlace
+from tests.waiting import until
+
+
+def told(found: KernelVariables) -> dict[str, Variable]:
+    return {variable.name: variable for variable in found.variables}
+
+
+async def look(kernels: KernelPlace, code: str, **more: Any) -> dict[str, Variable]:
+    run = await kernels.run(code)
+    assert run.status == "ok", run.outputs
+    return told(await kernels.service.variables("work.ipynb", **more))
+
+
+async def test_variables_are_told_with_their_type_and_shape_the_data_first(kernels: KernelPlace) -> None:
+    code = """
+import numpy as np, pandas as pd
+count = 3
+names = ["Ada", "Grace"]
+array = np.zeros((3, 4), dtype="float32")
+frame = pd.DataFrame({"id": [1, 2], "price": [0.5, 1.5]})
+def helper(a, b=2): return a
+class Model: pass
+"""
+    found = await look(kernels, code)
+    assert list(found) == ["frame", "array", "names", "count"]
+    assert found["frame"].summary == "2 × 2: id int64, price float64"
+    assert (found["frame"].type, found["frame"].kind) == ("pandas.DataFrame", "frame")
+    assert found["frame"].size_bytes is not None
+    assert found["array"].summary == "3 × 4 float32"
+    assert found["array"].size_bytes == 48
+    assert found["names"].summary == "2 entries: ['Ada', 'Grace']"
+    assert found["count"].summary == "3"
+    whole = await kernels.service.variables("work.ipynb")
+    assert (whole.functions, whole.classes, whole.modules) == (1, 1, 2)
+    everything = told(await kernels.service.variables("work.ipynb", functions=True))
+    assert everything["helper"].summary == "helper(a, b=2)"
+
+
+async def test_looking_changes_nothing(kernels: KernelPlace) -> None:
+    await kernels.run("import sys\nx = [1, 2]\nx")
+    state = "(sorted(globals()), _, __, len(In), dict(Out), get_ipython().execution_count)"
+    await kernels.value(state)
+    before = await kernels.value(state)
+    await kernels.service.variables("work.ipynb", functions=True)
+    await kernels.service.inspect("work.ipynb", "x")
+    await kernels.service.executed("work.ipynb")
+    assert await kernels.value(state) == before
+    assert await kernels.value("[name for name in sys.modules if 'onyx' in name]") == "[]"
+    assert await kernels.value("'trigger' in vars(get_ipython().events)") == "False"
+
+
+BUSY = """
+import time, os
+x = 41
+print('on', flush=True)
+while not os.path.exists('go'): time.sleep(0.01)
+print('end')
+"""
+
+
+async def begin(kernels: KernelPlace, code: str) -> "asyncio.Task[Any]":
+    """Runs the code as a cell; returns once it has printed its first line."""
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(kernels.run(code, lambda line: line == "on" and begun.set()))
+    await begun.wait()
+    return task
+
+
+async def test_variables_are_told_while_a_cell_runs_and_the_cell_goes_on(kernels: KernelPlace) -> None:
+    await kernels.start()
+    task = await begin(kernels, BUSY)
+    found = told(await kernels.service.variables("work.ipynb"))
+    assert found["x"].summary == "41"
+    assert (await kernels.service.inspect("work.ipynb", "x")).summary == "41"
+    assert not task.done()
+    (kernels.root / "go").touch()
+    run = await task
+    assert (run.status, [output["text"] for output in run.outputs]) == ("ok", ["on\nend\n"])
+
+
+async def test_the_kernel_stays_busy_for_everybody_while_its_cell_runs(kernels: KernelPlace) -> None:
+    await kernels.start()
+    task = await begin(kernels, BUSY)
+    kernel = kernels.manager.get_kernel(kernels.kernel_id)
+    await until(lambda: kernel.execution_state == "busy")
+    await kernels.service.variables("work.ipynb")
+    heard = await told_states(kernels)
+    assert "idle" not in heard
+    assert kernel.execution_state == "busy"
+    (kernels.root / "go").touch()
+    await task
+    await until(lambda: kernel.execution_state == "idle")
+    await kernels.service.variables("work.ipynb")
+    await until(lambda: kernel.execution_state == "idle")
+
+
+async def told_states(kernels: KernelPlace) -> list[str]:
+    """The states that front ends count, as they are told while somebody looks."""
+    client = kernels.manager.get_kernel(kernels.kernel_id).client()
+    client.start_channels(shell=False, stdin=False, hb=False)
+    heard: list[str] = []
+    try:
+        while True:  # until the output channel is connected, and one look was heard from beginning to end
+            await kernels.service.variables("work.ipynb")
+            states = []
+            while await client.iopub_channel.msg_ready():
+                message = await client.get_iopub_msg(timeout=1)
+                states.append((message["parent_header"].get("msg_type"), message["content"].get("execution_state")))
+            heard += [state for kind, state in states if kind not in kernels.manager.untracked_message_types]
+            if ("debug_request", "idle") in states:
+                return heard
+    finally:
+        client.stop_channels()
+
+
+async def test_a_figure_that_a_running_cell_draws_stays_its_own(kernels: KernelPlace) -> None:
+    await kernels.run("%matplotlib inline\nimport matplotlib.pyplot as plt")
+    task = await begin(kernels, "plt.plot([1, 2])\n" + BUSY + "plt.title('mine')")
+    await kernels.service.variables("work.ipynb")
+    (kernels.root / "go").touch()
+    run = await task
+    assert [output for output in run.outputs if "image/png" in output.get("data", {})]
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_a_running_cell_may_ask_for_input_as_before(kernels: KernelPlace, allowed: bool) -> None:
+    kernel_id = await kernels.start()
+    client = kernels.manager.get_kernel(kernel_id).client()
+    client.start_channels()
+    try:
+        await client.wait_for_ready(timeout=60)
+        code = BUSY.replace("print('on', flush=True)", "open('on', 'w').close()") + "print(input('Name? '))"
+        cell = client.execute(code, allow_stdin=allowed)
+        await until(lambda: (kernels.root / "on").exists())
+        await kernels.service.variables("work.ipynb")
+        (kernels.root / "go").touch()
+        if allowed:
+            assert (await client.get_stdin_msg(timeout=60))["content"]["prompt"] == "Name? "
+            client.input("Ada")
+        while (reply := await client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != cell:
+            pass
+        assert reply["content"]["status"] == ("ok" if allowed else "error")
+        assert reply["content"].get("ename") == (None if allowed else "StdinNotImplementedError")
+    finally:
+        client.stop_channels()
+
+
+async def test_output_of_a_thread_still_goes_to_the_cell_that_started_it(kernels: KernelPlace) -> None:
+    await kernels.start()
+    code = """
+import threading, os, time
+def later():
+    while not os.path.exists('go'): time.sleep(0.01)
+    print('from the thread', flush=True)
+thread = threading.Thread(target=later); thread.start()
+print('on', flush=True)
+while not os.path.exists('looked'): time.sleep(0.01)
+"""
+    task = await begin(kernels, code + "thread.join()")
+    (kernels.root / "looked").touch()
+    await kernels.service.variables("work.ipynb")
+    (kernels.root / "go").touch()
+    assert "from the thread" in (await task).outputs[0]["text"]
+
+
+async def test_a_pattern_and_a_limit_choose_what_is_told(kernels: KernelPlace) -> None:
+    code = "for n in range(20): globals()[f'col_{n}'] = n\nother = 1.5\ndel n\nText = 'a'"
+    found = await look(kernels, code, pattern="col_1*")
+    assert set(found) == {"col_1", *(f"col_{n}" for n in range(10, 20))}
+    assert set(told(await kernels.service.variables("work.ipynb", "TEX"))) == {"Text"}
+    few = await kernels.service.variables("work.ipynb", most=3)
+    assert [variable.name for variable in few.variables] == ["Text", "other", "col_19"]
+    assert few.left_out == {"int": 19}
+
+
+async def test_what_is_named_like_a_secret_shows_its_type_and_length_alone(kernels: KernelPlace) -> None:
+    code = """
+api_key = "hunter2-hunter2"
+db_password = b"hunter2"
+config = {"token": "hunter2", "user": "ada", "nested": {"client_secret": "hunter2"}}
+passwords = ["hunter2"]
+max_tokens = 512
+class Settings: pass
+settings = Settings(); settings.password = "hunter2"
+def connect(password="hunter2"): pass
+import pandas as pd
+users = pd.DataFrame({"password": ["hunter2"], "name": ["ada"]})
+"""
+    found = await look(kernels, code, functions=True)
+    assert found["api_key"].summary == "hidden, length 15"
+    assert found["api_key"].type == "str"
+    assert found["max_tokens"].summary == "512"
+    names = ["api_key", "config", "config['nested']", "config['token']", "passwords", "settings", "settings.password"]
+    names += ["connect", "users", "users['password']"]
+    seen = {name: str(await kernels.service.inspect("work.ipynb", name)) for name in names}
+    assert "hunter2" not in f"{seen}{found}"
+    assert "ada" in seen["config"]
+    assert "ada" in seen["users"]
+
+
+async def test_what_the_user_registered_with_ipython_is_not_in_the_way(kernels: KernelPlace) -> None:
+    code = """
+import ast
+shell = get_ipython()
+shell.display_formatter.formatters['text/plain'].for_type(str, lambda *a: 1 / 0)
+shell.display_formatter.formatters['text/html'].for_type(str, lambda *a: 'x')
+calls = []
+shell.events.register('post_execute', lambda: calls.append('after'))
+exec = eval = len = str = print
+x = 41
+"""
+    found = await look(kernels, code)
+    assert found["x"].summary == "41"
+    assert (await kernels.run("calls.clear()")).status == "ok"
+    before = await kernels.value("calls.copy()")
+    await kernels.service.variables("work.ipynb")
+    assert before == "['after']"
+    assert await kernels.value("calls.copy()") == "['after', 'after']"
+
+
+async def test_kernels_that_cannot_be_looked_into_say_why(kernels: KernelPlace) -> None:
+    with pytest.raises(NotebookError, match="no running kernel") as caught:
+        await kernels.service.variables("work.ipynb")
+    assert caught.value.code == "no_kernel"
+    assert not await kernels.server_app.session_manager.list_sessions()
+    await kernels.run("x = 1")
+    await kernels.service.variables("work.ipynb")
+    await kernels.service.restart("work.ipynb")
+    assert (await kernels.service.variables("work.ipynb")).variables == ()
