@@ -25,6 +25,16 @@ done
 [ -e "$settings/notification.jupyterlab-settings" ] ||
     echo '{"fetchNews": "false", "checkForUpdates": false}' >"$settings/notification.jupyterlab-settings"
 
+# The development environment has jupyter-collaboration for its tests. One person works here, so it is off; who wants it
+# changes these files.
+mkdir -p "$home/config/labconfig"
+[ -e "$home/config/jupyter_server_config.json" ] ||
+    echo '{"ServerApp": {"jpserver_extensions": {"jupyter_server_fileid": false, "jupyter_server_ydoc": false}}}' \
+        >"$home/config/jupyter_server_config.json"
+[ -e "$home/config/labconfig/page_config.json" ] ||
+    echo '{"disabledExtensions": {"@jupyter/collaboration-extension": true, "@jupyter/docprovider-extension": true}}' \
+        >"$home/config/labconfig/page_config.json"
+
 arguments=(--ServerApp.root_dir="$home/notebooks" --LabApp.default_url=/lab/tree/welcome.ipynb)
 if [ "$(id -u)" -eq 0 ]; then
     arguments+=(--allow-root)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-SERVER_EXTENSIONS = ("jupyter_server_ydoc",)
+SERVER_EXTENSIONS = ("jupyter_server_fileid", "jupyter_server_ydoc")
 LAB_EXTENSIONS = ("@jupyter/collaboration-extension", "@jupyter/docprovider-extension")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -28,10 +29,12 @@ from onyx_jupyter.protocols import (
     NotebookView,
     Place,
     RestoreCell,
+    SetOutputs,
 )
 
 _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
+_READINGS = 3
 
 
 class _Answer(BaseModel):
@@ -53,8 +56,12 @@ class _TabKernel(_Answer):
 
 
 class _Read(_Answer):
+    """A part of the cells: `next` is the index of the first one missing, `order` stands for all their ids."""
+
     cells: tuple[_TabCell, ...]
     kernel: _TabKernel | None = None
+    next: int | None = None
+    order: str = ""
 
 
 class _TabAfter(_Answer):
@@ -91,19 +98,24 @@ class BrowserBackend:
         self._answer_s = answer_s
         self._progress_every_s = progress_every_s
 
-    async def read(self, path: str) -> NotebookView:
-        answer = await self._ask(path, "notebook.read", {}, _Read)
-        kernel = answer.kernel or _TabKernel()
-        return NotebookView(
-            path=path,
-            cells=tuple(
-                Cell(c.id, c.cell_type, c.source, cell_hash(c.source), c.execution_count, c.outputs, c.metadata)
-                for c in answer.cells
-            ),
-            backend="browser",
-            kernel_name=kernel.name,
-            kernel_status=kernel.status,
-        )
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        """In as many parts as it takes, since a frame has its limits; once more where cells moved meanwhile."""
+        for _ in range(_READINGS):
+            parts = [await self._read_part(path, 0, in_full)]
+            while (at := parts[-1].next) is not None and parts[-1].order == parts[0].order:
+                parts.append(await self._read_part(path, at, in_full))
+            if parts[-1].order == parts[0].order:
+                kernel = parts[0].kernel or _TabKernel()
+                cells = tuple(
+                    Cell(c.id, c.cell_type, c.source, cell_hash(c.source), c.execution_count, c.outputs, c.metadata)
+                    for part in parts
+                    for c in part.cells
+                )
+                return NotebookView(path, cells, "browser", kernel.name, kernel.status)
+        raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
+
+    async def _read_part(self, path: str, start: int, in_full: Collection[str]) -> _Read:
+        return await self._ask(path, "notebook.read", {"from": start, "inFull": list(in_full)}, _Read)
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """The tab checks and changes in one step; what a change makes of a cell is not sent back, but known here."""
@@ -121,7 +133,7 @@ class BrowserBackend:
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         """Without a time limit: a cell may run for hours, and the tab's going away ends the wait."""
-        asked = asyncio.ensure_future(self._ask(path, "notebook.run", {"cellId": cell_id}, _Run, timeout_s=None))
+        asked = asyncio.ensure_future(self._run(path, cell_id))
         elapsed_s = 0.0
         try:
             while not (await asyncio.wait({asked}, timeout=self._progress_every_s))[0]:
@@ -139,6 +151,24 @@ class BrowserBackend:
             before=answer.before,
             outputs_left_out=answer.outputs_left_out,
         )
+
+    async def _run(self, path: str, cell_id: str) -> _Run:
+        """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
+        run_key = uuid.uuid4().hex
+        params = {"cellId": cell_id, "runKey": run_key}
+        try:
+            return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
+        except NotebookError as error:
+            gone = error
+        while gone.code == "tab_gone":
+            await self._tabs.settled(path)
+            try:
+                return await self._ask(path, "notebook.join", {"runKey": run_key}, _Run, timeout_s=None)
+            except NotebookError as error:
+                if error.code in ("not_open", "no_run"):
+                    break
+                gone = error
+        raise gone
 
     async def _interrupt(self, path: str) -> None:
         with contextlib.suppress(NotebookError):  # a tab that has gone cannot be stopped from here
@@ -173,11 +203,15 @@ def _sent(change: CellChange) -> dict[str, Any]:
             check_cell(cell)
             return {"kind": "insert", "cell": cell, "place": _place(change.place)}
         case EditCell():
+            check_cell({"cell_type": "code", "source": change.source})
             return {"kind": "edit", "cellId": change.cell_id, "source": change.source, "baseHash": change.base_hash}
         case DeleteCell():
             return {"kind": "delete", "cellId": change.cell_id, "baseHash": change.base_hash}
         case MoveCell():
             return {"kind": "move", "cellId": change.cell_id, "place": _place(change.place)}
+        case SetOutputs():
+            shown = {"outputs": list(change.outputs), "executionCount": change.execution_count}
+            return {"kind": "outputs", "cellId": change.cell_id, **shown}
         case RestoreCell():
             check_cell(change.cell)
             return {"kind": "restore", "cell": dict(change.cell), "baseHash": change.base_hash}

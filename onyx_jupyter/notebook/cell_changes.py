@@ -9,10 +9,11 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard, get_args
+from typing import get_args
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import cell_hash, index_of, no_cell, source_of, stale
+from onyx_jupyter.notebook.cells import cell_hash, index_of, is_unicode, no_cell, source_of, stale
+from onyx_jupyter.notebook.output_limits import count_chars
 from onyx_jupyter.protocols import (
     After,
     AppliedChange,
@@ -25,6 +26,7 @@ from onyx_jupyter.protocols import (
     NbCell,
     Place,
     RestoreCell,
+    SetOutputs,
 )
 
 MAX_CARRIED_CHARS = 1_500_000
@@ -88,7 +90,7 @@ def carried_out(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
 def carried(cell: NbCell) -> tuple[NbCell, bool]:
     """A cell to hand around, and whether what it shows was too large for that: then those keys are missing."""
     shown = [cell[key] for key in ("outputs", "attachments") if key in cell]
-    if _chars(shown, MAX_CARRIED_CHARS) <= MAX_CARRIED_CHARS:
+    if count_chars(shown, MAX_CARRIED_CHARS) <= MAX_CARRIED_CHARS:
         return cell, False
     return {key: value for key, value in cell.items() if key not in _SHOWN}, True
 
@@ -104,6 +106,10 @@ def after_change(change: CellChange, cell_id: str, before: NbCell | None) -> NbC
             return before
         case RestoreCell():
             return _restored(change.cell, cell_id, before or {})
+        case SetOutputs():
+            metadata = {**(before or {}).get("metadata", {}), "trusted": True}
+            shown = {"outputs": [dict(output) for output in change.outputs], "execution_count": change.execution_count}
+            return {**(before or {}), "metadata": metadata, **shown}
         case DeleteCell():
             return None
 
@@ -112,6 +118,8 @@ def check_cell(cell: NbCell) -> None:
     """Raises: NotebookError (bad_cell) where nbformat 4.5 would not have it."""
     if cell.get("cell_type") not in get_args(CellType):
         raise _bad_cell(f"its type is {cell.get('cell_type')!r}, and not one of {', '.join(get_args(CellType))}")
+    if not is_unicode(source_of(cell)):
+        raise _bad_cell("its source holds half of a character (a lone surrogate), which no file can hold")
     wrong = [key for key, kind in _KINDS.items() if key in cell and not isinstance(cell[key], kind)]
     if wrong:
         raise _bad_cell(f"its {wrong[0]} is of the wrong kind")
@@ -136,8 +144,15 @@ class _Planning:
             case InsertCell():
                 return self._insert(change)
             case EditCell() | DeleteCell():
+                if isinstance(change, EditCell):
+                    check_cell({"cell_type": "code", "source": change.source})
                 at, cell = self._find(change.cell_id)
                 self._check_base(change.cell_id, cell, change.base_hash)
+                return self._replace(change, at, change.cell_id, cell)
+            case SetOutputs():
+                at, cell = self._find(change.cell_id)
+                if cell["cell_type"] != "code":
+                    raise NotebookError("not_code", f"Cell {change.cell_id} of {self._path} is no code cell any more.")
                 return self._replace(change, at, change.cell_id, cell)
             case RestoreCell():
                 check_cell(change.cell)
@@ -224,27 +239,9 @@ def _whole(cell: NbCell, cell_id: str) -> NbCell:
 
 def _restored(cell: NbCell, cell_id: str, now: NbCell) -> NbCell:
     """That cell; what it does not name stays as it is now."""
-    kept = {key: now[key] for key in ("metadata", *_SHOWN) if key in now and key not in cell}
+    kept = {key: now[key] for key in ("source", "metadata", *_SHOWN) if key in now and key not in cell}
     return _whole({**kept, **cell}, cell_id)
 
 
 def _bad_cell(reason: str) -> NotebookError:
     return NotebookError("bad_cell", f"This is no notebook cell: {reason}.")
-
-
-def _chars(value: Any, enough: int) -> int:
-    """About how long a JSON value is; counting ends where it is more than `enough`."""
-    if isinstance(value, str):
-        return len(value)
-    if not _is_container(value):
-        return 8
-    count = 0
-    for part in (*value.keys(), *value.values()) if isinstance(value, Mapping) else value:
-        count += _chars(part, enough - count)
-        if count > enough:
-            break
-    return count
-
-
-def _is_container(value: Any) -> TypeGuard[Mapping[str, Any] | Sequence[Any]]:
-    return isinstance(value, (Mapping, list, tuple))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.output_limits import OutputLimits
 from onyx_jupyter.protocols import Cell
 
 _HASH_CHARS = 16
@@ -27,6 +28,15 @@ def source_of(cell: Mapping[str, Any]) -> str:
     return source if isinstance(source, str) else "".join(source)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a file or a message can hold it; half of a surrogate pair is in neither."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def cell_ids(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     """An id for each nbformat cell: its own, else (none, or used before) one derived from its source.
 
@@ -44,6 +54,25 @@ def cell_ids(cells: Iterable[Mapping[str, Any]]) -> list[str]:
         used.add(cell_id)
         ids.append(cell_id)
     return ids
+
+
+def cell_views(cells: Iterable[Mapping[str, Any]], in_full: Collection[str]) -> tuple[Cell, ...]:
+    """nbformat cells, each with its id, as they are shown to whoever reads them."""
+    limits = OutputLimits()
+    return tuple(_view(cell, limits, in_full) for cell in cells)
+
+
+def _view(cell: Mapping[str, Any], limits: OutputLimits, in_full: Collection[str]) -> Cell:
+    source = source_of(cell)
+    return Cell(
+        id=cell["id"],
+        cell_type=cell["cell_type"],
+        source=source,
+        hash=cell_hash(source),
+        execution_count=cell.get("execution_count"),
+        outputs=limits.limited(cell.get("outputs") or (), in_full=cell["id"] in in_full),
+        metadata=cell.get("metadata") or {},
+    )
 
 
 def index_of(ids: Sequence[str], cell_id: str, path: str) -> int:

@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.cell_runs import CellRuns
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms, Rooms
 from onyx_jupyter.notebook.contents_backend import ContentsBackend
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
-from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, Notebooks, NotebookView
+from onyx_jupyter.notebook.renames import Renames
+from onyx_jupyter.notebook.room_backend import RoomBackend
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, NotebookView
 from onyx_jupyter.security.drive_folders import DriveFolders
 
 T = TypeVar("T")
 
 # Codes by which a backend says that nothing was done because another one is right by now.
-_ELSEWHERE = ("not_open", "open_in_tab")
+_ELSEWHERE = ("not_open", "open_in_tab", "no_room", "open_in_room")
 _CHOICES = 3
 
 
 class Backend(Protocol):
     """One way to a notebook that exists; the methods are those of `Notebooks`."""
 
-    async def read(self, path: str) -> NotebookView: ...
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView: ...
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
+
+
+class BrowserRuns(Backend, Protocol):
+    """A backend that runs cells itself: through a tab, in which widgets and questions of the cell work as ever."""
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun: ...
 
 
+class Creates(Backend, Protocol):
+    """A backend that makes notebooks."""
+
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView: ...
+
+
 class DocumentService:
-    """Notebooks by path and cell id: through the tab that has one open, else as a file."""
+    """Notebooks by path and cell id: through the tab that has one open, else the room that has, else as a file."""
 
-    def __init__(self, tabs: BrowserTabs, paths: NotebookPaths, *, browser: Backend, contents: Notebooks) -> None:
+    def __init__(
+        self,
+        tabs: BrowserTabs,
+        rooms: Rooms,
+        paths: NotebookPaths,
+        renames: Renames,
+        *,
+        browser: BrowserRuns,
+        room: Backend,
+        contents: Creates,
+        kernel_manager: Any,
+        sessions: KernelSessions,
+    ) -> None:
         self._tabs = tabs
+        self._rooms = rooms
         self._paths = paths
+        self._renames = renames
         self._browser = browser
+        self._room = room
         self._contents = contents
+        self._runs = CellRuns(kernel_manager, sessions, self.apply, self._is_watched)
 
-    async def read(self, path: str) -> NotebookView:
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
-        return await self._at(path, lambda backend, name: backend.read(name), again_after=("tab_gone",))
+        return await self._at(path, lambda backend, name: backend.read(name, in_full), again_after=("tab_gone",))
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         return await self._at(path, lambda backend, name: backend.apply(name, changes))
@@ -52,7 +82,12 @@ class DocumentService:
         return await self._contents.create(self._paths.canonical(path), cells, kernel_name)
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        return await self._at(path, lambda backend, name: backend.run_cell(name, cell_id, progress))
+        async def run(backend: Backend, name: str) -> CellRun:
+            if backend is self._browser:
+                return await self._browser.run_cell(name, cell_id, progress)
+            return await self._runs.run(await backend.read(name), cell_id, progress)
+
+        return await self._at(path, run)
 
     async def _at(
         self, path: str, operation: Callable[[Backend, str], Awaitable[T]], again_after: tuple[str, ...] = ()
@@ -65,12 +100,20 @@ class DocumentService:
             try:
                 return await operation(backend, name)
             except NotebookError as error:
-                if error.code not in (*_ELSEWHERE, *again_after) or not choices_left:
+                moved = self._renames.path_now(name) if error.code == "not_found" else None
+                if moved is not None and choices_left:
+                    name = moved
+                elif error.code not in (*_ELSEWHERE, *again_after) or not choices_left:
                     raise
 
     async def _choose(self, path: str) -> Backend:
         await self._tabs.settled(path)
-        return self._browser if self._tabs.tab_with(path) is not None else self._contents
+        if self._tabs.tab_with(path) is not None:
+            return self._browser
+        return self._room if self._rooms.has(path) else self._contents
+
+    def _is_watched(self, path: str) -> bool:
+        return self._tabs.tab_with(path) is not None or self._rooms.has(path)
 
 
 def document_service(
@@ -78,10 +121,21 @@ def document_service(
 ) -> DocumentService:
     """The service over a running Jupyter server's own managers; `contents_manager` in the place of its own."""
     sessions = kernel_sessions(server_app, paths)
-    contents = ContentsBackend(
-        contents_manager or server_app.contents_manager, server_app.kernel_manager, sessions, tabs
+    rooms = CollaborationRooms(server_app, paths)
+    renames = Renames(paths)
+    contents = contents_manager or server_app.contents_manager
+    renames.listen(contents)
+    return DocumentService(
+        tabs,
+        rooms,
+        paths,
+        renames,
+        browser=BrowserBackend(tabs),
+        room=RoomBackend(rooms, sessions),
+        contents=ContentsBackend(contents, sessions, tabs, rooms),
+        kernel_manager=server_app.kernel_manager,
+        sessions=sessions,
     )
-    return DocumentService(tabs, paths, browser=BrowserBackend(tabs), contents=contents)
 
 
 def kernel_sessions(server_app: Any, paths: NotebookPaths) -> KernelSessions:

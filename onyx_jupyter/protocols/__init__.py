@@ -46,6 +46,7 @@ from onyx_jupyter.protocols.notebooks import (
     NotebookView,
     Place,
     RestoreCell,
+    SetOutputs,
 )
 from onyx_jupyter.protocols.sessions import (
     Block,
@@ -102,6 +103,7 @@ __all__ = [
     "RestoreCell",
     "Said",
     "Sessions",
+    "SetOutputs",
     "TextDelta",
     "ToolPreview",
     "Transcript",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -87,14 +87,23 @@ class MoveCell:
 class RestoreCell:
     """Source, outputs, execution count and metadata as they once were, under the same id and in place.
 
-    What `cell` does not name (a key that is missing) stays as it is now.
+    What `cell` does not name (a key that is missing) stays as it is now; `id` and `cell_type` have to be there.
     """
 
     cell: NbCell
     base_hash: str | None = None
 
 
-CellChange = InsertCell | EditCell | DeleteCell | MoveCell | RestoreCell
+@dataclass(frozen=True, slots=True)
+class SetOutputs:
+    """What running the cell has put out, here: as after a run, the outputs are trusted, and the source stays."""
+
+    cell_id: str
+    outputs: tuple[Mapping[str, Any], ...]
+    execution_count: int | None
+
+
+CellChange = InsertCell | EditCell | DeleteCell | MoveCell | RestoreCell | SetOutputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +140,11 @@ class CellRun:
 class Notebooks(Protocol):
     """Notebooks by path (as in the file browser) and cell id, whether open in a tab or not."""
 
-    async def read(self, path: str) -> NotebookView:
-        """Raises: NotebookError (not_found, not_notebook)."""
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        """All cells; their outputs shortened and without images, except for those of the cells `in_full`.
+
+        Raises: NotebookError (not_found, not_notebook, too_large).
+        """
         ...
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:

@@ -21,6 +21,8 @@ class FakeTab:
         self.tabs = tabs
         self.asked: list[ClientRequest] = []
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
+        self.runs: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self.cells_in_a_frame = 1_000
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
         self.was_asked = asyncio.Event()
@@ -66,7 +68,7 @@ class FakeTab:
             raise NotebookError("not_open", "not open here")
         match action:
             case "notebook.read":
-                return {"cells": cells, "kernel": {"name": "python3", "status": "idle"}}
+                return self._read(cells, params["from"])
             case "notebook.apply":
                 changed = copy.deepcopy(cells)
                 done = [_apply(changed, change) for change in params["changes"]]
@@ -75,10 +77,21 @@ class FakeTab:
                 cells[:] = changed
                 return {"changes": done}
             case "notebook.run":
-                return await self._run(cells[_index(cells, params["cellId"])])
+                self.runs[params["runKey"]] = asyncio.ensure_future(self._run(cells[_index(cells, params["cellId"])]))
+                return await asyncio.shield(self.runs[params["runKey"]])
+            case "notebook.join":
+                if params["runKey"] not in self.runs:
+                    raise NotebookError("no_run", "this page has not run it")
+                return await asyncio.shield(self.runs[params["runKey"]])
             case _:
                 self._interrupted.set()
                 return {"ok": True}
+
+    def _read(self, cells: list[dict[str, Any]], start: int) -> dict[str, Any]:
+        end = start + self.cells_in_a_frame
+        order = " ".join(cell["id"] for cell in cells)
+        part = {"cells": cells[start:end], "order": order, "next": end if end < len(cells) else None}
+        return {**part, "kernel": {"name": "python3", "status": "idle"}}
 
     async def _run(self, cell: dict[str, Any]) -> dict[str, Any]:
         if cell["cellType"] != "code":
@@ -118,6 +131,9 @@ def _apply(cells: list[dict[str, Any]], change: dict[str, Any]) -> dict[str, Any
     match kind:
         case "edit":
             cell["source"] = change["source"]
+        case "outputs":
+            cell |= {"outputs": change["outputs"], "executionCount": change["executionCount"]}
+            cell["metadata"]["trusted"] = True
         case "restore":
             cells[at] = _from_nb({**_nb_cell(cell), **change["cell"]})
         case _:

@@ -10,7 +10,7 @@ from onyx_jupyter.notebook.cells import cell_hash
         ("", "e3b0c44298fc1c14"),
         ("x = 1", "8ff436def1451285"),
         ("é😀", "1184d1f608158eea"),
-        ("half \ud83d pair", "4b3b24b753b9b32b"),
+        ("one\r\ntwo\t\u2028", "9bc1e17136dc0678"),
     ],
 )
 def test_the_hash_is_that_of_the_tab(source: str, expected: str) -> None:

@@ -159,9 +159,7 @@ async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_r
     assert len(await server.session_manager.list_sessions()) == 1
 
 
-async def test_outputs_are_handed_back_when_a_tab_opens_the_notebook_during_the_run(
-    server: Any, jp_root_dir: Path
-) -> None:
+async def test_outputs_go_into_the_tab_that_opens_the_notebook_during_the_run(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('end')"
     write_notebook(path, [cell("a", wait)])
@@ -170,13 +168,25 @@ async def test_outputs_are_handed_back_when_a_tab_opens_the_notebook_during_the_
     running = asyncio.Event()
     task = asyncio.ensure_future(service.run_cell("n.ipynb", "a", lambda line: line == "on" and running.set()))
     await running.wait()
-    FakeTab(tabs).show("n.ipynb", [tab_cell("a", wait)])
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [tab_cell("a", wait)])
     (jp_root_dir / "go").touch()
     run = await task
     assert run.outputs[0]["text"] == "on\nend\n"
-    assert run.note is not None
-    assert "open in a browser tab" in run.note
+    assert run.note is None
+    assert tab.notebooks["n.ipynb"][0]["outputs"] == list(run.outputs)
     assert path.read_bytes() == before
+
+
+async def test_outputs_that_find_no_notebook_any_more_are_handed_back_with_the_reason(
+    server: Any, jp_root_dir: Path
+) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "import os; os.remove('n.ipynb'); print('gone')")])
+    service, _ = service_over(server)
+    run = await service.run_cell("n.ipynb", "a", quiet)
+    assert run.outputs[0]["text"] == "gone\n"
+    assert run.note is not None
+    assert run.note.startswith("The outputs are not in the notebook: n.ipynb cannot be read")
 
 
 async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server: Any, jp_root_dir: Path) -> None:

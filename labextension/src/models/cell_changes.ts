@@ -7,7 +7,10 @@ import type { ISharedCell, ISharedNotebook, SharedCell, YNotebook } from '@jupyt
 import { carry, cellOf, patchSource, restoreCell, wholeCell } from './cell_content';
 import type { NbCell } from './cell_content';
 import { cellHash } from './cell_hash';
+import { MAX_ANSWER_BYTES, jsonBytes } from './frame_size';
 import { ActionError } from './notebook_bridge';
+
+const MINOR_WITH_IDS = 5;
 
 export type Place = 'start' | 'end' | { after: string };
 
@@ -16,7 +19,8 @@ export type CellChange =
   | { kind: 'edit'; cellId: string; source: string; baseHash: string | null }
   | { kind: 'delete'; cellId: string; baseHash: string | null }
   | { kind: 'move'; cellId: string; place: Place }
-  | { kind: 'restore'; cell: NbCell; baseHash: string | null };
+  | { kind: 'restore'; cell: NbCell; baseHash: string | null }
+  | { kind: 'outputs'; cellId: string; outputs: unknown[]; executionCount: number | null };
 
 /** What a change did: the cell as it was (without what is too large to be sent), and where it stood. */
 export interface AppliedChange extends Record<string, unknown> {
@@ -42,11 +46,20 @@ export function applyChanges(model: ISharedNotebook, changes: readonly CellChang
   if (model.cells.length > 0 && planning.order.length === 0) {
     throw new ActionError('would_empty', 'The change would remove all cells of the notebook.');
   }
+  const applied = steps.map(step => step.applied);
+  if (jsonBytes(applied) > MAX_ANSWER_BYTES) {
+    throw new ActionError('too_large', 'These are too many changes at once. Make them in smaller steps.');
+  }
   const { undoManager } = model as YNotebook;
   undoManager.stopCapturing();
-  model.transact(() => carryOut(model, steps));
+  model.transact(() => {
+    carryOut(model, steps);
+    if (model.nbformat === 4 && model.nbformat_minor < MINOR_WITH_IDS) {
+      (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // else saving drops the ids by which cells are known
+    }
+  });
   undoManager.stopCapturing();
-  return steps.map(step => step.applied);
+  return applied;
 }
 
 /** The notebook as it would be after the changes until now. */
@@ -68,6 +81,8 @@ class Planning {
         return this._replace(change, change.cellId, cell => ({ ...cell, source: change.source }));
       case 'restore':
         return this._replace(change, change.cell.id, cell => wholeCell({ ...cell, ...change.cell }));
+      case 'outputs':
+        return this._replace(change, change.cellId, cell => withOutputs(cell, change));
       case 'delete':
         return this._replace(change, change.cellId, () => null);
       default:
@@ -102,7 +117,7 @@ class Planning {
   }
 
   private _replace(
-    { kind, baseHash }: { kind: CellChange['kind']; baseHash: string | null },
+    { kind, baseHash = null }: { kind: CellChange['kind']; baseHash?: string | null },
     cellId: string,
     become: (cell: NbCell) => NbCell | null
   ): Step {
@@ -150,7 +165,18 @@ class Planning {
 
   private readonly _cells: ReadonlyMap<string, ISharedCell>;
   private readonly _changed = new Map<string, NbCell>();
-  private readonly _budget = { chars: 1_500_000 };
+  private readonly _budget = { bytes: 1_500_000 };
+}
+
+function withOutputs(
+  cell: NbCell,
+  { outputs, executionCount }: { outputs: unknown[]; executionCount: number | null }
+): NbCell {
+  if (cell.cell_type !== 'code') {
+    throw new ActionError('not_code', `Cell ${cell.id} is no code cell any more.`);
+  }
+  const metadata = { ...(cell.metadata as object), trusted: true };
+  return wholeCell({ ...cell, metadata, outputs, execution_count: executionCount });
 }
 
 /** Within a transaction the model's own list of cells stands still, so that a list of our own goes along. */
@@ -162,7 +188,7 @@ function carryOut(model: ISharedNotebook, steps: readonly Step[]): void {
       patchSource(shared, cell.source);
       continue;
     }
-    if (shared && cell && kind === 'restore' && shared.cell_type === cell.cell_type) {
+    if (shared && cell && (kind === 'restore' || kind === 'outputs') && shared.cell_type === cell.cell_type) {
       restoreCell(shared, cell);
       continue;
     }

@@ -4,7 +4,7 @@ import type { IAttachments, IOutput } from '@jupyterlab/nbformat';
 import { JSONExt } from '@lumino/coreutils';
 import type { PartialJSONObject } from '@lumino/coreutils';
 
-import { countChars } from './output_limits';
+import { countChars, jsonBytes } from './frame_size';
 import { textPatch } from './text_patch';
 
 /** A whole cell as nbformat 4.5 has it. */
@@ -40,13 +40,14 @@ export function cellOf(shared: ISharedCell): NbCell {
  * The cell for one frame, and whether what it shows was too large for what is left of `budget`: then those keys are
  * missing.
  */
-export function carry(cell: NbCell, budget: { chars: number }): [NbCell, boolean] {
+export function carry(cell: NbCell, budget: { bytes: number }): [NbCell, boolean] {
   const { outputs, attachments, execution_count, ...rest } = cell;
-  const needed = countChars([outputs, attachments], budget.chars);
-  if (needed > budget.chars) {
+  const shown = [outputs, attachments];
+  const needed = countChars(shown, budget.bytes) > budget.bytes ? Infinity : jsonBytes(shown);
+  if (needed > budget.bytes) {
     return [rest, true];
   }
-  budget.chars -= needed;
+  budget.bytes -= needed;
   return [cell, false];
 }
 

@@ -1,27 +1,29 @@
 /**
  * What the assistant may do to a notebook that is open in this tab: through the tab's own model, so that a person sees
- * it live and can undo it. It shows no dialog, moves no selection and takes no focus.
+ * it live and can undo it. It shows no dialog and, unless it is asked to show a cell, takes no focus.
  */
-import type { ISharedCodeCell } from '@jupyter/ydoc';
-import type { ISessionContext } from '@jupyterlab/apputils';
-import type { Cell } from '@jupyterlab/cells';
+import type { ISharedNotebook, YBaseCell } from '@jupyter/ydoc';
+import type { IBaseCellMetadata } from '@jupyterlab/nbformat';
 import type { INotebookCellExecutor, INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { UUID } from '@lumino/coreutils';
 
-import type { OpenNotebook } from '../protocol/wire';
 import { applyChanges } from './cell_changes';
 import type { CellChange } from './cell_changes';
-import { carry, cellOf, isCode } from './cell_content';
+import { CellRuns } from './cell_runs';
 import { ActionError } from './notebook_bridge';
 import type { Action, Params } from './notebook_bridge';
-import { READ_LIMITS, RUN_LIMITS, limitOutputs } from './output_limits';
+import { findNotebook, serverPath } from './notebook_open';
+import { readPart } from './notebook_reading';
+import type { OpenNotebook } from '../protocol/wire';
 
-const KERNEL_TIMEOUT_MS = 60_000;
+/** Opens a notebook and shows one of its cells. */
+export type OpenCell = (path: string, cellId: string | null) => Promise<void>;
 
 /** The notebooks of this tab, the one in front marked. */
 export function openNotebooks(tracker: INotebookTracker): OpenNotebook[] {
   const found: OpenNotebook[] = [];
   tracker.forEach(panel => {
-    const path = panel.context.localPath;
+    const path = serverPath(panel.context);
     if (!found.some(other => other.path === path)) {
       found.push({ path, active: panel === tracker.currentWidget });
     }
@@ -31,19 +33,27 @@ export function openNotebooks(tracker: INotebookTracker): OpenNotebook[] {
 
 export function notebookActions(
   tracker: INotebookTracker,
-  executor: INotebookCellExecutor
+  executor: INotebookCellExecutor,
+  openCell: OpenCell
 ): Readonly<Record<string, Action>> {
   const open = (params: Params) => openPanel(tracker, text(params, 'path'));
+  const runs = new CellRuns(executor);
   return {
-    'notebook.read': async params => read(await open(params)),
+    'notebook.read': async params => read(await open(params), params),
     'notebook.apply': async params => apply(await open(params), params.changes as CellChange[]),
-    'notebook.run': async params => run(await open(params), text(params, 'cellId'), executor),
-    'notebook.interrupt': async params => interrupt(await open(params))
+    'notebook.run': async params =>
+      runs.run(await open(params), text(params, 'cellId'), text(params, 'runKey')),
+    'notebook.join': async params => runs.join(text(params, 'runKey')),
+    'notebook.interrupt': async params => interrupt(await open(params)),
+    'notebook.open': async params => {
+      await openCell(text(params, 'path'), params.cellId == null ? null : text(params, 'cellId'));
+      return { ok: true };
+    }
   };
 }
 
 async function openPanel(tracker: INotebookTracker, path: string): Promise<NotebookPanel> {
-  const panel = tracker.find(candidate => candidate.context.localPath === path);
+  const panel = findNotebook(tracker, path);
   if (!panel) {
     throw new ActionError('not_open', `${path} is not open in this tab.`);
   }
@@ -51,21 +61,27 @@ async function openPanel(tracker: INotebookTracker, path: string): Promise<Noteb
   if (panel.isDisposed || !panel.context.model) {
     throw new ActionError('not_open', `${path} was closed.`);
   }
+  giveUniqueIds(panel.context.model.sharedModel);
   return panel;
 }
 
-function read(panel: NotebookPanel): Record<string, unknown> {
-  const budget = { chars: READ_LIMITS.totalChars };
-  const cells = panel.context.model.sharedModel.cells.map(cell => ({
-    id: cell.getId(),
-    cellType: cell.cell_type,
-    source: cell.getSource(),
-    executionCount: isCode(cell) ? cell.execution_count : null,
-    outputs: isCode(cell) ? limitOutputs(cell.getOutputs(), READ_LIMITS, budget) : [],
-    metadata: cell.getMetadata()
-  }));
+/** A cell is addressed by its id. A file in which two have the same is opened as it is. */
+function giveUniqueIds(model: ISharedNotebook): void {
+  const seen = new Set<string>();
+  for (const cell of model.cells) {
+    if (seen.has(cell.getId())) {
+      const shared = cell as unknown as YBaseCell<IBaseCellMetadata>;
+      model.transact(() => shared.ymodel.set('id', UUID.uuid4()), false);
+    }
+    seen.add(cell.getId());
+  }
+}
+
+function read(panel: NotebookPanel, params: Params): Record<string, unknown> {
+  const inFull = new Set(params.inFull as string[]);
   const kernel = panel.sessionContext.session?.kernel;
-  return { cells, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
+  const part = readPart(panel.context.model.sharedModel, params.from as number, inFull);
+  return { ...part, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
 }
 
 function apply(panel: NotebookPanel, changes: CellChange[]): Record<string, unknown> {
@@ -87,86 +103,9 @@ function show(panel: NotebookPanel, cellId: string): void {
   }
 }
 
-async function run(
-  panel: NotebookPanel,
-  cellId: string,
-  executor: INotebookCellExecutor
-): Promise<Record<string, unknown>> {
-  cellIndex(panel, cellId);
-  const cell = panel.content.widgets.find(widget => widget.model.id === cellId);
-  if (!cell || cell.model.type !== 'code') {
-    throw new ActionError('not_code', 'Only a code cell can be run.');
-  }
-  await ensureKernel(panel);
-  const shared = cell.model.sharedModel as ISharedCodeCell;
-  const [before, outputsLeftOut] = carry(cellOf(shared), { chars: 1_000_000 });
-  const ended = await execute(panel, cell, executor);
-  const outputs = cell.isDisposed ? [] : limitOutputs(shared.getOutputs(), RUN_LIMITS);
-  const failed = outputs.some(output => output.output_type === 'error');
-  return {
-    status: failed ? 'error' : ended ? 'ok' : 'aborted',
-    executionCount: cell.isDisposed ? null : shared.execution_count,
-    outputs,
-    before,
-    outputsLeftOut
-  };
-}
-
-/** As the run button does it, so that outputs, prompt and timing appear where they belong. True when it ran through. */
-async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCellExecutor): Promise<boolean> {
-  const notebook = panel.content;
-  let succeeded = false;
-  try {
-    await executor.runCell({
-      cell,
-      notebook: panel.context.model,
-      notebookConfig: notebook.notebookConfig,
-      sessionContext: panel.sessionContext,
-      onCellExecuted: ({ success }) => {
-        succeeded = success;
-      },
-      onCellExecutionScheduled: () => undefined
-    });
-  } catch {
-    // The error is among the outputs; one that is not there means that the run was called off.
-    return false;
-  }
-  return succeeded;
-}
-
-async function ensureKernel(panel: NotebookPanel): Promise<void> {
-  const context: ISessionContext = panel.sessionContext;
-  if (!context.isReady && !context.hasNoKernel) {
-    await within(context.ready, KERNEL_TIMEOUT_MS);
-  }
-  if (context.hasNoKernel) {
-    const named = panel.context.model.sharedModel.getMetadata('kernelspec') as { name?: string } | undefined;
-    await context.specsManager.ready;
-    const known = context.specsManager.specs?.kernelspecs ?? {};
-    if (!named?.name || !(named.name in known)) {
-      throw new ActionError('no_kernel', 'The notebook has no kernel. Choose one at its top right.');
-    }
-    await within(context.changeKernel({ name: named.name }), KERNEL_TIMEOUT_MS);
-  }
-  if (context.isTerminating || context.hasNoKernel) {
-    throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
-  }
-  if (context.pendingInput) {
-    throw new ActionError('no_kernel', 'The kernel waits for input in another cell.');
-  }
-}
-
 async function interrupt(panel: NotebookPanel): Promise<Record<string, unknown>> {
   await panel.sessionContext.session?.kernel?.interrupt();
   return { ok: true };
-}
-
-function cellIndex(panel: NotebookPanel, cellId: string): number {
-  const index = panel.context.model.sharedModel.cells.findIndex(cell => cell.getId() === cellId);
-  if (index < 0) {
-    throw new ActionError('no_cell', `The notebook has no cell ${cellId}.`);
-  }
-  return index;
 }
 
 function text(params: Params, name: string): string {
@@ -175,19 +114,4 @@ function text(params: Params, name: string): string {
     throw new ActionError('bad_request', `${name} has to be text.`);
   }
   return value;
-}
-
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ActionError('no_kernel', 'The kernel did not start in time.')),
-      timeoutMs
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -4,12 +4,15 @@
  */
 import type { IDisposable } from '@lumino/disposable';
 
+import { MAX_FRAME_BYTES, jsonBytes } from './frame_size';
 import type { EventFrame } from '../protocol/frames';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { ClientError, OpenNotebook } from '../protocol/wire';
 
 export type Params = Record<string, unknown>;
 export type Action = (params: Params) => Promise<Record<string, unknown>>;
+
+type Outcome = { result: Record<string, unknown> } | { error: ClientError };
 
 /** A refusal with a code that the server knows (`ClientError` in the wire types). */
 export class ActionError extends Error {
@@ -77,7 +80,7 @@ export class NotebookBridge implements IDisposable {
   }
 
   private async _answer(requestId: string, action: string, params: Params): Promise<void> {
-    const answer = { requestId, ...(await this._outcome(action, params)) };
+    const answer = { requestId, ...fitting(await this._outcome(action, params)) };
     if (this._isDisposed) {
       return;
     }
@@ -88,10 +91,7 @@ export class NotebookBridge implements IDisposable {
     }
   }
 
-  private async _outcome(
-    action: string,
-    params: Params
-  ): Promise<{ result: Record<string, unknown> } | { error: ClientError }> {
+  private async _outcome(action: string, params: Params): Promise<Outcome> {
     try {
       if (!Object.hasOwn(this.actions, action)) {
         throw new ActionError('bad_request', `This version of the Onyx extension does not know ${action}.`);
@@ -108,4 +108,12 @@ export class NotebookBridge implements IDisposable {
 
   private _told: string | null = null;
   private _isDisposed = false;
+}
+
+/** An answer that is too large for a frame would end the connection; none should be, and one that is says so. */
+function fitting(outcome: Outcome): Outcome {
+  if (jsonBytes(outcome) <= MAX_FRAME_BYTES - 4096) {
+    return outcome;
+  }
+  return { error: { code: 'too_large', message: 'The answer is too large to be sent.', data: null } };
 }

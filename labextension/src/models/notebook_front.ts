@@ -7,6 +7,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ContextItem } from '../protocol/wire';
 import { cellItem, lastError } from './notebook_context';
 
+import { serverPath } from './notebook_open';
+
 export class NotebookFront implements IDisposable {
   /** Without a tracker (Notebook 7's file list) there is never a notebook in front. */
   constructor(private readonly tracker: INotebookTracker | null) {
@@ -19,7 +21,8 @@ export class NotebookFront implements IDisposable {
   }
 
   get path(): string | null {
-    return this.tracker?.currentWidget?.context.localPath ?? null;
+    const panel = this.tracker?.currentWidget;
+    return panel ? serverPath(panel.context) : null;
   }
 
   /** Whether it goes along with the next message. */

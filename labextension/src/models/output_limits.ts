@@ -1,6 +1,8 @@
 /** Outputs of a cell made to fit into one frame of the socket: long text is cut, what is too large is left out. */
 import type { IOutput } from '@jupyterlab/nbformat';
 
+import { countChars, jsonBytes, wellFormed } from './frame_size';
+
 export interface OutputLimits {
   /** Longest text of one value. */
   textChars: number;
@@ -10,8 +12,8 @@ export interface OutputLimits {
   totalChars: number;
 }
 
-export const READ_LIMITS: OutputLimits = { textChars: 20_000, dataChars: 0, totalChars: 2_000_000 };
-export const RUN_LIMITS: OutputLimits = { textChars: 200_000, dataChars: 1_500_000, totalChars: 3_000_000 };
+export const READ_LIMITS: OutputLimits = { textChars: 20_000, dataChars: 0, totalChars: 1_000_000 };
+export const FULL_LIMITS: OutputLimits = { textChars: 200_000, dataChars: 1_500_000, totalChars: 2_500_000 };
 
 /** A copy of the outputs within these limits; `budget` is shared by the calls that give the same object. */
 export function limitOutputs(
@@ -22,32 +24,26 @@ export function limitOutputs(
   return outputs.map(output => limitValue(output, limits, budget, '') as IOutput);
 }
 
-/** About how long a JSON value is; counting ends where it is more than `enough`. */
-export function countChars(value: unknown, enough: number): number {
-  if (typeof value === 'string') {
-    return value.length;
-  }
-  if (typeof value !== 'object' || value === null) {
-    return 8;
-  }
-  let count = 0;
-  for (const [key, part] of Object.entries(value)) {
-    count += key.length + countChars(part, enough - count);
-    if (count > enough) {
-      break;
-    }
-  }
-  return count;
+/** In full if that takes no more than so many bytes, else shortened as for reading. */
+export function fullOutputs(outputs: readonly IOutput[], maxBytes: number): IOutput[] {
+  const full = limitOutputs(outputs, FULL_LIMITS);
+  return jsonBytes(full) <= maxBytes ? full : limitOutputs(outputs, READ_LIMITS, { chars: maxBytes / 6 });
 }
 
 function limitValue(value: unknown, limits: OutputLimits, budget: { chars: number }, name: string): unknown {
+  if (Array.isArray(value) && value.length && value.every(item => typeof item === 'string')) {
+    return name === 'traceback'
+      ? [limitText(value.join('\n'), limits, budget, name)]
+      : limitText(value.join(''), limits, budget, name);
+  }
   if (typeof value === 'string') {
     return limitText(value, limits, budget, name);
   }
+  if (name.includes('/')) {
+    return limitData(value, limits, budget, name);
+  }
   if (Array.isArray(value)) {
-    return value.every(item => typeof item === 'string')
-      ? limitText(value.join(name === 'traceback' ? '\n' : ''), limits, budget, name)
-      : value.map(item => limitValue(item, limits, budget, name));
+    return value.map(item => limitValue(item, limits, budget, name));
   }
   if (typeof value === 'object' && value !== null) {
     const pairs = Object.entries(value)
@@ -58,16 +54,34 @@ function limitValue(value: unknown, limits: OutputLimits, budget: { chars: numbe
   return value;
 }
 
+/** JSON of some program: whole or not at all. */
+function limitData(value: unknown, limits: OutputLimits, budget: { chars: number }, name: string): unknown {
+  const most = mostChars(limits, budget, name);
+  const needed = countChars(value, most);
+  if (needed > most) {
+    return '';
+  }
+  budget.chars -= needed;
+  return value;
+}
+
 function limitText(text: string, limits: OutputLimits, budget: { chars: number }, name: string): string {
-  const isData = name.includes('/') && !name.startsWith('text/') && name !== 'application/json';
-  const most = Math.min(isData ? limits.dataChars : limits.textChars, Math.max(0, budget.chars));
+  const most = mostChars(limits, budget, name);
   if (text.length <= most) {
     budget.chars -= text.length;
-    return text;
+    return wellFormed(text);
   }
-  if (isData || most === 0) {
+  if (isData(name) || most === 0) {
     return '';
   }
   budget.chars -= most;
-  return `${text.slice(0, most)}\n… ${text.length - most} more characters`;
+  return wellFormed(`${text.slice(0, most)}\n… ${text.length - most} more characters`);
+}
+
+function mostChars(limits: OutputLimits, budget: { chars: number }, name: string): number {
+  return Math.min(isData(name) ? limits.dataChars : limits.textChars, Math.max(0, Math.floor(budget.chars)));
+}
+
+function isData(name: string): boolean {
+  return name.includes('/') && !name.startsWith('text/') && name !== 'application/json';
 }

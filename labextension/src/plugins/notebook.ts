@@ -4,9 +4,14 @@ import { INotebookCellExecutor, INotebookTracker, runCell } from '@jupyterlab/no
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { notebookActions, openNotebooks } from '../models/notebook_actions';
+import type { OpenCell } from '../models/notebook_actions';
 import { NotebookBridge } from '../models/notebook_bridge';
+import { openCell } from '../models/notebook_open';
 import { NotebookFront } from '../models/notebook_front';
 import { INotebookFront, IOnyxConnection } from '../tokens';
+
+/** Opens a notebook and brings one of its cells to the front. */
+export const SHOW_CELL = 'onyx:show-cell';
 
 export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
   id: 'onyx-jupyter:notebook',
@@ -16,20 +21,36 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
   requires: [IOnyxConnection],
   optional: [INotebookTracker, INotebookCellExecutor],
   activate: (
-    _: JupyterFrontEnd,
+    app: JupyterFrontEnd,
     { client }: IOnyxConnection,
     tracker: INotebookTracker | null,
     executor: INotebookCellExecutor | null
   ): INotebookFront => {
     const front = new NotebookFront(tracker);
     if (tracker) {
-      const actions = notebookActions(tracker, executor ?? { runCell });
+      const show: OpenCell = (path, cellId) => openCell(app, tracker, path, cellId);
+      addShowCell(app, show);
+      const actions = notebookActions(tracker, executor ?? { runCell }, show);
       const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker));
       announceChanges(tracker, bridge);
     }
     return front;
   }
 };
+
+/** What links to cells run: `{ path, cellId }`. */
+function addShowCell(app: JupyterFrontEnd, show: OpenCell): void {
+  app.commands.addCommand(SHOW_CELL, {
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { path: { type: 'string' }, cellId: { type: 'string' } },
+        required: ['path']
+      }
+    },
+    execute: ({ path, cellId }) => show(String(path), cellId == null ? null : String(cellId))
+  });
+}
 
 function announceChanges(tracker: INotebookTracker, bridge: NotebookBridge): void {
   const announce = () => bridge.announce();

@@ -38,7 +38,8 @@ class ClientShows(Wire):
 class ClientError(Wire):
     """Why a tab could not do it.
 
-    Codes: not_open, no_cell, stale, cell_exists, would_empty, no_kernel, not_code, bad_request, internal.
+    Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, bad_request,
+    internal.
     """
 
     code: str
@@ -53,7 +54,7 @@ class ClientRespondParams(Wire):
 
 
 class ClientRequest(Wire):
-    """Asked of one tab alone. Actions: notebook.read, .apply, .run and .interrupt."""
+    """Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt and .open."""
 
     request_id: str
     action: str

@@ -49,7 +49,7 @@ class NotebookReadTool(Tool[NotebookReadArguments]):
 
     async def run(self, arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
         path = _api_path(arguments.path, context)
-        view = await context.notebooks.read(path)
+        view = await context.notebooks.read(path, arguments.cell_ids or ())
         for cell_id in arguments.cell_ids or ():
             find_cell(view.cells, cell_id, path)
         fitting = max(500, context.max_result_chars - _NOTE_CHARS)

@@ -31,7 +31,8 @@ _LEVELS = (
 
 def notebook_text(view: NotebookView, cell_ids: Sequence[str] | None, max_chars: int) -> tuple[str, bool]:
     """The text, and whether something was left out. It exceeds `max_chars` only by its own notes."""
-    where = {"browser": "open in a browser tab", "contents": "not open"}.get(view.backend, view.backend)
+    places = {"browser": "open in a browser tab", "room": "open in a collaboration room", "contents": "not open"}
+    where = places.get(view.backend, view.backend)
     kernel = f"kernel {view.kernel_name or 'none'} ({view.kernel_status or 'not started'})"
     header = f"{view.path}: {len(view.cells)} cells, {kernel}, {where}"
     numbered = [(n, cell) for n, cell in enumerate(view.cells, 1) if cell_ids is None or cell.id in cell_ids]

@@ -1,0 +1,126 @@
+/** Runs cells of open notebooks as the run button does, and remembers how the last ones went. It shows no dialog. */
+import type { ISharedCodeCell } from '@jupyter/ydoc';
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook';
+
+import { carry, cellOf } from './cell_content';
+import { MAX_ANSWER_BYTES } from './frame_size';
+import { ActionError } from './notebook_bridge';
+import { fullOutputs } from './output_limits';
+
+const KERNEL_TIMEOUT_MS = 60_000;
+const MOST_REMEMBERED = 50;
+const MAX_BEFORE_BYTES = 1_000_000;
+
+type Outcome = Promise<Record<string, unknown>>;
+
+export class CellRuns {
+  constructor(private readonly executor: INotebookCellExecutor) {}
+
+  /** Runs it, under a key by which its outcome can be asked for again after a break of the connection. */
+  run(panel: NotebookPanel, cellId: string, runKey: string): Outcome {
+    const outcome = run(panel, cellId, this.executor);
+    outcome.catch(() => undefined); // whoever joins gets it
+    this._outcomes.set(runKey, outcome);
+    if (this._outcomes.size > MOST_REMEMBERED) {
+      this._outcomes.delete(this._outcomes.keys().next().value as string);
+    }
+    return outcome;
+  }
+
+  /** The outcome of a run that this page has begun. */
+  join(runKey: string): Outcome {
+    const outcome = this._outcomes.get(runKey);
+    if (!outcome) {
+      throw new ActionError('no_run', 'This page has not run it.');
+    }
+    return outcome;
+  }
+
+  private readonly _outcomes = new Map<string, Outcome>();
+}
+
+async function run(panel: NotebookPanel, cellId: string, executor: INotebookCellExecutor): Outcome {
+  const cell = panel.content.widgets.find(widget => widget.model.id === cellId);
+  if (!cell) {
+    throw new ActionError('no_cell', `The notebook has no cell ${cellId}.`);
+  }
+  if (cell.model.type !== 'code') {
+    throw new ActionError('not_code', 'Only a code cell can be run.');
+  }
+  await ensureKernel(panel);
+  const shared = cell.model.sharedModel as ISharedCodeCell;
+  const [before, outputsLeftOut] = carry(cellOf(shared), { bytes: MAX_BEFORE_BYTES });
+  const ended = await execute(panel, cell, executor);
+  const outputs = cell.isDisposed
+    ? []
+    : fullOutputs(shared.getOutputs(), MAX_ANSWER_BYTES - 2 * MAX_BEFORE_BYTES);
+  const failed = outputs.some(output => output.output_type === 'error');
+  return {
+    status: failed ? 'error' : ended ? 'ok' : 'aborted',
+    executionCount: cell.isDisposed ? null : shared.execution_count,
+    outputs,
+    before,
+    outputsLeftOut
+  };
+}
+
+/** As the run button does it, so that outputs, prompt and timing appear where they belong. True when it ran through. */
+async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCellExecutor): Promise<boolean> {
+  const notebook = panel.content;
+  let succeeded = false;
+  try {
+    await executor.runCell({
+      cell,
+      notebook: panel.context.model,
+      notebookConfig: notebook.notebookConfig,
+      sessionContext: panel.sessionContext,
+      onCellExecuted: ({ success }) => {
+        succeeded = success;
+      },
+      onCellExecutionScheduled: () => undefined
+    });
+  } catch {
+    // The error is among the outputs; one that is not there means that the run was called off.
+    return false;
+  }
+  return succeeded;
+}
+
+async function ensureKernel(panel: NotebookPanel): Promise<void> {
+  const context: ISessionContext = panel.sessionContext;
+  if (!context.isReady && !context.hasNoKernel) {
+    await within(context.ready, KERNEL_TIMEOUT_MS);
+  }
+  if (context.hasNoKernel) {
+    const named = panel.context.model.sharedModel.getMetadata('kernelspec') as { name?: string } | undefined;
+    await context.specsManager.ready;
+    const known = context.specsManager.specs?.kernelspecs ?? {};
+    if (!named?.name || !(named.name in known)) {
+      throw new ActionError('no_kernel', 'The notebook has no kernel. Choose one at its top right.');
+    }
+    await within(context.changeKernel({ name: named.name }), KERNEL_TIMEOUT_MS);
+  }
+  if (context.isTerminating || context.hasNoKernel) {
+    throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
+  }
+  if (context.pendingInput) {
+    throw new ActionError('no_kernel', 'The kernel waits for input in another cell.');
+  }
+}
+
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ActionError('no_kernel', 'The kernel did not start in time.')),
+      timeoutMs
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,91 @@
+import { YNotebook } from '@jupyter/ydoc';
+import type { PartialJSONObject } from '@lumino/coreutils';
+import { describe, expect, it } from 'vitest';
+
+import { MAX_FRAME_BYTES, jsonBytes, wellFormed } from '../src/models/frame_size';
+import { ActionError } from '../src/models/notebook_bridge';
+import { readPart } from '../src/models/notebook_reading';
+import type { NotebookPart } from '../src/models/notebook_reading';
+import { FULL_LIMITS, READ_LIMITS, limitOutputs } from '../src/models/output_limits';
+
+const NONE: ReadonlySet<string> = new Set();
+
+function notebook(...cells: { source: string; outputs?: unknown[] }[]): YNotebook {
+  const data = cells.map(({ source, outputs = [] }, index) => ({
+    ...{ id: `c${index}`, cell_type: 'code' as const, source, metadata: {}, execution_count: null },
+    outputs: outputs as never[]
+  }));
+  return YNotebook.create({ data: { cells: data, metadata: {}, nbformat: 4, nbformat_minor: 5 } });
+}
+
+function readAll(model: YNotebook): NotebookPart[] {
+  const parts = [readPart(model, 0, NONE)];
+  for (let next = parts[0].next; next !== null; next = parts[parts.length - 1].next) {
+    parts.push(readPart(model, next, NONE));
+  }
+  return parts;
+}
+
+const stream = (text: string) => ({ output_type: 'stream', name: 'stdout', text });
+const display = (data: PartialJSONObject) => ({ output_type: 'display_data', metadata: {}, data });
+
+describe('readPart', () => {
+  it('gives a large notebook in parts that each fit into a frame, whatever its text is', () => {
+    const model = notebook(...Array.from({ length: 1200 }, (_, n) => ({ source: `数学 ${n} `.repeat(700) })));
+    const parts = readAll(model);
+    expect(parts.length).toBeGreaterThan(2);
+    expect(Math.max(...parts.map(jsonBytes))).toBeLessThan(MAX_FRAME_BYTES);
+    expect(parts.flatMap(part => part.cells.map(cell => cell.id))).toEqual(
+      model.cells.map(cell => cell.getId())
+    );
+    expect(new Set(parts.map(part => part.order)).size).toBe(1);
+    model.deleteCell(0);
+    expect(readPart(model, 0, NONE).order).not.toBe(parts[0].order);
+  });
+
+  it('stays small beside an output of 200 MB', () => {
+    const model = notebook({ source: 'a', outputs: [stream('x'.repeat(200_000_000))] }, { source: 'b' });
+    const part = readPart(model, 0, new Set(['c0']));
+    expect(part.next).toBeNull();
+    expect(jsonBytes(part)).toBeLessThan(1_000_000);
+    expect(JSON.stringify(part.cells[0])).toContain('more characters');
+  });
+
+  it('names a cell that no frame can carry', () => {
+    const model = notebook({ source: 'a' }, { source: 'é'.repeat(3_000_000) });
+    expect(() => readPart(model, 0, NONE)).toThrow(ActionError);
+    expect(() => readPart(model, 0, NONE)).toThrow('Cell 2 (c1) is too large');
+  });
+
+  it('gives pictures of those cells alone that were asked for in full', () => {
+    const picture = display({ 'image/png': 'cG5n', 'text/plain': '<Figure>' });
+    const model = notebook({ source: 'a', outputs: [picture] }, { source: 'b', outputs: [picture] });
+    const shown = readPart(model, 0, new Set(['c1'])).cells.map(cell => JSON.stringify(cell.outputs));
+    expect(shown[0]).not.toContain('cG5n');
+    expect(shown[0]).toContain('<Figure>');
+    expect(shown[1]).toContain('cG5n');
+  });
+});
+
+describe('limitOutputs', () => {
+  it('keeps a traceback a list, as nbformat has it', () => {
+    const error = { output_type: 'error', ename: 'E', evalue: 'e', traceback: ['one', 'two'] };
+    expect(limitOutputs([error], READ_LIMITS)[0].traceback).toEqual(['one\ntwo']);
+  });
+
+  it('leaves out what a program drew and is too large, whole, and keeps what is small', () => {
+    const plot = display({
+      'application/vnd.plot+json': { points: Array(500_000).fill(1.5) },
+      'text/plain': 'Plot'
+    });
+    expect(limitOutputs([plot], FULL_LIMITS)[0].data).toEqual({ 'text/plain': 'Plot' });
+    const small = display({ 'application/json': { answer: [42] } });
+    expect(limitOutputs([small], READ_LIMITS)).toEqual([small]);
+  });
+
+  it('cuts no character in two', () => {
+    const [cut] = limitOutputs([stream('x' + '😀'.repeat(20_000))], READ_LIMITS);
+    expect(/\p{Surrogate}/u.test(cut.text as string)).toBe(false);
+    expect(wellFormed('half \ud83d pair')).toBe('half \ufffd pair');
+  });
+});

@@ -1,0 +1,104 @@
+"""Runs a cell in its notebook's kernel from here, where no browser tab does it, and puts its outputs into the notebook.
+
+It never chooses where the notebook is: outputs go wherever it is open at that moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.cells import find_cell
+from onyx_jupyter.notebook.kernel_run import KernelRun
+from onyx_jupyter.notebook.kernel_sessions import KernelSessions
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NotebookView, SetOutputs
+
+Apply = Callable[[str, Sequence[CellChange]], Awaitable[tuple[AppliedChange, ...]]]
+_SHOW_EVERY_S = 0.5
+
+
+class CellRuns:
+    """Over one server's kernels; `apply` changes a notebook, and `is_watched` says whether somebody has it open."""
+
+    def __init__(
+        self, kernel_manager: Any, sessions: KernelSessions, apply: Apply, is_watched: Callable[[str], bool]
+    ) -> None:
+        self._kernels = kernel_manager
+        self._sessions = sessions
+        self._apply = apply
+        self._is_watched = is_watched
+
+    async def run(self, view: NotebookView, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+        """Until the cell has ended; whoever has the notebook open sees the outputs come.
+
+        Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died); what had come until then is kept.
+        """
+        path = view.path
+        cell = find_cell(view.cells, cell_id, path)
+        if cell.cell_type != "code":
+            raise NotebookError("not_code", f"Cell {cell_id} of {path} is a {cell.cell_type} cell: nothing to run.")
+        kernel_id = await self._sessions.find_or_start(path, view.kernel_name)
+        shown = _Shown(path, cell_id, KernelRun(self._kernels, kernel_id, progress), self._apply, self._is_watched)
+        try:
+            async with shown.live():
+                result = await shown.execution.run(cell.source)
+        except (asyncio.CancelledError, NotebookError):
+            if shown.execution.outputs:
+                await shown.keep()
+            raise
+        note = await shown.keep()
+        return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out)
+
+
+class _Shown:
+    """One execution, and what of it stands in the notebook."""
+
+    def __init__(
+        self, path: str, cell_id: str, execution: KernelRun, apply: Apply, is_watched: Callable[[str], bool]
+    ) -> None:
+        self.execution = execution
+        self.before: Any = None
+        self.left_out = False
+        self._path = path
+        self._cell_id = cell_id
+        self._apply = apply
+        self._is_watched = is_watched
+        self._last: SetOutputs | None = None
+
+    async def keep(self) -> str | None:
+        """Puts what has come into the notebook; where that cannot be, the reason in words."""
+        try:
+            await self._show()
+        except NotebookError as error:
+            return f"The outputs are not in the notebook: {error}"
+        return None
+
+    @contextlib.asynccontextmanager
+    async def live(self) -> AsyncIterator[None]:
+        """Meanwhile, what comes is shown to those who have the notebook open; a file is not written for it."""
+        showing = asyncio.create_task(self._show_again_and_again(), name="onyx live outputs")
+        try:
+            yield
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+
+    async def _show_again_and_again(self) -> None:
+        while True:
+            if self._is_watched(self._path):
+                with contextlib.suppress(NotebookError):  # the last one says why it cannot be
+                    await self._show()
+            await asyncio.sleep(_SHOW_EVERY_S)
+
+    async def _show(self) -> None:
+        change = SetOutputs(self._cell_id, self.execution.outputs, self.execution.execution_count)
+        if change == self._last:
+            return
+        (made,) = await self._apply(self._path, [change])
+        if self._last is None:
+            self.before, self.left_out = made.before, made.outputs_left_out
+        self._last = change

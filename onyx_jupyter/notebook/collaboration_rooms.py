@@ -1,0 +1,90 @@
+"""The rooms in which jupyter-collaboration has notebooks open. It never opens one, and does not need that package."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.paths import NotebookPaths
+
+_EXTENSION = "jupyter_server_ydoc"
+_PREFIX = "json:notebook:"
+_READY_S = 15.0
+_POLL_S = 0.05
+
+
+class Rooms(Protocol):
+    """The live rooms of notebooks."""
+
+    def has(self, path: str) -> bool:
+        """Whether the notebook is open in a room."""
+        ...
+
+    async def document(self, path: str) -> Any:
+        """The shared `YNotebook` itself, loaded, and nobody in the middle of replacing its content.
+
+        Raises: NotebookError (no_room, room_not_ready).
+        """
+        ...
+
+
+class CollaborationRooms:
+    """Those of a Jupyter server. Without jupyter-collaboration there are none.
+
+    A room is found by the paths of those that are live, so that asking indexes no file and creates no room: a room
+    made by anybody but a front end may hold each cell twice.
+    """
+
+    def __init__(self, server_app: Any, paths: NotebookPaths) -> None:
+        self._server = server_app
+        self._paths = paths
+
+    def has(self, path: str) -> bool:
+        return self._room_id(path) is not None
+
+    async def document(self, path: str) -> Any:
+        try:
+            async with asyncio.timeout(_READY_S):
+                return await self._ready_document(path)
+        except TimeoutError:
+            raise NotebookError(
+                "room_not_ready", f"{path} is open for working together, and has not loaded for {_READY_S:g} s."
+            ) from None
+
+    async def _ready_document(self, path: str) -> Any:
+        """A registered room may not have read its file yet: an edit would be lost, or replace the file."""
+        while True:
+            room_id = self._room_id(path)
+            extension = self._extension()
+            if room_id is None or extension is None:
+                raise NotebookError("no_room", f"{path} is in no room any more.")
+            room = extension.ywebsocket_server.rooms.get(room_id)
+            document = await extension.get_document(room_id=room_id, copy=False) if room else None
+            if document is not None and getattr(room, "ready", True) and not _is_loading(room):
+                return document
+            await asyncio.sleep(_POLL_S)
+
+    def _room_id(self, path: str) -> str | None:
+        extension = self._extension()
+        file_ids = self._server.web_app.settings.get("file_id_manager")
+        if extension is None or file_ids is None:
+            return None
+        wanted = self._paths.canonical(path)
+        for room_id in list(extension.ywebsocket_server.rooms):
+            if isinstance(room_id, str) and room_id.startswith(_PREFIX):
+                found = file_ids.get_path(room_id.removeprefix(_PREFIX))
+                if found is not None and self._paths.canonical(found) == wanted:
+                    return room_id
+        return None
+
+    def _extension(self) -> Any:
+        """The collaboration extension once it runs; its server is made when the handlers are."""
+        apps = self._server.extension_manager.extension_apps.get(_EXTENSION) or ()
+        return next((app for app in apps if hasattr(app, "ywebsocket_server")), None)
+
+
+def _is_loading(room: Any) -> bool:
+    """Whether the room's content is being replaced from its file at this moment."""
+    lock = getattr(room, "_update_lock", None)
+    return isinstance(lock, asyncio.Lock) and lock.locked()

@@ -1,0 +1,107 @@
+"""Works on a notebook that is open in a collaboration room: in its shared document, which all who are there see.
+
+It never touches the file: the room saves itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, overload
+
+from onyx_jupyter.notebook.cell_changes import Step, plan
+from onyx_jupyter.notebook.cells import cell_ids, cell_views
+from onyx_jupyter.notebook.collaboration_rooms import Rooms
+from onyx_jupyter.notebook.kernel_sessions import KernelSessions
+from onyx_jupyter.notebook.shared_cells import edit_source, restore_cell
+from onyx_jupyter.protocols import AppliedChange, CellChange, EditCell, NbCell, NotebookView
+
+_MINOR_WITH_IDS = 5
+
+
+class RoomBackend:
+    """Notebooks with a live room; where there is none, every call raises NotebookError (no_room)."""
+
+    def __init__(self, rooms: Rooms, sessions: KernelSessions) -> None:
+        self._rooms = rooms
+        self._sessions = sessions
+
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        session = await self._sessions.find(path)
+        document = await self._rooms.document(path)
+        metadata = _meta(document).get("metadata")
+        kernelspec = (metadata or {}).get("kernelspec") or {}
+        return NotebookView(
+            path=path,
+            cells=cell_views(_Cells(document), in_full),
+            backend="room",
+            kernel_name=session.kernel_name if session else kernelspec.get("name") or None,
+            kernel_status=session.status if session else None,
+        )
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        """Nothing is awaited between looking and changing, so nobody's keystroke comes in between."""
+        document = await self._rooms.document(path)
+        cells = _Cells(document)
+        steps = plan(cells, cells.ids, changes, path)
+        with document.ydoc.transaction():
+            cells.give_ids()
+            for change, step in zip(changes, steps, strict=True):
+                _carry_out(document, change, step)
+        return tuple(step.applied for step in steps)
+
+
+class _Cells(Sequence[NbCell]):
+    """The document's cells, each converted when it is asked for, with an id of its own."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        stubs = [
+            {"id": cell.get("id"), "cell_type": cell["cell_type"], "source": str(cell["source"])}
+            for cell in document.ycells
+        ]
+        self._had = [stub["id"] for stub in stubs]
+        self.ids = cell_ids(stubs)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> NbCell: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NbCell]: ...
+
+    def __getitem__(self, index: int | slice) -> NbCell | Sequence[NbCell]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        cell: Mapping[str, Any] = self._document.get_cell(index)
+        return {**cell, "id": self.ids[index]}
+
+    def give_ids(self) -> None:
+        """Writes down the ids that cells had none of, or had twice, and a format in which the file keeps them."""
+        for at, (had, cell_id) in enumerate(zip(self._had, self.ids, strict=True)):
+            if had != cell_id:
+                self._document.ycells[at]["id"] = cell_id
+        meta = _meta(self._document)
+        if int(meta.get("nbformat_minor") or 0) < _MINOR_WITH_IDS:
+            meta["nbformat_minor"] = _MINOR_WITH_IDS
+
+
+def _carry_out(document: Any, change: CellChange, step: Step) -> None:
+    cells = document.ycells
+    if step.taken_from is not None and step.taken_from == step.put_at and step.cell is not None:
+        cell = cells[step.taken_from]
+        if isinstance(change, EditCell):
+            edit_source(cell, change.source)
+            return
+        if cell["cell_type"] == step.cell["cell_type"]:
+            restore_cell(cell, step.cell)
+            return
+    if step.taken_from is not None:
+        del cells[step.taken_from]
+    if step.put_at is not None and step.cell is not None:
+        cells.insert(step.put_at, document.create_ycell(dict(step.cell)))
+
+
+def _meta(document: Any) -> Any:
+    return document.ydoc["meta"]

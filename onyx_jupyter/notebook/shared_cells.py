@@ -1,0 +1,83 @@
+"""Changes a cell of a shared document (`YNotebook`) in place, no more of it than differs. It opens no transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.protocols import NbCell
+
+
+def edit_source(cell: Any, source: str) -> None:
+    """Replaces only what differs, so that the carets of those who type in the cell stay where they are."""
+    _patch(cell["source"], source)
+
+
+def restore_cell(cell: Any, wanted: NbCell) -> None:
+    """Makes the shared cell that one, of the same type."""
+    edit_source(cell, str(wanted["source"]))
+    _update(cell["metadata"], wanted["metadata"])
+    if wanted["cell_type"] == "code":
+        _set_outputs(cell, wanted["outputs"])
+        cell["execution_count"] = wanted["execution_count"]
+    elif wanted.get("attachments"):
+        cell["attachments"] = wanted["attachments"]
+    elif "attachments" in cell:
+        del cell["attachments"]
+
+
+def _patch(text: Any, wanted: str) -> None:
+    """A shared text counts in bytes of UTF-8."""
+    now = str(text)
+    start = _same(now, wanted)
+    end = _same(now[start:][::-1], wanted[start:][::-1])
+    gone, new = now[start : len(now) - end], wanted[start : len(wanted) - end]
+    at = len(now[:start].encode())
+    if gone:
+        del text[at : at + len(gone.encode())]
+    if new:
+        text.insert(at, new)
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _update(shared: Any, wanted: Mapping[str, Any]) -> None:
+    now = shared.to_py()
+    for key in now.keys() - wanted.keys():
+        del shared[key]
+    for key, value in wanted.items():
+        if key not in now or now[key] != value:
+            shared[key] = value
+
+
+def _set_outputs(cell: Any, wanted: Sequence[Mapping[str, Any]]) -> None:
+    """What stays the same stays; a stream that has grown gets only what is new."""
+    shared = cell["outputs"]
+    now = shared.to_py()
+    outputs = [_with_one_text(output) for output in wanted]
+    same = 0
+    while same < min(len(now), len(outputs)) and now[same] == outputs[same]:
+        same += 1
+    if same < len(outputs) and same == len(now) - 1 and _has_grown(now[same], outputs[same]):
+        _patch(shared[same]["text"], outputs[same]["text"])
+        same += 1
+    if same < len(now):
+        del shared[same:]
+    new_map, new_text = type(cell), type(cell["source"])  # so that nothing is imported that may not be there
+    for output in outputs[same:]:
+        text = {"text": new_text(output["text"])} if output["output_type"] == "stream" else {}
+        shared.append(new_map({**output, **text}))
+
+
+def _has_grown(now: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    is_stream = now.get("output_type") == wanted["output_type"] == "stream" and now.get("name") == wanted["name"]
+    return is_stream and str(wanted["text"]).startswith(str(now["text"]))
+
+
+def _with_one_text(output: Mapping[str, Any]) -> dict[str, Any]:
+    text = output.get("text")
+    return {**output, "text": "".join(text)} if isinstance(text, list) else dict(output)
