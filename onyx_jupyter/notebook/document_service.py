@@ -16,6 +16,7 @@ from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.notebook.renames import Renames
 from onyx_jupyter.notebook.room_backend import RoomBackend
+from onyx_jupyter.notebook.server_files import follow_renames
 from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, NotebookView
 from onyx_jupyter.security.drive_folders import DriveFolders
 
@@ -54,7 +55,6 @@ class DocumentService:
         tabs: BrowserTabs,
         rooms: Rooms,
         paths: NotebookPaths,
-        renames: Renames,
         *,
         browser: BrowserRuns,
         room: Backend,
@@ -65,7 +65,7 @@ class DocumentService:
         self._tabs = tabs
         self._rooms = rooms
         self._paths = paths
-        self._renames = renames
+        self._renames = Renames(paths)
         self._browser = browser
         self._room = room
         self._contents = contents
@@ -88,6 +88,10 @@ class DocumentService:
             return await self._runs.run(await backend.read(name), cell_id, progress)
 
         return await self._at(path, run)
+
+    async def renamed(self, old_path: str, new_path: str) -> None:
+        """A file or a folder has another name now; who asks for the former one is led there."""
+        self._renames.note(old_path, new_path)
 
     async def _at(
         self, path: str, operation: Callable[[Backend, str], Awaitable[T]], again_after: tuple[str, ...] = ()
@@ -122,20 +126,19 @@ def document_service(
     """The service over a running Jupyter server's own managers; `contents_manager` in the place of its own."""
     sessions = kernel_sessions(server_app, paths)
     rooms = CollaborationRooms(server_app, paths)
-    renames = Renames(paths)
     contents = contents_manager or server_app.contents_manager
-    renames.listen(contents)
-    return DocumentService(
+    service = DocumentService(
         tabs,
         rooms,
         paths,
-        renames,
         browser=BrowserBackend(tabs),
         room=RoomBackend(rooms, sessions),
         contents=ContentsBackend(contents, sessions, tabs, rooms),
         kernel_manager=server_app.kernel_manager,
         sessions=sessions,
     )
+    follow_renames(server_app.event_logger, service.renamed)
+    return service
 
 
 def kernel_sessions(server_app: Any, paths: NotebookPaths) -> KernelSessions:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onyx_jupyter.notebook.paths import NotebookPaths
 
-_CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 _MOST = 1_000
 
 
@@ -31,13 +28,3 @@ class Renames:
             elif now.startswith(f"{old}/"):
                 now = new + now.removeprefix(old)
         return None if now == path else now
-
-    def listen(self, contents_manager: Any) -> None:
-        """Takes note of the renames of that server's contents, where it tells of them."""
-        events = getattr(contents_manager, "event_logger", None)
-        if events is not None:
-            events.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._on_event)
-
-    async def _on_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        if data.get("action") == "rename" and data.get("source_path"):
-            self.note(str(data["source_path"]), str(data["path"]))

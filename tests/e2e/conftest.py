@@ -97,6 +97,15 @@ def mortal_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPath
     lab.stop()
 
 
+@pytest.fixture(scope="session")
+def together_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A server on which notebooks are open together (jupyter-collaboration)."""
+    lab = LabServer(tmp_path_factory.mktemp("together"), provider.config(), collaboration=True)
+    lab.start()
+    yield lab
+    lab.stop()
+
+
 @pytest.fixture
 def stage(provider: Stage) -> Iterator[Stage]:
     """The provider with an empty script. Afterwards: nobody asked it more than the test had planned."""

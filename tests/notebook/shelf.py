@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
@@ -26,7 +26,7 @@ class Shelf:
         self.applied: list[Sequence[CellChange]] = []
         self._runs = 0
 
-    async def read(self, path: str) -> NotebookView:
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         cells = tuple(
             Cell(
                 cell["id"],

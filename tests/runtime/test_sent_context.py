@@ -1,7 +1,7 @@
 """What a person sends along becomes text: read when it is sent, within the roots, without secrets, within a budget."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ class Shelf:
         self.released = asyncio.Event()
         self.released.set()
 
-    async def read(self, path: str) -> NotebookView:
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         self.reads.append(path)
         await self.released.wait()
         if path.removesuffix(".ipynb") not in self._notebooks:

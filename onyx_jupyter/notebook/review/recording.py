@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -213,8 +213,8 @@ class RecordedNotebooks:
         self._recorder = recorder
         self._author = author
 
-    async def read(self, path: str) -> NotebookView:
-        return await self._notebooks.read(path)
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        return await self._notebooks.read(path, in_full)
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         return await self._recorder.apply(self._author, path, changes)
