@@ -132,7 +132,7 @@ async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_on
     await client.event("chat.delta", text="One")
     steered = await client.ask("chat.send", sessionKey=key, message="2")
     queued = await client.ask("chat.send", sessionKey=key, message="3", whenBusy="followup")
-    assert (steered, queued["delivery"]) == ({"runId": first, "delivery": "steer"}, "followup")
+    assert (steered["runId"], steered["delivery"], queued["delivery"]) == (first, "steer", "followup")
     server.kill()
     await client.close()
 
