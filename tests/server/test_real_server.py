@@ -15,7 +15,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from onyx_jupyter.testing.script import Call, Hang, HttpError
-from tests.collaboration import without_collaboration
+from tests.collaboration import SERVER_EXTENSIONS, without_collaboration
 from tests.server.client import Client
 from tests.server.processes import lives
 from tests.skills.notebooks import cell, write_notebook
@@ -43,6 +43,8 @@ class RealServer:
             sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={self.port}",
             f"--ServerApp.root_dir={self.root}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
             "--ServerApp.jpserver_extensions=onyx_jupyter=True", "--debug",
+            # The line above takes the place of what the configuration says of other extensions.
+            *(f"--ServerApp.jpserver_extensions={name}=False" for name in SERVER_EXTENSIONS),
         ]  # fmt: skip
         environment = {
             **os.environ,
