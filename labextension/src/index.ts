@@ -1,6 +1,5 @@
 import { approvalsPlugin } from './plugins/approvals';
 import { cellActionsPlugin } from './plugins/cell_actions';
-import { cellCardPlugin } from './plugins/cell_card';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
@@ -12,7 +11,6 @@ export default [
   chatPlugin,
   approvalsPlugin,
   cellActionsPlugin,
-  reviewPlugin,
-  cellCardPlugin
+  reviewPlugin
 ];
 export * from './tokens';

@@ -28,6 +28,13 @@ def drive(jp_fetch):
     return ask
 
 
+async def test_the_server_starts_where_there_is_no_home_yet(connect, onyx_home):
+    shutil.rmtree(onyx_home)
+    client = await connect()
+    assert (await client.ask("health.check"))["components"]["storage"]["ok"]
+    assert onyx_home.is_dir()
+
+
 async def refused(request):
     with pytest.raises(HTTPClientError) as error:
         await request

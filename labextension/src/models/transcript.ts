@@ -21,7 +21,6 @@ interface Meta {
   runId?: string;
   context?: ContextOf[] | null;
   from?: { sessionKey: string };
-  kernel?: { name?: string; path?: string };
   model?: string;
   status?: ToolStatus;
   ok?: boolean;
@@ -90,7 +89,6 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     runId: meta.runId,
     steers: meta.steer === true ? true : undefined,
     fromSession: meta.from?.sessionKey,
-    fromNotebook: meta.kernel && (meta.kernel.path ?? meta.kernel.name ?? ''),
     mode: asMode(meta.mode)
   };
 }

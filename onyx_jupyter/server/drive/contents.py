@@ -15,6 +15,7 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
+from traitlets import validate
 
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, is_hidden
@@ -32,6 +33,15 @@ class DriveContents(AsyncLargeFileManager):
         super().__init__(
             root_dir=str(private), allow_hidden=True, checkpoints_class=DriveCheckpoints, preferred_dir="", **traits
         )
+
+    @validate("root_dir")
+    def _validate_root_dir(self, proposal: dict[str, Any]) -> str:
+        """ONYX_HOME may come only with the first start: that it is there is not asked for here."""
+        return str(proposal["value"])
+
+    @validate("preferred_dir")
+    def _validate_preferred_dir(self, proposal: dict[str, Any]) -> str:
+        return str(proposal["value"])
 
     # ── what is there ───────────────────────────────────────────────────────────────────────────────
 
