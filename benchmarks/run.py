@@ -18,7 +18,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.figures import Group, as_json, as_markdown, as_table
 
-NAMES = ("startup", "streaming", "stop", "tool_turn", "model_requests", "many_sessions", "embedded", "browser")
+NAMES = (
+    "startup",
+    "streaming",
+    "stop",
+    "tool_turn",
+    "notebook_undo",
+    "model_requests",
+    "many_sessions",
+    "embedded",
+    "browser",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
