@@ -13,3 +13,17 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
     from onyx_jupyter.server.extension import OnyxExtension
 
     return [{"module": "onyx_jupyter", "app": OnyxExtension}]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext onyx_jupyter`: `%onyx` and `%%onyx` in this kernel."""
+    from onyx_jupyter.magics.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """`%unload_ext onyx_jupyter`."""
+    from onyx_jupyter.magics.extension import unload
+
+    unload(shell)

@@ -8,6 +8,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that somebody or something answered before
 ├── OutOfTime              a run worked for longer than it may
+├── MagicError             what was asked in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
@@ -94,6 +95,18 @@ class OutOfTime(OnyxError):
     """A run worked for longer than `runtime.defaultTimeoutMs`."""
 
     code = "timeout"
+
+
+class MagicError(OnyxError):
+    """What was asked in a cell cannot be done. IPython shows the words alone: a stack would say nothing to a person."""
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython asks an error for in place of its stack."""
+        return [f"Onyx: {self}", *([self.hint] if self.hint else [])]
 
 
 class ModelError(OnyxError):

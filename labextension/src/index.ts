@@ -1,5 +1,6 @@
 import { approvalsPlugin } from './plugins/approvals';
 import { cellActionsPlugin } from './plugins/cell_actions';
+import { cellCardPlugin } from './plugins/cell_card';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
@@ -11,6 +12,7 @@ export default [
   chatPlugin,
   approvalsPlugin,
   cellActionsPlugin,
-  reviewPlugin
+  reviewPlugin,
+  cellCardPlugin
 ];
 export * from './tokens';

@@ -83,18 +83,18 @@ class RunFolder:
     def find(self, run_id: str) -> RunRecord:
         """Raises: NotFound."""
         wanted = run_id if len(run_id) == ID_CHARS and run_id.isalnum() else None
-        for path in self._newest_first() if wanted else ():
-            if path.name.startswith(f"{run_id}-") and (record := self._read(path)) is not None:
+        for stem in self._newest_first() if wanted else ():
+            if stem.startswith(f"{run_id}-") and (record := self._read(stem)) is not None:
                 return record
         raise NotFound(f"There is no run {run_id!r} of a skill.")
 
     def newest(self, name: str | None, limit: int) -> list[RunRecord]:
         """The newest first; those of one skill where it is named."""
         found: list[RunRecord] = []
-        for path in self._newest_first():
-            if name is not None and path.stem[ID_CHARS + 1 :] != name:
+        for stem in self._newest_first():
+            if name is not None and stem[ID_CHARS + 1 :] != name:
                 continue
-            record = self._read(path)
+            record = self._read(stem)
             if record is not None:
                 found.append(record)
             if len(found) >= limit:
@@ -133,24 +133,28 @@ class RunFolder:
             write_text_atomically(self.copy_path(record), json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
         self.write(record)
 
-    def _newest_first(self) -> list[Path]:
-        """One path a run: its record's, or its copy's where that is all there is."""
+    def _newest_first(self) -> list[str]:
+        """The stems of their files."""
         try:
-            names = {path.stem: path for path in sorted(self._folder.iterdir()) if path.suffix in (".ipynb", ".json")}
+            stems = {path.stem for path in self._folder.iterdir() if path.suffix in (".ipynb", ".json")}
         except FileNotFoundError:
             return []
         except OSError as error:
             log.warning("The runs in %s cannot be listed: %s", self._folder, error)
             return []
-        return [names[stem] for stem in sorted(names, reverse=True) if not stem.startswith(".")]
+        return sorted((stem for stem in stems if not stem.startswith(".")), reverse=True)
 
-    def _read(self, path: Path) -> RunRecord | None:
-        try:
-            data = json.loads(path.read_bytes())
-            return RunRecord.model_validate(data if path.suffix == ".json" else _of_copy(data))
-        except (OSError, ValueError, ValidationError) as error:
-            log.warning("The record of a run %s cannot be read: %s", path.name, error)
-            return None
+    def _read(self, stem: str) -> RunRecord | None:
+        """The record, else what the copy says."""
+        for path in (self._folder / f"{stem}.json", self._folder / f"{stem}.ipynb"):
+            try:
+                data = json.loads(path.read_bytes())
+                return RunRecord.model_validate(data if path.suffix == ".json" else _of_copy(data))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError, ValidationError, AttributeError) as error:
+                log.warning("The record of a run %s cannot be read: %s", path.name, error)
+        return None
 
 
 def _of_copy(notebook: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from onyx_jupyter.skills.parameter_types import ANY, ParameterType
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
 from onyx_jupyter.tools.registry import in_words
-from onyx_jupyter.tools.spec import Arguments, schema_of
+from onyx_jupyter.tools.spec import Arguments
 
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
@@ -51,7 +51,16 @@ def arguments_of(skill: Skill) -> type[SkillArguments]:
 
 def parameters_schema(skill: Skill) -> dict[str, Any]:
     """The JSON schema of what a skill is given."""
-    return schema_of(arguments_of(skill))
+    parameters = skill.parameters or Parameters()
+    if parameters.free_form is not None:
+        return {"type": "object", "properties": {}, "description": parameters.free_form}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {item.name: _property(item) for item in parameters.items},
+        "additionalProperties": False,
+    }
+    required = [item.name for item in parameters.items if item.required]
+    return {**schema, "required": required} if required else schema
 
 
 def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments:
@@ -82,14 +91,40 @@ def with_plain_names(arguments: SkillArguments) -> SkillArguments:
 
 def _field(parameter: Parameter) -> tuple[Any, Any]:
     facts: dict[str, Any] = {"alias": parameter.name}
-    if parameter.description:
-        facts["description"] = parameter.description
-    elif parameter.type.name == "path":
-        facts["description"] = "A path."
     if parameter.required:
         return _python_type(parameter.type), Field(**facts)
-    # A default that only running the cell gives is left out of the schema: None, which is never sent on.
+    # Where only running the cell gives the default, None stands here and is never sent on.
     return _python_type(parameter.type), Field(default=parameter.default, **facts)
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    """A default of None says nothing that leaving it out does not."""
+    about = {"description": parameter.description} if parameter.description else {}
+    if parameter.type.name == "path" and not about:
+        about = {"description": "A path."}
+    default = {"default": parameter.default} if parameter.default is not None else {}
+    return {**_type_schema(parameter.type), **default, **about}
+
+
+def _type_schema(kind: ParameterType) -> dict[str, Any]:
+    match kind.name:
+        case "any":
+            return {}
+        case "choice":
+            return {"enum": [*kind.choices, *([None] if kind.nullable else [])]}
+        case "union":
+            options = [_type_schema(option) for option in kind.options]
+            return {"anyOf": [*options, *([{"type": "null"}] if kind.nullable else [])]}
+        case "array":
+            made: dict[str, Any] = {"type": "array"} | ({"items": _type_schema(kind.item)} if kind.item else {})
+        case "object":
+            values = {"additionalProperties": _type_schema(kind.item)} if kind.item else {}
+            made = {"type": "object", **values}
+        case "path":
+            made = {"type": "string"}
+        case _:
+            made = {"type": kind.name}
+    return {"anyOf": [made, {"type": "null"}]} if kind.nullable else made
 
 
 def _python_type(kind: ParameterType) -> Any:

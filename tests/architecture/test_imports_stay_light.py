@@ -93,3 +93,21 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 
 def test_an_answer_of_a_server_of_ones_own_needs_no_heavy_library(tmp_path: Path) -> None:
     assert imported_by(ASK_A_SERVER_OF_ONES_OWN, tmp_path) & HEAVY_LIBRARIES == set()
+
+
+LOAD_MAGICS = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+before = set(sys.modules)
+shell.run_line_magic("load_ext", "onyx_jupyter")
+assert shell.find_line_magic("onyx"), "there is no %onyx"
+print(json.dumps(sorted({name.partition(".")[0] for name in set(sys.modules) - before})))
+"""
+
+
+def test_loading_the_magics_into_a_kernel_leaves_heavy_libraries_and_the_server_alone(tmp_path: Path) -> None:
+    imported = imported_by(LOAD_MAGICS, tmp_path)
+    assert "websocket" in imported
+    assert imported & (HEAVY_LIBRARIES | {"fastjsonschema", "jupyter_server", "pydantic", "tornado"}) == set()

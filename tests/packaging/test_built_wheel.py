@@ -1,5 +1,6 @@
 """The wheel in dist/ installs into a plain environment, and both halves are on without any configuration."""
 
+import hashlib
 import json
 import os
 import re
@@ -158,3 +159,13 @@ def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, Any]
         except urllib.error.URLError:
             time.sleep(0.2)  # nobody listens yet
     raise AssertionError(f"no answer from the server within {START_TIMEOUT_S} s")
+
+
+def test_packaged_skills_are_as_the_installer_recorded_them(
+    plain_environment: Path, environment: dict[str, str]
+) -> None:
+    look = "import json; from onyx_jupyter.skills.packaged import recorded_hashes; print(json.dumps(recorded_hashes()))"
+    recorded = json.loads(printed_by([str(plain_environment / "bin/python"), "-c", look], environment))
+    folder = ROOT / "notebooks/skills"
+    shipped = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    assert recorded == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in shipped.items()}

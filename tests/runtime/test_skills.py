@@ -4,11 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
 from onyx_jupyter.testing.script import Call
 from tests.runtime.house import House
-from tests.skills.notebooks import cell, write_notebook, write_text_skill
+from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
 from tests.waiting import until
 
 
@@ -229,4 +232,87 @@ async def test_an_agent_without_the_family_has_no_skills(tmp_path, skills):
     await house.run(await house.session())
     assert "# Skills" not in house.model.requests[0].system
     assert house.onyx.agent(None).problems == ()
+    await house.close()
+
+
+def record(house: House, run_id: str, owner: Owner) -> RunRecord:
+    """A run as a server left it."""
+    made = RunRecord(
+        run_id=run_id,
+        skill="count",
+        skill_hash="0" * 64,
+        skill_path="count.ipynb",
+        parameters={},
+        started_at="2026-01-31T12:00:00.000Z",
+        by="user:ada",
+        owner=owner,
+    )
+    folder = RunFolder(house.home.runs)
+    folder.write(made)
+    kept = notebook([cell("1")])
+    kept["metadata"]["onyx"] = {"run": made.plain()}
+    folder.copy_path(made).write_text(json.dumps(kept))
+    return made
+
+
+async def test_what_a_dead_server_left_running_is_marked_and_a_living_one_keeps_its_runs(tmp_path):
+    house = House(tmp_path)
+    this = psutil.Process()
+    gone = record(house, "0" * 26, Owner(pid=this.pid, started=this.create_time() - 3600))  # its number is taken anew
+    alive = record(house, "1" * 26, Owner(pid=this.ppid(), started=psutil.Process(this.ppid()).create_time()))
+    await house.onyx.ready()
+    history = await house.onyx.skills.runs.history(None, 5)
+    assert {made.run_id: made.status for made in history} == {gone.run_id: "interrupted", alive.run_id: "running"}
+    copy = RunFolder(house.home.runs).notebook(gone)
+    assert copy["metadata"]["onyx"]["run"]["status"] == "interrupted"
+    assert copy["metadata"]["onyx"]["run"]["finishedAt"]
+    await house.close()
+
+
+async def test_a_record_that_is_lost_or_damaged_is_read_from_its_copy(tmp_path):
+    house = House(tmp_path)
+    await house.onyx.ready()
+    lost, damaged, gone = (record(house, number * 26, Owner(pid=1, started=0.0)) for number in "123")
+    (house.home.runs / f"{lost.stem}.json").unlink()
+    (house.home.runs / f"{damaged.stem}.json").write_text("{")
+    (house.home.runs / f"{gone.stem}.json").write_text("{")
+    (house.home.runs / f"{gone.stem}.ipynb").write_text("[]")
+    history = await house.onyx.skills.runs.history("count", 5)
+    assert [item.run_id for item in history] == [damaged.run_id, lost.run_id]
+    await house.close()
+
+
+async def test_only_so_many_run_at_a_time(tmp_path, skills, monkeypatch):
+    monkeypatch.setattr("onyx_jupyter.runtime.skill_runs.MAX_RUNNING", 0)
+    write_notebook(skills / "count.ipynb", cell("1"))
+    house = House(tmp_path)
+    await house.onyx.ready()
+    await trust(house, "count")
+    with pytest.raises(ToolError, match="skills are running"):
+        await house.onyx.skills.start("count", {}, "user:ada")
+    assert await house.onyx.skills.runs.history(None, 5) == []
+    await house.close()
+
+
+async def test_closing_the_server_ends_its_notebooks(tmp_path, skills):
+    write_notebook(skills / "wait.ipynb", cell("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)"))
+    house = House(tmp_path)
+    await house.onyx.ready()
+    await trust(house, "wait")
+    await house.onyx.skills.start("wait", {}, "user:ada")
+    await until(lambda: any(data["line"].isdigit() for data in house.of("skills.run_progress")))
+    pid = int(house.of("skills.run_progress")[-1]["line"])
+    await house.close()
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert house.of("skills.run_finished")[0]["status"] == "interrupted"
+
+
+async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, skills):
+    write_notebook(skills / "count.ipynb", cell("1"))
+    house = House(tmp_path)
+    await house.onyx.ready()
+    await trust(house, "count")
+    house.onyx.approvals._policy._ceiling = lambda call, preview: f"{call.name} is off."
+    with pytest.raises(ToolError, match="skill_count is off"):
+        await house.onyx.skills.start("count", {}, "user:ada")
     await house.close()

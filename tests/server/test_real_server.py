@@ -15,8 +15,10 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from onyx_jupyter.testing.script import Call, Hang, HttpError
-from tests.collaboration import without_collaboration
+from tests.collaboration import SERVER_EXTENSIONS, without_collaboration
 from tests.server.client import Client
+from tests.server.processes import lives
+from tests.skills.notebooks import cell, write_notebook
 from tests.waiting import LIMIT_S, until
 
 TOKEN = "test-token-0123456789"
@@ -41,6 +43,8 @@ class RealServer:
             sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={self.port}",
             f"--ServerApp.root_dir={self.root}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
             "--ServerApp.jpserver_extensions=onyx_jupyter=True", "--debug",
+            # The line above takes the place of what the configuration says of other extensions.
+            *(f"--ServerApp.jpserver_extensions={name}=False" for name in SERVER_EXTENSIONS),
         ]  # fmt: skip
         environment = {
             **os.environ,
@@ -130,7 +134,7 @@ async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_on
     await client.event("chat.delta", text="One")
     steered = await client.ask("chat.send", sessionKey=key, message="2")
     queued = await client.ask("chat.send", sessionKey=key, message="3", whenBusy="followup")
-    assert (steered, queued["delivery"]) == ({"runId": first, "delivery": "steer"}, "followup")
+    assert (steered["runId"], steered["delivery"], queued["delivery"]) == (first, "steer", "followup")
     server.kill()
     await client.close()
 
@@ -184,3 +188,33 @@ async def test_no_secret_is_in_the_servers_own_log_and_its_errors_are(server, re
     assert line.startswith("[E ")
     assert "Onyx]" in line
     assert "Traceback" not in log
+
+
+async def test_killed_while_a_notebook_runs_the_copy_tells_what_was_done_and_no_kernel_stays(server, onyx_home):
+    waits = "import os, subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\nprint(os.getpid(), child.pid)\n"
+    path = onyx_home / "skills" / "wait.ipynb"
+    write_notebook(path, cell("print('done')"), cell(f"{waits}time.sleep(600)"))
+    await server.up()
+    client = await server.client()
+    shown = (await client.ask("skills.get", name="wait"))["skill"]
+    await client.ask("skills.trust", name="wait", hash=shown["hash"])
+    run_id = (await client.ask("skills.run", name="wait"))["runId"]
+    said = await client.until(
+        lambda frame: frame.get("event") == "skills.run_progress" and frame["data"]["line"].count(" ") == 1
+    )
+    pids = [int(word) for word in said["data"]["line"].split()]
+    assert all(map(lives, pids))
+    server.kill()
+    await client.close()
+    await until(lambda: not any(map(lives, pids)))
+
+    server.start()
+    await server.up()
+    client = await server.client()
+    (run,) = (await client.ask("skills.runs"))["runs"]
+    assert (run["runId"], run["status"]) == (run_id, "interrupted")
+    assert run["finishedAt"]
+    copy = (await client.ask("skills.copy", runId=run_id))["notebook"]
+    assert copy["metadata"]["onyx"]["run"]["status"] == "interrupted"
+    assert copy["cells"][0]["outputs"][0]["text"] == "done\n"
+    await client.close()

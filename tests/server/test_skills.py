@@ -4,11 +4,11 @@ import json
 import stat
 
 import nbformat
-import psutil
 import pytest
 
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
+from tests.server.processes import lives
 from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
 
 
@@ -212,13 +212,6 @@ child = subprocess.Popen(["sleep", "600"])
 print(os.getpid(), child.pid, flush=True)
 time.sleep(600)
 """
-
-
-def lives(pid):
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 async def under_way(client, run_id):

@@ -5,6 +5,7 @@ import { useId, useRef, useState } from 'react';
 import type { ApprovalScope } from '../models/session';
 import type { ApprovalInfo } from '../protocol/wire';
 import { ApprovalDetails } from './approval_details';
+import { onEnterSubmit } from './hooks';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
 import { Words } from './words';
@@ -252,6 +253,7 @@ function DenyReason({
         maxLength={2000}
         placeholder={trans.__('What should it do instead? (optional)')}
         aria-label={trans.__('Reason for denying')}
+        onKeyDown={onEnterSubmit}
         onChange={event => setReason(event.target.value)}
       />
       <button type="submit" className="onyx-Button" data-onyx="deny-confirm" disabled={disabled}>

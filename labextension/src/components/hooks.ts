@@ -40,3 +40,14 @@ export function useMoment(durationMs = 1500): [boolean, () => void] {
   }, [durationMs]);
   return [shown, mark];
 }
+
+/**
+ * Enter in a field sends its form. A form would do that by itself, but in the output of a cell of JupyterLab it does
+ * not.
+ */
+export function onEnterSubmit(event: React.KeyboardEvent<HTMLInputElement>): void {
+  if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+    event.preventDefault();
+    event.currentTarget.form?.requestSubmit();
+  }
+}

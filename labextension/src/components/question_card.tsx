@@ -2,6 +2,7 @@
 import { useId, useState } from 'react';
 
 import type { QuestionInfo } from '../protocol/wire';
+import { onEnterSubmit } from './hooks';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
 
@@ -129,6 +130,7 @@ function OwnWords({ question, disabled, say }: OwnWordsProps): JSX.Element {
         maxLength={20_000}
         placeholder={question.choices.length > 0 ? trans.__('Something else…') : trans.__('Your answer…')}
         aria-label={trans.__('Your answer')}
+        onKeyDown={onEnterSubmit}
         onChange={event => setWords(event.target.value)}
       />
       <button

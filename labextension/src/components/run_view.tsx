@@ -23,9 +23,9 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   online: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
-  /** What it did to notebooks, where that is known. */
+  /** What it did to notebooks, where that is known, and what can be done about it here. */
   changes?: TurnState;
-  turnActions: TurnActions;
+  turnActions?: TurnActions;
 }
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
@@ -64,7 +64,9 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
         )
       )}
       <RunState run={run} canRetry={canRetry} retry={retry} />
-      {changes && run.status !== 'running' && <TurnFooter state={changes} online={online} {...turnActions} />}
+      {changes && turnActions && run.status !== 'running' && (
+        <TurnFooter state={changes} online={online} {...turnActions} />
+      )}
     </article>
   );
 });

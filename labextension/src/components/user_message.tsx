@@ -4,6 +4,7 @@ import { historyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
 
 import type { UserMessage } from '../models/conversation';
+import { fileName } from '../models/tool_words';
 import { modeName, STANDARD_MODE } from '../models/mode';
 import { SentContext } from './sent_context';
 import { useUi } from './ui_context';
@@ -69,8 +70,8 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
   const { trans } = useUi();
   return (
     <>
-      <h3 className="onyx-Message-who" title={message.fromSession}>
-        {message.fromSession ? trans.__('Onyx, from another session') : trans.__('You')}
+      <h3 className="onyx-Message-who" title={message.fromSession ?? message.fromNotebook}>
+        {whoSays(message, trans)}
         {message.mode && message.mode !== STANDARD_MODE && (
           <span className="onyx-Tag" data-onyx="message-mode" data-mode={message.mode}>
             {modeName(message.mode, trans)}
@@ -81,6 +82,16 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
       {message.context.length > 0 && <SentContext items={message.context} />}
     </>
   );
+}
+
+function whoSays({ fromSession, fromNotebook }: UserMessage, trans: TranslationBundle): string {
+  if (fromSession) {
+    return trans.__('Onyx, from another session');
+  }
+  if (fromNotebook === undefined) {
+    return trans.__('You');
+  }
+  return fromNotebook ? trans.__('You, in %1', fileName(fromNotebook)) : trans.__('You, in a cell');
 }
 
 function wordsFor(waits: Waits, trans: TranslationBundle): string {

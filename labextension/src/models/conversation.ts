@@ -85,6 +85,8 @@ export interface UserMessage {
   runId?: string;
   /** The session whose agent wrote it, where that was not the person. */
   fromSession?: string;
+  /** The notebook whose cell asked. */
+  fromNotebook?: string;
   /** It came during `runId` and joins that; the run is not its own. */
   steers?: boolean;
   whenBusy?: WhenBusy;

@@ -101,6 +101,7 @@ export class Session implements IDisposable {
     }
     const { client, events } = this.services;
     this._isBehind = true;
+    this._newestSeq = 0;
     const early: EventFrame[] = (this._early = []);
     const isCurrent = () => !this._isDisposed && this._early === early;
     try {
@@ -222,7 +223,7 @@ export class Session implements IDisposable {
   }
 
   private _onEvent(_: SessionEvents, { sessionKey, frame }: SessionEvent): void {
-    if (sessionKey !== this._key) {
+    if (sessionKey !== this._key || !this._isNew(frame)) {
       return;
     }
     if (this._early) {
@@ -244,6 +245,17 @@ export class Session implements IDisposable {
       // Which call was stopped and what it cost so far stand in the transcript only.
       void this.reload();
     }
+  }
+
+  /** Another view of the same session that reads it again has what goes on repeated, for everybody who listens. */
+  private _isNew(frame: EventFrame): boolean {
+    const { seq } = frame.data as { seq?: number | null };
+    if (typeof seq !== 'number') {
+      return true;
+    }
+    const isNew = seq > this._newestSeq;
+    this._newestSeq = Math.max(seq, this._newestSeq);
+    return isNew;
   }
 
   private _apply(frame: EventFrame): void {
@@ -372,6 +384,7 @@ export class Session implements IDisposable {
   private _isDisposed = false;
   /** Events that come while the session is being read; null when it has been. */
   private _early: EventFrame[] | null = null;
+  private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;
   private readonly _text = new Map<string, string>();
   private readonly _changed = new Signal<this, void>(this);

@@ -21,6 +21,7 @@ interface Meta {
   runId?: string;
   context?: ContextOf[] | null;
   from?: { sessionKey: string };
+  kernel?: { name?: string; path?: string };
   model?: string;
   status?: ToolStatus;
   ok?: boolean;
@@ -89,6 +90,7 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     runId: meta.runId,
     steers: meta.steer === true ? true : undefined,
     fromSession: meta.from?.sessionKey,
+    fromNotebook: meta.kernel && (meta.kernel.path ?? meta.kernel.name ?? ''),
     mode: asMode(meta.mode)
   };
 }

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 from pydantic import Field
 
 from onyx_jupyter.errors import SkillNotReady, ToolError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
@@ -23,7 +23,13 @@ from onyx_jupyter.skills.running import RunOutcome, RunRequest, SkillRunner
 from onyx_jupyter.skills.skill import Listed, Skill, SkillProblem
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.diff import unified_diff
-from onyx_jupyter.tools.skill_arguments import SkillArguments, arguments_of, checked_parameters, real_paths
+from onyx_jupyter.tools.skill_arguments import (
+    SkillArguments,
+    arguments_of,
+    checked_parameters,
+    parameters_schema,
+    real_paths,
+)
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 FAMILY = "skills"
@@ -145,12 +151,18 @@ class SkillNotebookTool(Tool[SkillArguments]):
     untimed: ClassVar[bool] = True
 
     def __init__(self, skill: Skill, desk: SkillDesk, runner: SkillRunner) -> None:
-        self._skill_name = skill.name
+        self._skill = skill
         self._desk = desk
         self._runner = runner
 
+    def definition(self) -> ToolDefinition:
+        return ToolDefinition(self.name, self.description, self.schema())
+
+    def schema(self) -> dict[str, Any]:
+        return parameters_schema(self._skill)
+
     async def preview(self, arguments: SkillArguments, context: ToolContext) -> ToolPreview:
-        item, trust = await self._desk.show(self._skill_name, context)
+        item, trust = await self._desk.show(self._skill.name, context)
         skill = item.skill
         given = _given(skill, arguments, context)
         cwd = str(context.server_root)
@@ -165,7 +177,7 @@ class SkillNotebookTool(Tool[SkillArguments]):
         )
 
     async def run(self, arguments: SkillArguments, context: ToolContext) -> ToolResult:
-        skill = await self._desk.allowed(self._skill_name, context)
+        skill = await self._desk.allowed(self._skill.name, context)
         given = _given(skill, arguments, context)
         by = f"agent:{context.agent_id}"
         request = RunRequest(skill, given, context.server_root, by, context.session_key)

@@ -1,0 +1,59 @@
+/** Shows what `%onyx` asked and got as a card in the output of the cell, where a person also answers its questions. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Clipboard } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { CellTurn, TURN_MIME_TYPE } from '../models/cell_turn';
+import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
+import { safeRendermime } from '../widgets/safe_rendermime';
+import { TurnOutput } from '../widgets/turn_output';
+
+/** Before text/markdown, which stands beside it for every other front end. */
+const RANK = 10;
+
+export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:cell-card',
+  description: 'Shows the turns of %onyx in the cells that asked.',
+  autoStart: true,
+  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  optional: [IOnyxChat, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    { client, events }: IOnyxConnection,
+    front: INotebookFront,
+    rendermime: IRenderMimeRegistry,
+    chat: IOnyxChat | null,
+    translator: ITranslator | null
+  ): void => {
+    const services = {
+      client,
+      events,
+      nowMs: () => Date.now(),
+      onFrame: (callback: () => void) => {
+        const frame = requestAnimationFrame(callback);
+        return () => cancelAnimationFrame(frame);
+      }
+    };
+    const ui = {
+      trans: (translator ?? nullTranslator).load('onyx_jupyter'),
+      rendermime: safeRendermime(rendermime),
+      copy: (text: string) => Clipboard.copyToSystem(text),
+      insertCode: (code: string) => front.insertCode(code)
+    };
+    const openSession =
+      chat &&
+      ((sessionKey: string) => {
+        chat.model.openSession(sessionKey);
+        app.shell.activateById(chat.sidebar.id);
+      });
+    rendermime.addFactory(
+      {
+        safe: true,
+        mimeTypes: [TURN_MIME_TYPE],
+        createRenderer: () => new TurnOutput({ turn: new CellTurn(services), ui, openSession })
+      },
+      RANK
+    );
+  }
+};

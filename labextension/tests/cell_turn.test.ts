@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { CellTurn, asStoredTurn } from '../src/models/cell_turn';
+import { isRun } from '../src/models/conversation';
+import { Session } from '../src/models/session';
+import { Peer, Refusal, settle } from './peer';
+
+let peer: Peer;
+let frames: Array<() => void>;
+let seq = 0;
+
+const run = () => ({ runId: 'r1', sessionKey: 's', seq: ++seq });
+const services = () => ({
+  client: peer.client,
+  events: peer.events,
+  nowMs: () => 0,
+  onFrame: (callback: () => void) => {
+    frames.push(callback);
+    return () => undefined;
+  }
+});
+const draw = () => frames.splice(0).forEach(callback => callback());
+const output = (status: string) => ({ sessionKey: 's', runId: 'r1', status, parts: [], problem: '' });
+const followed = async () => {
+  const turn = new CellTurn(services());
+  turn.update(output('running'), true);
+  await settle();
+  return turn;
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  seq = 0;
+  frames = [];
+  peer = new Peer();
+  const session = { sessionKey: 's', agentId: 'main', title: 'n.ipynb', activity: 'running' };
+  peer.results = {
+    'health.check': { uptime: 1 },
+    'sessions.subscribe': { seq: 0 },
+    'sessions.get': { session, messages: [] },
+    'approvals.list': { approvals: [] },
+    'questions.list': { questions: [] },
+    'exec.approve': { ok: true },
+    'chat.history': { messages: [] }
+  };
+  peer.connect();
+});
+afterEach(() => vi.useRealTimers());
+
+it('follows the run while the cell waits, answers the server, and holds the output alone afterwards', async () => {
+  const turn = await followed();
+  peer.emit('chat.started', run());
+  peer.emit('chat.delta', { runId: 'r1', seq: ++seq, text: 'Half' });
+  draw();
+  expect(turn.run?.parts).toMatchObject([{ kind: 'text', text: 'Half' }]);
+  await turn.approve('a1', 'once');
+  expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once' }]);
+  const parts = [
+    { kind: 'step', status: 'ok', verb: 'Ran', object: 'ls', isCode: true, note: '' },
+    { kind: 'text', text: 'Whole' }
+  ];
+  turn.update({ ...output('final'), parts }, true);
+  expect(turn.run).toBeNull();
+  expect(turn.isFollowed).toBe(false);
+  expect(turn.stored.parts).toEqual(parts);
+});
+
+it('an output that came with a file is never followed, and nothing of it can be answered', async () => {
+  const turn = new CellTurn(services());
+  turn.update(output('running'), false);
+  await settle();
+  expect(turn.run).toBeNull();
+  expect(peer.askedFor('sessions.get')).toEqual([]);
+  await turn.approve('a1', 'always');
+  await turn.deny('a1', 'no');
+  await turn.answer('q1', 'yes');
+  expect(peer.askedFor('exec.approve')).toEqual([]);
+  turn.update(output('final'), true);
+  expect(peer.askedFor('sessions.get')).toEqual([]);
+});
+
+it('a session that is not on this server leaves what the output holds', async () => {
+  peer.results['sessions.subscribe'] = new Refusal(-32000, 'There is no session s.');
+  const turn = await followed();
+  expect(turn.run).toBeNull();
+  expect(turn.isFollowed).toBe(false);
+});
+
+it('whatever stands in a file is a turn or nothing', () => {
+  expect(asStoredTurn(null).parts).toEqual([]);
+  expect(asStoredTurn('x').status).toBe('interrupted');
+  const odd = asStoredTurn({ parts: [null, 1, { kind: 'text', text: 5 }, { kind: 'step' }], status: {} });
+  expect(odd.parts).toEqual([
+    { kind: 'text', text: '' },
+    { kind: 'step', status: '', verb: '', object: '', isCode: false, note: '' }
+  ]);
+});
+
+it('a second view of a session that is read makes nothing come twice in the first', async () => {
+  const first = new Session(services(), 's');
+  await settle();
+  const said = [
+    { event: 'chat.started', data: run() },
+    { event: 'chat.delta', data: { runId: 'r1', seq: ++seq, text: 'Once.' } }
+  ] as const;
+  said.forEach(({ event, data }) => peer.emit(event, data));
+  draw();
+  peer.results['sessions.subscribe'] = (_: unknown, socket: { frame: (value: unknown) => void }) => {
+    queueMicrotask(() => said.forEach(frame => socket.frame(frame)));
+    return { seq: 2 };
+  };
+  const turn = await followed();
+  draw();
+  const texts = (items: readonly unknown[]) =>
+    (items as Session['items']).filter(isRun).map(one => one.parts.map(part => 'text' in part && part.text));
+  expect(texts(first.items)).toEqual([['Once.']]);
+  expect(texts([turn.run!])).toEqual([['Once.']]);
+  peer.emit('chat.delta', { runId: 'r1', seq: ++seq, text: ' Twice.' });
+  draw();
+  expect(texts(first.items)).toEqual([['Once. Twice.']]);
+  expect(texts([turn.run!])).toEqual([['Once. Twice.']]);
+});

@@ -1,0 +1,158 @@
+"""Reads what stands behind `%onyx`: options first, then the question or a command. It never asks anybody."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import keyword
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onyx_jupyter.errors import MagicError
+
+MODES = ("ask", "agent", "auto")
+OUT_TYPES = ("str", "json", "frame")
+_VALUED = ("agent", "session", "model", "mode", "out", "out-type", "schema")
+_FLAGS = ("code",)
+_OPTION = re.compile(r"--([A-Za-z][\w-]*)(=)?")
+_COMMANDS = {"help": False, "sessions": False, "memory": True, "skill": True}
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was chosen for one question; None leaves it as it is. `schema` is the text as it was written."""
+
+    agent: str | None = None
+    session: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    out: str | None = None
+    out_type: str | None = None
+    schema: str | None = None
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call of the magic. `command` is empty for a question; `text` is that, or what the command is given."""
+
+    options: Options
+    command: str
+    text: str
+
+
+def parse(line: str, cell: str | None = None) -> Asked:
+    """Raises: MagicError (usage). A cell's first line holds options and may begin the question."""
+    options, rest, forced = _options(line)
+    if cell is not None:
+        question = "\n\n".join(part for part in (rest.strip(), cell.strip()) if part)
+        return Asked(_checked(options), "", question)
+    word, _, more = rest.strip().partition(" ")
+    takes_more = _COMMANDS.get(word)
+    if not forced and takes_more is not None and (takes_more or not more.strip()):
+        return Asked(_checked(options), word, more.strip())
+    return Asked(_checked(options), "", rest.strip())
+
+
+def _options(line: str) -> tuple[Options, str, bool]:
+    """The options, what follows them, and whether `--` says that this is a question."""
+    options, place = Options(), 0
+    while True:
+        place += len(line[place:]) - len(line[place:].lstrip())
+        if re.match(r"--(\s|$)", line[place:]):
+            return options, line[place + 2 :], True
+        found = _OPTION.match(line, place)
+        if found is None:
+            return options, line[place:], False
+        name = found[1]
+        if name in _FLAGS and not found[2]:
+            options, place = replace(options, code=True), found.end()
+        elif name in _VALUED:
+            value, place = _value(line, found.end(), name)
+            field = name.replace("-", "_")
+            if getattr(options, field) is not None:
+                raise _usage(f"--{name} stands there twice.")
+            chosen: dict[str, Any] = {field: value}
+            options = replace(options, **chosen)
+        else:
+            raise _unknown(name)
+
+
+def _value(line: str, place: int, name: str) -> tuple[str, int]:
+    """The option's value and where it ends: a word, something quoted, or something in brackets."""
+    place += len(line[place:]) - len(line[place:].lstrip())
+    first = line[place : place + 1]
+    if not first or re.match(r"--\w", line[place:]):
+        raise _usage(f"--{name} needs a value.")
+    if first in "\"'":
+        end = line.find(first, place + 1)
+        if end < 0:
+            raise _usage(f"The value of --{name} begins with {first} and does not end with it.")
+        return line[place + 1 : end], end + 1
+    if first in _CLOSING:
+        end = _closing(line, place, name)
+        return line[place:end], end
+    end = place + len(line[place:].split(None, 1)[0])
+    return line[place:end], end
+
+
+def _closing(line: str, place: int, name: str) -> int:
+    """Behind the bracket that closes the one at `place`; brackets inside quotes do not count."""
+    waiting: list[str] = []
+    quote = ""
+    number = place
+    while number < len(line):
+        sign = line[number]
+        if quote:
+            number += sign == "\\"
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in _CLOSING:
+            waiting.append(_CLOSING[sign])
+        elif waiting and sign == waiting[-1]:
+            waiting.pop()
+            if not waiting:
+                return number + 1
+        number += 1
+    raise _usage(f"The value of --{name} begins with {line[place]} and is never closed.")
+
+
+def _checked(options: Options) -> Options:
+    if options.mode is not None and options.mode not in MODES:
+        raise _usage(f"--mode {options.mode} is not known; there are {', '.join(MODES)}.")
+    if options.out_type is not None and options.out_type not in OUT_TYPES:
+        raise _usage(f"--out-type {options.out_type} is not known; there are {', '.join(OUT_TYPES)}.")
+    if options.out is not None and (not options.out.isidentifier() or keyword.iskeyword(options.out)):
+        raise _usage(f"--out {options.out}: that is no name for a variable.")
+    for given, name in ((options.out_type, "out-type"), (options.schema, "schema")):
+        if given is not None and options.out is None:
+            raise _usage(f"--{name} needs --out NAME: the variable that gets the result.")
+    if options.schema is not None and options.out_type not in (None, "json"):
+        raise _usage(f"--schema describes JSON, so it does not go with --out-type {options.out_type}.")
+    return options
+
+
+def literal(text: str) -> Any:
+    """A schema as it was written: JSON, or a Python literal. Raises: ValueError."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        try:
+            return ast.literal_eval(text)
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            raise ValueError("it is neither JSON nor a Python literal") from error
+
+
+def _unknown(name: str) -> MagicError:
+    known = [*_VALUED, *_FLAGS]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"Did you mean --{close[0]}?" if close else f"There are --{', --'.join(known)}."
+    return _usage(f"There is no option --{name}. {hint}")
+
+
+def _usage(message: str) -> MagicError:
+    return MagicError("usage", message, hint="%onyx help shows every option; -- ends the options.")

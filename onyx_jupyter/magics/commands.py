@@ -1,0 +1,99 @@
+"""What `%onyx` does beside asking: sessions, memory, help. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.connection import ServerConnection
+from onyx_jupyter.magics.tool_words import code, escaped
+
+SESSIONS = 20
+PASSAGES = 6
+HELP = """\
+**Onyx in a cell**
+
+| | |
+|---|---|
+| `%onyx question` | ask; the answer appears below as it comes. It may end in `?` |
+| `%%onyx [options]` and a cell | ask at length; the first line may hold options |
+| `{name}`, `{df.head()}` | puts in a variable or a simple expression, frames as a short summary; `{{` is a brace |
+| `%onyx sessions` | the newest sessions, with their keys |
+| `%onyx memory words` | looks for words in the agent's memory files |
+| `%onyx skill name key=value …` | runs a notebook skill |
+| `%onyx help` | this |
+
+| option | |
+|---|---|
+| `--out name` | puts the answer into a variable, as text |
+| `--out name --schema S` | as JSON that fits a JSON schema: a variable's name, or `{…}` |
+| `--out name --out-type T` | `str`, `json` or `frame` (a pandas DataFrame of the first table) |
+| `--code` | inserts the answer's code as the next cell |
+| `--agent id` | another agent |
+| `--session key` | another session for this question; `new` begins one that stays |
+| `--model provider/model` | another model for this question |
+| `--mode ask` | `ask` (reads only), `agent` (asks before each change) or `auto` |
+| `--` | ends the options: what follows is a question, whatever its first word |
+
+What writes, runs or reaches the network asks you here, in the cell. Interrupting the cell stops the answer.
+"""
+
+
+def sessions(connection: ServerConnection, own: Collection[str]) -> str:
+    """The newest sessions as a Markdown table; those of this kernel are marked."""
+    listed = connection.request("sessions.list", limit=SESSIONS)
+    if not listed["sessions"]:
+        return "There is no session yet."
+    rows = [_session_row(session, session["sessionKey"] in own) for session in listed["sessions"]]
+    left = listed["total"] - len(rows)
+    table = "\n".join(["| | session | used | messages | key |", "|---|---|---|---|---|", *rows])
+    return f"{table}\n\n{left} older ones are in the sidebar." if left > 0 else table
+
+
+def memory(connection: ServerConnection, query: str, agent: str | None) -> str:
+    """The passages as Markdown, the best first, each with its place. Raises: MagicError (usage)."""
+    if not query:
+        raise MagicError("usage", "%onyx memory needs words to look for.", hint="For example: %onyx memory fiscal year")
+    asked: dict[str, Any] = {"agentId": agent} if agent is not None else {}
+    found = connection.request("memory.search", query=query, limit=PASSAGES, **asked)["results"]
+    if not found:
+        return (
+            f"Nothing in memory has any of these words: {escaped(query)}.\n\n"
+            f"To ask the agent instead: {code(f'%onyx -- memory {query}')}"
+        )
+    return "\n\n".join(passage_markdown(passage) for passage in found)
+
+
+def passage_markdown(passage: Mapping[str, Any]) -> str:
+    """`MEMORY.md:3–4 · Work`, and the words below it."""
+    lines = passage["startLine"], passage["endLine"]
+    place = f"{passage['path']}:{lines[0]}" + (f"–{lines[1]}" if lines[1] > lines[0] else "")
+    heading = f" · {escaped(passage['heading'])}" if passage["heading"] else ""
+    quoted = "\n".join(f"> {escaped(line)}  " for line in str(passage["snippet"]).splitlines())
+    return f"{code(place)}{heading}\n\n{quoted}"
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """`3 h ago`, from ISO 8601 in UTC."""
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    for unit_s, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= unit_s:
+            return f"{int(seconds // unit_s)} {name} ago"
+    return "now"
+
+
+def _session_row(session: Mapping[str, Any], is_own: bool) -> str:
+    cells: Sequence[str] = (
+        "●" if is_own else "",
+        escaped(session["title"]),
+        ago(session["updatedAt"]),
+        str(session["messageCount"]),
+        code(session["sessionKey"]),
+    )
+    return f"| {' | '.join(cells)} |"

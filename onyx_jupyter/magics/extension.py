@@ -1,0 +1,39 @@
+"""Puts the magics into a shell and takes them out again. It asks nobody and does nothing else."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from onyx_jupyter.magics.onyx_magic import OnyxMagics
+from onyx_jupyter.magics.question_mark import MAGIC, Question
+
+_TAKEN_FOR_HELP = re.compile(r"^[ \t]*%onyx[ \t].*\?[ \t]*$", re.MULTILINE)
+
+
+def load(shell: Any) -> None:
+    """What `%load_ext onyx_jupyter` does; a second time changes nothing."""
+    shell.register_magics(OnyxMagics(shell))
+    transformers = shell.input_transformer_manager.token_transformers
+    if Question not in transformers:
+        transformers.append(Question)
+        _warn_of_questions_in_this_cell(shell)
+
+
+def unload(shell: Any) -> None:
+    """What `%unload_ext onyx_jupyter` does."""
+    for magics in shell.magics_manager.magics.values():
+        magics.pop(MAGIC, None)
+    transformers = shell.input_transformer_manager.token_transformers
+    transformers[:] = [one for one in transformers if one.__name__ != Question.__name__]
+
+
+def _warn_of_questions_in_this_cell(shell: Any) -> None:
+    """IPython has read the whole cell before it runs any of it, and by then a question mark meant its own help."""
+    history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [""])
+    if _TAKEN_FOR_HELP.search(str(history[-1])):
+        sys.stderr.write(
+            "Onyx: a question in the cell that loads the extension must not end in ?, which is IPython's help there. "
+            "Put %load_ext onyx_jupyter into a cell of its own.\n"
+        )

@@ -1,0 +1,166 @@
+"""`%onyx` and `%%onyx`: from the words in a cell to an answer below it. It leaves the asking itself to the turn."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from jupyter_core.paths import jupyter_runtime_dir
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics import commands
+from onyx_jupyter.magics.answers import Shape, code_of
+from onyx_jupyter.magics.arguments import Asked, Options, literal, parse
+from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, unreachable
+from onyx_jupyter.magics.interpolation import interpolate
+from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
+from onyx_jupyter.magics.kernel_sessions import NEW, KernelSessions
+from onyx_jupyter.magics.person import Person
+from onyx_jupyter.magics.server_address import find_server
+from onyx_jupyter.magics.summaries import summary
+from onyx_jupyter.magics.tables import ShapeError
+from onyx_jupyter.magics.turn import Question, Turn
+from onyx_jupyter.magics.turn_state import TurnState
+from onyx_jupyter.magics.turn_view import TurnView
+
+CODE_INSTRUCTION = "Give the code in one Python block: it becomes the next cell."
+
+
+@magics_class
+class OnyxMagics(Magics):
+    """The magics of one kernel. Each call has a connection of its own: between cells nobody would read it."""
+
+    shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._sessions = KernelSessions()
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def onyx(self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None) -> None:
+        """Ask Onyx. `%onyx help` shows how."""
+        asked = parse(line, cell)
+        if asked.command == "help" or not (asked.command or asked.text):
+            self._show(commands.HELP)
+            return
+        if asked.command:
+            self._run(asked)
+            return
+        shape = self._shape(asked.options)
+        names = {**self.shell.user_global_ns, **self.shell.user_ns, **(local_ns or {})}
+        text = interpolate(asked.text, names, summary)
+        facts = kernel_facts(self.shell)
+        with connected(facts) as connection:
+            self._ask(connection, facts, asked.options, text, shape)
+
+    def _ask(self, connection: ServerConnection, facts: KernelFacts, options: Options, text: str, shape: Shape) -> None:
+        wishes = [text, shape.instruction, CODE_INSTRUCTION if options.code else ""]
+        answered = self._turn(connection, facts, options, "\n\n".join(filter(None, wishes)))
+        if options.out is not None:
+            self.shell.user_ns[options.out] = self._read(connection, facts, options, shape, answered.answer)
+        if options.code:
+            self._insert(code_of(answered.answer))
+
+    def _turn(self, connection: ServerConnection, facts: KernelFacts, options: Options, message: str) -> TurnState:
+        key = self._session(connection, facts, options)
+        try:
+            return self._turn_in(key, connection, facts, options, message)
+        except Refused as refused:
+            if refused.reason != "not_found" or options.session not in (None, NEW) or not self._sessions.forget(key):
+                raise
+        key = self._session(connection, facts, options)  # the former one was deleted meanwhile
+        return self._turn_in(key, connection, facts, options, message)
+
+    def _turn_in(
+        self, key: str, connection: ServerConnection, facts: KernelFacts, options: Options, message: str
+    ) -> TurnState:
+        view = TurnView(self.shell.display_pub, TurnState(), key, is_live=hasattr(self.shell, "kernel"))
+        question = Question(key, message, facts.as_sender, options.model, options.mode)
+        return Turn(connection, question, view, Person(builtins.input)).run()
+
+    def _session(self, connection: ServerConnection, facts: KernelFacts, options: Options) -> str:
+        return self._sessions.key(
+            connection, wanted=options.session, agent=options.agent, model=options.model, title=facts.title
+        )
+
+    def _read(
+        self, connection: ServerConnection, facts: KernelFacts, options: Options, shape: Shape, answer: str
+    ) -> Any:
+        """The value; where the answer has another shape the agent is told so once. Raises: MagicError (shape)."""
+        try:
+            return shape.read(answer)
+        except ShapeError as error:
+            again = options if options.session != NEW else Options(agent=options.agent, model=options.model)
+            repaired = self._turn(connection, facts, again, shape.repair(error)).answer
+        try:
+            return shape.read(repaired)
+        except ShapeError as error:
+            raise MagicError(
+                "shape",
+                f"The answer is not what {options.out} was to get, also when asked once more: {error}. "
+                f"{options.out} was left as it is.",
+            ) from error
+
+    def _shape(self, options: Options) -> Shape:
+        """Raises: MagicError (usage) where the schema is none."""
+        if options.schema is None:
+            return Shape(options.out_type or "str")  # type: ignore[arg-type]  # the parser has checked it
+        return Shape("json", _schema(options.schema, self.shell.user_ns))
+
+    def _insert(self, code: str) -> None:
+        if not code:
+            raise MagicError("no_code", "The answer has no code that could become a cell.")
+        self.shell.set_next_input(code)
+
+    def _run(self, asked: Asked) -> None:
+        facts = kernel_facts(self.shell)
+        with connected(facts) as connection:
+            match asked.command:
+                case "sessions":
+                    self._show(commands.sessions(connection, self._sessions.keys))
+                case "memory":
+                    self._show(commands.memory(connection, asked.text, asked.options.agent))
+
+    def _show(self, markdown: str) -> None:
+        self.shell.display_pub.publish({"text/markdown": markdown, "text/plain": markdown})
+
+
+@contextmanager
+def connected(facts: KernelFacts) -> Iterator[ServerConnection]:
+    """A connection to the server of this kernel. Raises: MagicError (no_server)."""
+    server = find_server(os.environ, Path(jupyter_runtime_dir()), facts.place)
+    connection = ServerConnection(server)
+    try:
+        yield connection
+    except ConnectionGone as error:
+        raise unreachable(server, error) from error
+    finally:
+        connection.close()
+
+
+def _schema(written: str, names: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A JSON schema: written out, or a variable that holds one (a dict, its JSON, or a pydantic model)."""
+    import fastjsonschema
+
+    try:
+        value = names[written] if written in names else literal(written)
+        if hasattr(value, "model_json_schema"):
+            value = value.model_json_schema()
+        value = literal(value) if isinstance(value, str) else value
+        if not isinstance(value, Mapping):
+            raise ValueError(f"it is a {type(value).__name__}")
+        fastjsonschema.compile(dict(value))
+    except (ValueError, fastjsonschema.JsonSchemaDefinitionException) as error:
+        raise MagicError(
+            "usage",
+            f"--schema {written} is no JSON schema: {error}.",
+            hint='Name a variable that holds one, or write it out: --schema {"type": "object"}.',
+        ) from error
+    return value

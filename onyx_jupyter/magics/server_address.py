@@ -1,0 +1,141 @@
+"""Finds the Jupyter server that has started this kernel, or the one to which its folder belongs. It never connects."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from onyx_jupyter.errors import MagicError
+
+URL, TOKEN, HUB_TOKEN = "ONYX_URL", "ONYX_TOKEN", "JUPYTERHUB_API_TOKEN"
+PARENT = "JPY_PARENT_PID"
+_WILDCARDS = ("", "0.0.0.0", "::", "*")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_KNOCK_S = 0.5
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """Where a server is: `url` ends in a slash, `token` never goes into it. `is_local`: found by its runtime file."""
+
+    url: str
+    token: str
+    is_local: bool = False
+
+    @property
+    def socket_url(self) -> str:
+        scheme, rest = self.url.split("://", 1)
+        return f"{'wss' if scheme == 'https' else 'ws'}://{rest}onyx/ws"
+
+    @property
+    def is_loopback(self) -> bool:
+        return urlsplit(self.url).hostname in _LOOPBACK
+
+
+def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Path) -> ServerAddress:
+    """`ONYX_URL`, else the server that started this kernel, else a live one whose root contains `place`.
+
+    `place` is the notebook, or the folder of the kernel where that is not known. Raises: MagicError (no_server).
+    """
+    if environment.get(URL):
+        return _from_environment(environment)
+    looked = [f"{URL} is not set"]
+    parent = environment.get(PARENT, "")
+    started_by = _read(runtime_folder / f"jpserver-{parent}.json") if parent.isdigit() else None
+    if started_by is not None:
+        return _address(started_by, environment)
+    looked.append(
+        f"no Jupyter server has started this kernel ({PARENT} is {parent or 'not set'}, "
+        f"and there is no jpserver-{parent or '<pid>'}.json in {runtime_folder})"
+    )
+    for server in _by_depth(runtime_folder, place):
+        if _answers(server):
+            return _address(server, environment)
+    looked.append(f"no running server has {place} in its folder")
+    raise MagicError(
+        "no_server",
+        f"No Jupyter server with Onyx was found: {'; '.join(looked)}.",
+        hint=f"Start JupyterLab in that folder, or set {URL} (http://localhost:8888/) and {TOKEN}.",
+    )
+
+
+def _from_environment(environment: Mapping[str, str]) -> ServerAddress:
+    parts = urlsplit(environment[URL])
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise MagicError(
+            "no_server",
+            f"{URL} is no address of a server: it needs http:// or https:// and a host.",
+            hint=f"For example {URL}=http://localhost:8888/ and the token in {TOKEN}.",
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    path = parts.path.removesuffix("lab").rstrip("/")
+    token = environment.get(TOKEN) or environment.get(HUB_TOKEN, "")
+    return ServerAddress(f"{parts.scheme}://{host}{port}{path}/", token)
+
+
+def _address(server: Mapping[str, Any], environment: Mapping[str, str]) -> ServerAddress:
+    if server.get("sock"):
+        raise MagicError(
+            "no_server",
+            f"The Jupyter server listens on the UNIX socket {server['sock']}, which Onyx's magics do not speak.",
+            hint=f"Let it listen on a port too, and set {URL}.",
+        )
+    host = str(server.get("hostname") or "")
+    host = "127.0.0.1" if host in _WILDCARDS else host
+    scheme = "https" if server.get("secure") else "http"
+    base = str(server.get("base_url") or "/").strip("/")
+    shown = f"[{host}]" if ":" in host else host
+    url = f"{scheme}://{shown}:{server['port']}/{base + '/' if base else ''}"
+    return ServerAddress(url, str(server.get("token") or environment.get(HUB_TOKEN, "")), is_local=True)
+
+
+def _by_depth(runtime_folder: Path, place: Path) -> Iterator[dict[str, Any]]:
+    """The servers whose root contains the place: the one nearest to it first, of equals the one started last."""
+    place = _real(place)
+    found = []
+    for file in runtime_folder.glob("jpserver-*.json"):
+        server = _read(file)
+        if server is None or not server.get("root_dir"):
+            continue
+        root = _real(Path(str(server["root_dir"])))
+        if root == place or root in place.parents:
+            found.append((len(root.parts), _age(file), server))
+    found.sort(key=lambda item: item[:2], reverse=True)
+    return (server for _, _, server in found)
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        server = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return server if isinstance(server, dict) and isinstance(server.get("port"), int) else None
+
+
+def _answers(server: Mapping[str, Any]) -> bool:
+    """Whether somebody listens there: a server that was killed leaves its file behind."""
+    host = str(server.get("hostname") or "")
+    with (
+        contextlib.suppress(OSError),
+        socket.create_connection(("127.0.0.1" if host in _WILDCARDS else host, server["port"]), _KNOCK_S),
+    ):
+        return True
+    return False
+
+
+def _age(file: Path) -> float:
+    with contextlib.suppress(OSError):
+        return file.stat().st_mtime
+    return 0.0
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

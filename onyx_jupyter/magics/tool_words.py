@@ -1,0 +1,80 @@
+"""How a tool call reads as one line of Markdown. It names no tool that it does not know better than it names itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_CHARS = 80
+# tool → (while it goes on, when it is done, the argument to name, set as code)
+_WORDS: dict[str, tuple[str, str, str, bool]] = {
+    "exec": ("Run", "Ran", "command", True),
+    "notebook_read": ("Read", "Read", "path", False),
+    "notebook_insert_cell": ("Insert a cell into", "Inserted a cell into", "path", False),
+    "notebook_edit_cell": ("Edit a cell of", "Edited a cell of", "path", False),
+    "notebook_run_cell": ("Run a cell of", "Ran a cell of", "path", False),
+    "read": ("Read", "Read", "path", False),
+    "write": ("Write", "Wrote", "path", False),
+    "edit": ("Edit", "Edited", "path", False),
+    "list": ("List", "Listed", "path", False),
+    "search": ("Search for", "Searched for", "pattern", True),
+    "web_search": ("Search the web for", "Searched the web for", "query", False),
+    "web_fetch": ("Read the page", "Read the page", "url", False),
+    "http_fetch": ("Request", "Requested", "url", False),
+    "ask_user": ("Ask", "Asked", "question", False),
+    "memory_get": ("Read", "Read", "path", False),
+    "memory_write": ("Write to", "Wrote to", "path", False),
+    "more_tools": ("Use", "Used", "tool", False),
+}
+
+
+@dataclass(frozen=True)
+class ToolWords:
+    """`Ran` and `ls -la`; code is set in the code font."""
+
+    verb: str
+    object: str
+    is_code: bool
+
+    @property
+    def markdown(self) -> str:
+        shown = code(self.object) if self.is_code and self.object else escaped(self.object)
+        return f"{self.verb} {shown}".rstrip()
+
+
+def tool_words(tool: str, arguments: Mapping[str, Any], *, is_over: bool) -> ToolWords:
+    """What the call does, or did where it is over."""
+    doing, done, name, is_code = _WORDS.get(tool, (_plain(tool), _plain(tool), "", False))
+    value = arguments.get(name) if name else next((v for v in arguments.values() if isinstance(v, str)), "")
+    return ToolWords(done if is_over else doing, first_line(value if isinstance(value, str) else ""), is_code)
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, cut to what fits."""
+    lines = (line.strip() for line in text[:4_000].splitlines())
+    line = next((line for line in lines if line and line not in ("stdout:", "stderr:")), "")
+    return line if len(line) <= _CHARS else f"{line[: _CHARS - 1]}…"
+
+
+def code(text: str) -> str:
+    """Text as inline code, whatever backticks it holds."""
+    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    space = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def block(text: str, language: str = "") -> str:
+    """Text as a fenced block, whatever fences it holds."""
+    ticks = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    return f"{ticks}{language}\n{text}\n{ticks}"
+
+
+def escaped(text: str) -> str:
+    """Text that means nothing in Markdown or HTML."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|$~])", r"\\\1", text)
+
+
+def _plain(tool: str) -> str:
+    return tool.replace("_", " ").capitalize()

@@ -1,0 +1,238 @@
+"""Sends one question and sees its turn through: shows it, asks the person, stops it. It never decides by itself."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, patiently, unreachable
+from onyx_jupyter.magics.person import NO_INPUT, NoInput, Person, approval_text, question_text
+from onyx_jupyter.magics.turn_state import Said, TurnState
+from onyx_jupyter.magics.turn_view import TurnView
+
+STOP_S = 1.0
+RECONNECT_S = 60.0
+SILENCE_S = 30.0
+CHECK_S = 10.0
+_ANSWERED = ("already_resolved", "not_found")
+_TRIES = 3
+_IN_THE_CARD = "*Waits for your answer, here or in the Onyx sidebar.*"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is sent: the words, the session that gets them, the kernel that asks, and what was chosen for it."""
+
+    session_key: str
+    message: str
+    kernel: Mapping[str, str]
+    model: str | None = None
+    mode: str | None = None
+
+
+class Turn:
+    """One question on its way to its answer."""
+
+    def __init__(
+        self,
+        connection: ServerConnection,
+        question: Question,
+        view: TurnView,
+        person: Person,
+        *,
+        patience_s: float = RECONNECT_S,
+    ) -> None:
+        """`patience_s` is how long a server that has gone is waited for."""
+        self._patience_s = patience_s
+        self._connection = connection
+        self._question = question
+        self._view = view
+        self._person = person
+        self._state: TurnState = view.state
+        self._began_at = time.monotonic()
+        self._seq = 0
+        self._asked: set[str] = set()
+        self._tries: Counter[str] = Counter()
+        self._late_end: tuple[Mapping[str, Any], list[dict[str, Any]]] | None = None
+
+    def run(self) -> TurnState:
+        """The turn, once it has ended well. Raises: MagicError (stopped, failed, no_server, refused)."""
+        try:
+            self._send()
+            self._follow()
+        except KeyboardInterrupt:
+            self._stop()
+            raise MagicError("stopped", "Stopped: the cell was interrupted.") from None
+        self._view.show(now=True)
+        if self._state.status != "final":
+            raise MagicError("failed", _why(self._state))
+        return self._state
+
+    def _send(self) -> None:
+        question = self._question
+        chosen = {name: value for name in ("model", "mode") if (value := getattr(question, name)) is not None}
+        try:
+            sent = self._connection.request(
+                "chat.send",
+                sessionKey=question.session_key,
+                message=question.message,
+                fromKernel=dict(question.kernel),
+                whenBusy="followup",  # what goes on there is somebody else's: this question has a turn of its own
+                **chosen,
+            )
+        except ConnectionGone as error:
+            raise unreachable(self._connection.server, error) from error
+        self._state.run_id = sent["runId"]
+        if sent.get("delivery") == "followup":
+            self._state.notice = "Waits for the answer before it"
+        self._view.show(now=True)
+
+    # ── while it goes on ────────────────────────────────────────────────────────────────────────────
+
+    def _follow(self) -> None:
+        heard_at = time.monotonic()
+        while not self._state.is_over:
+            try:
+                event = self._connection.next_event(self._view.wait_s)
+                if event is not None:
+                    heard_at = time.monotonic()
+                    self._heard(*event)
+                elif self._late_end is not None:
+                    self._read_end(*self._late_end)
+                elif time.monotonic() - heard_at > SILENCE_S:
+                    self._connection.request("health.check", timeout_s=CHECK_S)
+                    heard_at = time.monotonic()
+                self._put_questions()
+                self._view.tick()
+            except ConnectionGone:
+                self._come_back()
+                heard_at = time.monotonic()
+
+    def _heard(self, event: str, data: Mapping[str, Any]) -> None:
+        if data.get("sessionKey", self._question.session_key) != self._question.session_key:
+            return
+        if isinstance(seq := data.get("seq"), int):
+            if seq <= self._seq:
+                return
+            self._seq = seq
+        if self._state.apply(event, data):
+            self._view.show(now=self._state.is_over)
+
+    def _put_questions(self) -> None:
+        for waiting_id, waiting in list(self._state.waiting.items()):
+            if waiting_id in self._asked:
+                continue
+            if self._has_card():
+                self._asked.add(waiting_id)
+                self._view.show(now=True, more=_IN_THE_CARD)
+            elif "approvalId" in waiting:
+                self._ask_approval(waiting)
+            else:
+                self._ask_question(waiting)
+
+    def _has_card(self) -> bool:
+        """Whether a front end of ours has the notebook open: then the card in the output asks."""
+        shown: bool = self._connection.request("client.shows", kernelId=self._question.kernel["kernelId"])["shown"]
+        return shown
+
+    def _ask_approval(self, approval: Mapping[str, Any]) -> None:
+        approval_id = approval["approvalId"]
+        self._view.show(now=True, more=approval_text(approval))
+        try:
+            decision = self._person.decide(approval)
+        except NoInput:
+            self._answer(approval_id, "exec.deny", approvalId=approval_id, reason=NO_INPUT)
+            return
+        if decision.scope is None:
+            self._answer(approval_id, "exec.deny", approvalId=approval_id, reason=decision.reason or None)
+        else:
+            self._answer(approval_id, "exec.approve", approvalId=approval_id, scope=decision.scope)
+
+    def _ask_question(self, asked: Mapping[str, Any]) -> None:
+        self._view.show(now=True, more=question_text(asked))
+        try:
+            words = self._person.answer(asked)
+        except NoInput:
+            words = None
+        self._answer(asked["questionId"], "questions.answer", questionId=asked["questionId"], answer=words)
+
+    def _answer(self, waiting_id: str, method: str, **params: Any) -> None:
+        """A server closes a connection that is silent for long: where the person thought, it is opened once more."""
+        self._view.show(now=True)
+        try:
+            try:
+                self._connection.request(method, **params)
+            except ConnectionGone:
+                self._come_back()
+                self._connection.request(method, **params)
+        except Refused as refused:
+            self._tries[waiting_id] += 1
+            if refused.reason not in _ANSWERED and self._tries[waiting_id] < _TRIES:
+                self._state.notice = str(refused)
+                return  # nothing was decided: the person is asked again
+        self._asked.add(waiting_id)
+
+    # ── where the connection breaks ─────────────────────────────────────────────────────────────────
+
+    def _come_back(self) -> None:
+        """Connects again and goes on where it broke. Raises: MagicError (no_server) where the server stays away."""
+        self._state.notice = "The connection to the server broke, trying again"
+        self._view.show(now=True)
+        try:
+            patiently(self._subscribe, self._patience_s)
+        except ConnectionGone as error:
+            self._state.stop("interrupted", "The connection to the server broke and did not come back.")
+            self._view.show(now=True)
+            raise unreachable(self._connection.server, error) from error
+        self._state.notice = ""
+
+    def _subscribe(self) -> None:
+        """From the next event on; from the turn's first one where the server was started since it was asked."""
+        connection, key = self._connection, self._question.session_key
+        connection.close()
+        uptime_s = connection.request("health.check")["uptime"]
+        is_new = uptime_s < time.monotonic() - self._began_at
+        self._seq = 0 if is_new else self._seq
+        connection.request("sessions.subscribe", sessionKey=key, **({"afterSeq": self._seq} if self._seq else {}))
+        entries = connection.request("chat.history", sessionKey=key)["messages"]
+        mine = [entry for entry in entries if (entry.get("meta") or {}).get("runId") == self._state.run_id]
+        ends = [entry["meta"] for entry in mine if entry["meta"].get("kind") == "run_end"]
+        # What was missed and is still kept comes as events first; only where that does not end it, this does.
+        self._late_end = (ends[-1], mine) if ends else None
+        if is_new and not ends:  # it goes on there, and all of it is told once more
+            self._state.begin_again()
+            self._asked.clear()
+
+    def _read_end(self, end: Mapping[str, Any], entries: list[dict[str, Any]]) -> None:
+        said = [entry["content"] for entry in entries if entry["role"] == "assistant" and entry["content"].strip()]
+        if said:
+            self._state.parts = [part for part in self._state.parts if not isinstance(part, Said)]
+            self._state.parts += [Said(text) for text in said]
+            self._state.text = said[-1]
+        self._state.stop(end.get("outcome", "interrupted"), str(end.get("message") or ""))
+
+    def _stop(self) -> None:
+        """Over a new connection: the interrupt may have come in the middle of a frame."""
+        self._connection.close()
+        problem = ""
+        try:
+            if self._state.run_id and not self._state.is_over:
+                self._connection.request("chat.abort", timeout_s=STOP_S, runId=self._state.run_id)
+        except (ConnectionGone, MagicError):
+            problem = "The server could not be told, so the answer may go on there."
+        finally:
+            self._state.stop("aborted", problem)
+            self._view.show(now=True)
+            self._connection.close()
+
+
+def _why(state: TurnState) -> str:
+    if state.status == "aborted":
+        return "The answer was stopped."
+    if state.status == "interrupted":
+        return "The server stopped before this answer was finished. The session in the Onyx sidebar has what there is."
+    return f"The answer failed. {state.problem}".rstrip()

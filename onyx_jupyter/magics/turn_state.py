@@ -1,0 +1,154 @@
+"""A turn as its events tell it: what was said, each call in one line, what waits, how it ended. It shows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from onyx_jupyter.magics.tool_words import ToolWords, escaped, first_line, tool_words
+
+Status = Literal["running", "final", "error", "aborted", "interrupted"]
+_MARKS = {"running": "…", "waiting": "◆", "ok": "✓", "failed": "✗", "denied": "⊘"}
+
+
+@dataclass
+class Said:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass
+class Step:
+    """One tool call; `note` is its newest line, why it failed, or what a person said."""
+
+    call_id: str
+    tool: str
+    status: str = "running"
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def words(self) -> ToolWords:
+        """A call that was denied or stopped never happened, so it does not read as done."""
+        return tool_words(self.tool, self.arguments, is_over=self.status in ("ok", "failed"))
+
+    @property
+    def line(self) -> str:
+        """`✗ Ran ls · No such file`, in Markdown."""
+        return f"{_MARKS.get(self.status, '–')} {self.words.markdown}{f' · {escaped(self.note)}' if self.note else ''}"
+
+
+@dataclass
+class TurnState:
+    """One run. `waiting` are the approvals and questions that a person has not answered, by their id."""
+
+    run_id: str = ""
+    status: Status = "running"
+    parts: list[Said | Step] = field(default_factory=list)
+    notice: str = ""
+    problem: str = ""
+    text: str = ""
+    waiting: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        return self.status != "running"
+
+    @property
+    def answer(self) -> str:
+        """The last thing said; the whole text where nothing came piece by piece."""
+        last = self.parts[-1] if self.parts else None
+        return last.text if isinstance(last, Said) else self.text
+
+    def apply(self, event: str, data: Mapping[str, Any]) -> bool:
+        """Whether anything changed. Events of other runs change nothing."""
+        if "runId" in data and data["runId"] != self.run_id:
+            return False
+        match event:
+            case "chat.delta":
+                self._say(data["text"])
+            case "tool.started":
+                self._step(data, status="running", arguments=data["input"], note="")
+            case "tool.progress" if not data["callId"]:
+                self.notice = data["message"]
+            case "tool.progress":
+                self._step(data, note=data["message"])
+            case "tool.finished":
+                self._finish(data)
+            case "exec.approval_request":
+                self.waiting[data["approvalId"]] = dict(data)
+                self._step({**data, "tool": data["toolName"]}, status="waiting", arguments=data["details"])
+            case "exec.approval_resolved":
+                return self._resolve(data["approvalId"], data["decision"] == "approved", data.get("reason"))
+            case "chat.question":
+                self.waiting[data["questionId"]] = dict(data)
+                self._step({**data, "tool": "ask_user"}, status="waiting", arguments=data)
+            case "chat.question_resolved":
+                return self._resolve(data["questionId"], data["outcome"] == "answered", None)
+            case "chat.final":
+                self._end("final")
+                self.text = data["text"]
+                if self.text and not (self.parts and isinstance(self.parts[-1], Said)):
+                    self.parts.append(Said(self.text))
+            case "chat.error":
+                self._end("error")
+                self.problem = " ".join(filter(None, (data["message"], data.get("hint"))))
+            case "chat.aborted":
+                self._end("aborted")
+            case _:
+                return False
+        return True
+
+    def stop(self, status: Status, problem: str = "") -> None:
+        """Ends it from this side: the server could not say how it ended."""
+        self._end(status)
+        self.problem = problem
+
+    def begin_again(self) -> None:
+        """Forgets what came: all of it comes once more."""
+        self.parts.clear()
+        self.waiting.clear()
+
+    def _say(self, text: str) -> None:
+        self.notice = ""
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, Said):
+            last.text += text
+        else:
+            self.parts.append(Said(text))
+
+    def _step(self, data: Mapping[str, Any], **changes: Any) -> Step:
+        self.notice = ""
+        known = (part for part in self.parts if isinstance(part, Step) and part.call_id == data["callId"])
+        step = next(known, None)
+        if step is None:
+            step = Step(data["callId"], data["tool"])
+            self.parts.append(step)
+        for name, value in changes.items():
+            setattr(step, name, value)
+        return step
+
+    def _finish(self, data: Mapping[str, Any]) -> None:
+        status = data.get("status") or ("ok" if data["ok"] else "failed")
+        note = first_line(data["output"]) if status in ("failed", "denied") else ""
+        step = self._step(data, status=status, note=note)
+        step.arguments = step.arguments or data.get("input") or {}
+
+    def _resolve(self, waiting_id: str, goes_on: bool, reason: str | None) -> bool:
+        asked = self.waiting.pop(waiting_id, None)
+        if asked is None:
+            return False
+        tool = asked.get("toolName", "ask_user")
+        status = "running" if goes_on or tool == "ask_user" else "denied"
+        self._step({**asked, "tool": tool}, status=status, note=reason or "")
+        return True
+
+    def _end(self, status: Status) -> None:
+        self.status = status
+        self.notice = ""
+        self.waiting.clear()
+        for part in self.parts:
+            if isinstance(part, Step) and part.status in ("running", "waiting"):
+                part.status, part.note = "aborted", ""

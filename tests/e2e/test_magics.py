@@ -1,0 +1,140 @@
+"""`%onyx` in a notebook: the card is answered in the cell that asked, folds, and is still there after a reload."""
+
+import json
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from onyx_jupyter.testing.script import Call
+from tests.e2e.conftest import Tabs
+from tests.e2e.lab_server import LabServer
+from tests.e2e.sidebar import Notebook, Sidebar
+from tests.e2e.stage import Stage, tool_results
+
+OpenLab = Callable[..., tuple[Sidebar, Notebook]]
+LOAD = "%load_ext onyx_jupyter"
+
+
+def card(notebook: Notebook, index: int = 1) -> Locator:
+    """What the cell's output shows of the turn."""
+    return notebook.cells.nth(index).locator("[data-onyx=cell-turn]")
+
+
+def run_all(notebook: Notebook) -> None:
+    """Each cell when the one before it has begun."""
+    for index in range(notebook.cells.count()):
+        prompt = notebook.cells.nth(index).locator(".jp-InputPrompt")
+        for _ in range(10):  # a page that has just come up may not listen yet
+            notebook.source(index).click()
+            notebook.page.keyboard.press("Shift+Enter")
+            try:
+                expect(prompt).not_to_have_text("[ ]:", timeout=5_000)
+                break
+            except AssertionError:
+                continue
+        expect(prompt).not_to_have_text("[ ]:")
+
+
+def hook(within: Locator, name: str) -> Locator:
+    return within.locator(f"[data-onyx={name}]")
+
+
+def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
+    open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
+) -> None:
+    stage.play(
+        ["I look first.", Call("list", {"path": "."})],
+        ["Now I make it.", Call("exec", {"command": f"touch {name}.txt"})],
+        "It is **made**.\n\n```python\nx = 1\n```",
+    )
+    sidebar, notebook = open_lab(LOAD, "%onyx Can you make a file?")
+    run_all(notebook)
+    turn = card(notebook)
+    approval = hook(turn, "approval")
+    expect(approval).to_contain_text(f"touch {name}.txt")
+    expect(turn).to_contain_text("Now I make it.")
+    expect(notebook.panel.locator(".jp-Stdin")).to_have_count(0)
+    assert not lab.files.joinpath(f"{name}.txt").exists()
+    hook(approval, "approve-once").click()
+
+    expect(turn).to_have_attribute("data-status", "final")
+    expect(hook(turn, "turn-steps").get_by_role("button")).to_have_text("2 steps")
+    expect(turn.locator("strong")).to_have_text("made")
+    expect(turn).not_to_contain_text("I look first.")
+    expect(hook(turn, "approval")).to_have_count(0)
+    assert lab.files.joinpath(f"{name}.txt").exists()
+    hook(turn, "turn-steps").get_by_role("button").click()
+    expect(hook(turn, "turn-step").last).to_contain_text(f"Ran touch {name}.txt")
+    expect(turn).to_contain_text("I look first.")
+
+    turn.hover()
+    hook(turn, "open-session").click()
+    expect(sidebar.said).to_contain_text("Can you make a file?")
+    expect(sidebar.said).to_contain_text(f"You, in {name}.ipynb")
+    expect(sidebar.card("exec")).to_have_attribute("data-status", "ok")
+
+    notebook.save()
+    notebook.page.reload()
+    notebook.wait(cells=3)
+    expect(turn.locator("strong")).to_have_text("made")
+    expect(turn).to_have_attribute("data-status", "final")
+    assert len(stage.asked) == 3
+
+
+def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(
+    open_lab: OpenLab, tabs: Tabs, lab: LabServer, stage: Stage, name: str
+) -> None:
+    asking = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})
+    stage.play([asking], [Call("exec", {"command": f"touch {name}.txt"})])
+    _, notebook = open_lab(LOAD, "%%onyx\nPlot a month?")
+    run_all(notebook)
+    turn = card(notebook)
+    hook(turn, "answer").fill("rather May")
+    hook(turn, "answer").press("Enter")
+    expect(hook(turn, "approval")).to_be_visible()
+    assert "rather May" in tool_results(stage.asked[1])[-1]
+
+    # A file from elsewhere that names this very session and run.
+    notebook.save()
+    written = json.loads((lab.files / f"{name}.ipynb").read_text("utf-8"))
+    written["cells"][0]["source"] = "'not what was trusted'"
+    (lab.files / f"{name}-copy.ipynb").write_text(json.dumps(written), "utf-8")
+    assert written["cells"][1]["outputs"][0]["data"]["application/vnd.onyx.turn+json"]["status"] == "running"
+    copy_of, copied = tabs.open(lab, f"{name}-copy.ipynb", f"{name}-copy")
+    copied.wait(cells=len(written["cells"]))
+    expect(card(copied)).to_contain_text("had not ended")
+    expect(hook(card(copied), "approval")).to_have_count(0)
+    copy_of.page.close()
+
+    notebook.page.keyboard.press("Escape")
+    interrupt(notebook.page)
+    expect(turn).to_have_attribute("data-status", "aborted")
+    expect(hook(turn, "approval")).to_have_count(0)
+    expect(turn).to_contain_text("Stopped")
+    assert not lab.files.joinpath(f"{name}.txt").exists()
+
+
+def interrupt(page: Page) -> None:
+    """As the notebook's own stop button."""
+    page.locator(
+        ".jp-NotebookPanel:not(.lm-mod-hidden) [data-command='notebook:interrupt-kernel'], "
+        ".jp-NotebookPanel:not(.lm-mod-hidden) [title^='Interrupt']"
+    ).first.click()
+
+
+def test_the_card_is_answered_in_notebook_7_too(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+    lab.notebook(f"{name}.ipynb", LOAD, "%onyx Make a file")
+    stage.play([Call("exec", {"command": f"touch {name}.txt"})], "Not made.")
+    page = tabs.new()
+    page.goto(lab.url(f"notebooks/{name}.ipynb"))
+    notebook = Notebook(page)
+    notebook.wait(cells=2)
+    run_all(notebook)
+    turn = card(notebook)
+    hook(turn, "deny").click()
+    hook(turn, "deny-reason").fill("not here")
+    hook(turn, "deny-reason").press("Enter")
+    expect(turn).to_have_attribute("data-status", "final")
+    expect(turn).to_contain_text("Not made.")
+    assert "not here" in tool_results(stage.asked[1])[-1]
+    assert not lab.files.joinpath(f"{name}.txt").exists()

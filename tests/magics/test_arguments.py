@@ -1,0 +1,74 @@
+"""What stands behind `%onyx`, read into options and a question."""
+
+import pytest
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.arguments import Asked, Options, literal, parse
+
+
+def asked(text: str = "", command: str = "", **options: object) -> Asked:
+    return Asked(Options(**options), command, text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("why is --this so?", asked("why is --this so?")),
+        ("--out x --code why?", asked("why?", out="x", code=True)),
+        ("--out=x --model a/b  why", asked("why", out="x", model="a/b")),
+        ("--session new --agent writer --mode ask go", asked("go", session="new", agent="writer", mode="ask")),
+        ("--session 'a b' go", asked("go", session="a b")),
+        ('--out x --schema {"a": {"b": "}"}} go', asked("go", out="x", schema='{"a": {"b": "}"}}')),
+        ("--out x --schema schema go", asked("go", out="x", schema="schema")),
+        ("-- memory of what?", asked("memory of what?")),
+        ("-- --out is no option here", asked("--out is no option here")),
+        ("help", asked(command="help")),
+        ("help me", asked("help me")),
+        ("sessions", asked(command="sessions")),
+        ("sessions of what?", asked("sessions of what?")),
+        ("memory fiscal year", asked("fiscal year", "memory")),
+        ("--agent writer memory x", asked("x", "memory", agent="writer")),
+        ("skill profile path=a.csv", asked("profile path=a.csv", "skill")),
+        ("", asked()),
+    ],
+)
+def test_a_line_is_read(line: str, expected: Asked) -> None:
+    assert parse(line) == expected
+
+
+def test_a_cell_is_the_question_and_its_first_line_may_begin_it() -> None:
+    assert parse("--out x Look:", "\na\nb\n") == asked("Look:\n\na\nb", out="x")
+    assert parse("", "help") == asked("help")
+    assert parse("--mode agent", "why?") == asked("why?", mode="agent")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--sesion x", "There is no option --sesion. Did you mean --session?"),
+        ("--zzz x", "There are --agent, --session"),
+        ("--out", "--out needs a value"),
+        ("--out --code x", "--out needs a value"),
+        ("--out x --out y q", "--out stands there twice"),
+        ("--out 1x q", "no name for a variable"),
+        ("--out class q", "no name for a variable"),
+        ("--mode fast q", "ask, agent, auto"),
+        ("--out x --out-type table q", "str, json, frame"),
+        ("--schema s q", "needs --out"),
+        ("--out-type frame q", "needs --out"),
+        ("--out x --out-type frame --schema s q", "does not go with"),
+        ('--out x --schema {"a": 1 q', "is never closed"),
+        ("--session 'a q", "does not end with it"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(line: str, words: str) -> None:
+    with pytest.raises(MagicError) as caught:
+        parse(line)
+    assert words in str(caught.value)
+    assert caught.value.code == "usage"
+
+
+def test_a_schema_may_be_json_or_python() -> None:
+    assert literal('{"a": true}') == literal("{'a': True}") == {"a": True}
+    with pytest.raises(ValueError, match="neither JSON nor"):
+        literal("open('x')")

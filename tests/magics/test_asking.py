@@ -1,0 +1,177 @@
+"""Questions from cells of a real kernel to a real server: answers, variables, sessions, interrupts."""
+
+import threading
+import time
+
+from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
+from tests.e2e.lab_server import TOKEN, LabServer
+from tests.e2e.stage import Stage, saw_disconnect, tool_results
+from tests.magics.cells import LIMIT_S, Cells, Ran
+from tests.magics.conftest import Peer
+
+
+def test_a_question_is_answered_below_the_cell_with_a_variable_in_it(kernel: Cells, stage: Stage) -> None:
+    stage.play([Say("It is **42**.\n\n$x^2$", chunk_chars=3)], "Yes.")
+    kernel.run("x = 41")
+    ran = kernel.run("%onyx What comes after {x}?")
+    assert ran.status == "ok", ran.traceback
+    assert ran.markdown == "It is **42**.\n\n$x^2$"
+    assert "What comes after 41?" in stage.asked[0].last_user_text
+    assert len(ran.displays) == 1
+    assert kernel.run("%%onyx --mode ask\nIs {{x}} {x},\nreally?").markdown == "Yes."
+    assert "Is {x} 41,\nreally?" in stage.asked[1].last_user_text
+
+
+def test_an_answer_appears_as_it_comes_in_one_display(kernel: Cells, stage: Stage) -> None:
+    hold = Hold()
+    stage.play([Say("First half."), hold, Say(" Second half.")])
+    seen: list[str] = []
+
+    def on_display(bundle: dict[str, str]) -> None:
+        seen.append(bundle["text/markdown"])
+        if seen[-1] == "First half.":
+            hold.released.set()
+
+    ran = kernel.start("%onyx Tell me", on_display)()
+    assert ran.status == "ok"
+    assert "First half." in seen
+    assert seen[-1] == "First half. Second half."
+    assert len(ran.displays) == 1
+
+
+def test_an_unknown_name_is_an_error_without_a_stack_and_nothing_is_sent(kernel: Cells, stage: Stage) -> None:
+    kernel.run("frame = 1")
+    ran = kernel.run("%onyx Look at {frme}")
+    assert (ran.status, ran.ename) == ("error", "MagicError")
+    assert "there is no variable frme. Did you mean frame?" in ran.traceback
+    assert "Nothing was sent" in ran.traceback
+    assert "File" not in ran.traceback
+    assert stage.asked == []
+
+
+def test_the_questions_of_a_kernel_are_one_session_that_the_sidebar_knows(
+    kernel: Cells, stage: Stage, peer: Peer
+) -> None:
+    stage.play("One.", "Two.", "Three.", "Four.")
+    for question in ("first", "second", "--session new third", "fourth"):
+        assert kernel.run(f"%onyx {question}").status == "ok"
+    assert [len(request.body["messages"]) for request in stage.asked] == [2, 4, 2, 4]
+    listed = [one for one in peer.ask("sessions.list")["sessions"] if one["title"].startswith("the_questions_of")]
+    assert [one["messageCount"] for one in listed] == [4, 4]
+    assert {one["title"] for one in listed} == {"the_questions_of_a_kernel_are_one_sessio.ipynb"}
+    newest = peer.ask("chat.history", sessionKey=listed[0]["sessionKey"])["messages"]
+    assert newest[1]["meta"]["kernel"]["kernelId"] == kernel.kernel_id
+    assert newest[1]["meta"]["kernel"]["path"] == listed[0]["title"]
+    table = kernel.run("%onyx sessions").markdown
+    assert (
+        f"| ● | the\\_questions\\_of\\_a\\_kernel\\_are\\_one\\_sessio.ipynb | now | 4 | `{listed[0]['sessionKey']}` |"
+        in table
+    )
+    assert f"| `{listed[1]['sessionKey']}` |" in table
+
+
+def test_a_question_in_another_session_goes_there_and_says_where_it_came_from(
+    kernel: Cells, stage: Stage, peer: Peer
+) -> None:
+    key = peer.ask("sessions.create", title="Mine")["sessionKey"]
+    stage.play("There.", "Here.")
+    kernel.run(f"%onyx --session {key} over there")
+    kernel.run("%onyx here")
+    assert [message["content"] for message in peer.ask("chat.history", sessionKey=key)["messages"]][1:3] == [
+        "over there",
+        "There.",
+    ]
+    assert kernel.run("%onyx --session nobody hello").ename == "Refused"
+
+
+def test_a_session_that_was_deleted_is_made_anew(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+    stage.play("One.", "Two.")
+    kernel.run("%onyx first")
+    newest = max((lab.home / "sessions").rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+    newest.unlink()
+    assert kernel.run("%onyx second").markdown == "Two."
+
+
+def test_an_interrupt_stops_the_turn_within_a_second_and_the_display_says_so(
+    kernel: Cells, stage: Stage, peer: Peer
+) -> None:
+    hang = Hang()
+    stage.play(["Half an answer", hang], "Again.")
+    half = threading.Event()
+    wait = kernel.start("%onyx Talk", lambda bundle: half.set() if "Half" in bundle["text/markdown"] else None)
+    assert half.wait(LIMIT_S)
+    began = time.monotonic()
+    kernel.interrupt()
+    ran = wait()
+    took_s = time.monotonic() - began
+    assert (ran.status, ran.ename) == ("error", "MagicError")
+    assert ran.markdown == "Half an answer\n\n*Stopped.*"
+    assert "could not be told" not in ran.markdown
+    assert saw_disconnect(stage.asked[0], 5)
+    (session, *_) = peer.ask("sessions.list", query="an_interrupt_stops")["sessions"]
+    entries = peer.ask("chat.history", sessionKey=session["sessionKey"])["messages"]
+    assert entries[-1]["meta"]["outcome"] == "aborted"
+    assert took_s < LIMIT_S / 4
+    assert kernel.run("%onyx Go on").markdown == "Again."
+
+
+def test_a_provider_that_fails_is_said_in_the_cell(kernel: Cells, stage: Stage) -> None:
+    stage.play([HttpError(401, "Incorrect API key provided.", "invalid_api_key")])
+    ran = kernel.run("%onyx Hello")
+    assert ran.ename == "MagicError"
+    assert "key" in ran.evalue
+    assert "**The answer failed.**" in ran.markdown
+
+
+def test_tool_calls_are_one_line_each_and_a_picture_is_only_a_link(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+    lab.files.joinpath("data.txt").write_text("rows", "utf-8")
+    read = Call("read", {"path": "data.txt"})
+    stage.play(
+        ["I look.", read], [Call("read", {"path": "none.txt"})], "Done. ![x](https://evil.example/?q=1) <img src=x>"
+    )
+    ran = kernel.run("%onyx Look")
+    said, steps, done = ran.markdown.split("\n\n")
+    assert said == "I look."
+    first, second = steps.split("  \n")
+    assert first == "✓ Read data.txt"
+    assert second.startswith("✗ Read none.txt · ")
+    assert done == "Done. [x](https://evil.example/?q=1) &lt;img src=x>"
+
+
+def test_a_cell_of_the_notebook_that_asks_cannot_be_run_and_the_model_is_told(kernel: Cells, stage: Stage) -> None:
+    name = "a_cell_of_the_notebook_that_asks_cannot_.ipynb"
+    stage.play([Call("notebook_run_cell", {"path": name, "cellId": "cell-1"})], "Run it yourself, please.")
+    ran = kernel.run("%onyx Run the first cell")
+    assert ran.status == "ok"
+    assert ran.markdown.endswith("Run it yourself, please.")
+    assert "its kernel waits for your answer" in tool_results(stage.asked[1])[-1]
+
+
+def test_the_token_is_in_no_address_and_no_log(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+    stage.play("Hello.")
+    assert kernel.run("%onyx Hello").status == "ok"
+    log = lab.log.read_text("utf-8")
+    assert f"token={TOKEN}" not in log.replace(f"/lab?token={TOKEN}", "")
+
+
+def test_unloading_takes_the_magic_away_and_loading_twice_changes_nothing(kernel: Cells, stage: Stage) -> None:
+    stage.play("Once.")
+    kernel.run("%load_ext onyx_jupyter\n%reload_ext onyx_jupyter")
+    assert kernel.run("%onyx Hello there?").markdown == "Once."
+    kernel.run("%unload_ext onyx_jupyter")
+    gone: Ran = kernel.run("%onyx help")
+    assert gone.markdown == ""
+    assert kernel.run("get_ipython().find_line_magic('onyx').x").status == "error"
+
+
+def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+    lab.home.joinpath("workspace", "memory").mkdir(exist_ok=True)
+    lab.home.joinpath("workspace", "memory", "2026-01-02.md").write_text("# Work\n\nThe *fiscal* year: April.", "utf-8")
+    assert "%onyx memory" in kernel.run("%onyx help").markdown
+    assert "%onyx memory" in kernel.run("%onyx").markdown
+    found = kernel.run("%onyx memory fiscal year").markdown
+    assert found.startswith("`memory/2026-01-02.md:3` · Work\n\n> The \\*fiscal\\* year: April.  ")
+    assert "%onyx -- memory zebra" in kernel.run("%onyx memory zebra").markdown
+    unknown = kernel.run("%onyx --sesion x hello")
+    assert "There is no option --sesion. Did you mean --session?" in unknown.traceback
+    assert stage.asked == []

@@ -1,0 +1,92 @@
+"""Where the server is, from the environment and Jupyter's runtime files."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.server_address import ServerAddress, find_server
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """A port on which somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port on which nobody does."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+def write(folder: Path, pid: int, **facts: Any) -> None:
+    given = {"port": 1, "token": f"token-{pid}", "hostname": "localhost", "base_url": "/", "secure": False, **facts}
+    (folder / f"jpserver-{pid}.json").write_text(json.dumps(given))
+
+
+def test_the_server_that_started_the_kernel_comes_before_those_of_the_folder(tmp_path: Path, listening: int) -> None:
+    write(tmp_path, 7, port=8888, hostname="0.0.0.0", base_url="/user/ada/", secure=True)
+    write(tmp_path, 8, port=listening, root_dir=str(tmp_path))
+    found = find_server({"JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
+    assert found == ServerAddress("https://127.0.0.1:8888/user/ada/", "token-7", is_local=True)
+    assert found.socket_url == "wss://127.0.0.1:8888/user/ada/onyx/ws"
+
+
+def test_without_it_the_nearest_living_server_of_the_folder_is_taken(
+    tmp_path: Path, listening: int, silent: int
+) -> None:
+    inner = tmp_path / "project" / "deep"
+    inner.mkdir(parents=True)
+    write(tmp_path, 1, port=listening, root_dir=str(tmp_path))
+    write(tmp_path, 2, port=listening, root_dir=str(tmp_path / "project"))
+    write(tmp_path, 3, port=silent, root_dir=str(inner))
+    write(tmp_path, 4, port=listening, root_dir=str(tmp_path / "elsewhere"))
+    (tmp_path / "jpserver-5.json").write_text("{ torn")
+    assert find_server({"JPY_PARENT_PID": "99"}, tmp_path, inner / "n.ipynb").token == "token-2"
+    os.utime(tmp_path / "jpserver-1.json", (1, 1))
+    write(tmp_path, 6, port=listening, root_dir=str(tmp_path))
+    assert find_server({}, tmp_path, tmp_path).token == "token-6"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:8888", "http://localhost:8888/"),
+        ("https://hub.example/user/ada/lab?token=secret", "https://hub.example/user/ada/"),
+        ("http://[::1]:8888/x/", "http://[::1]:8888/x/"),
+    ],
+)
+def test_what_the_environment_says_comes_first(tmp_path: Path, url: str, expected: str) -> None:
+    write(tmp_path, 7)
+    found = find_server({"ONYX_URL": url, "ONYX_TOKEN": "mine", "JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
+    assert found == ServerAddress(expected, "mine")
+
+
+def test_on_a_hub_the_servers_own_token_is_used(tmp_path: Path) -> None:
+    write(tmp_path, 7, token="")
+    hub = {"JPY_PARENT_PID": "7", "JUPYTERHUB_API_TOKEN": "of the hub"}
+    assert find_server(hub, tmp_path, tmp_path).token == "of the hub"
+
+
+def test_an_error_says_what_was_looked_for_and_no_token(tmp_path: Path, silent: int) -> None:
+    write(tmp_path, 3, port=silent, root_dir=str(tmp_path))
+    with pytest.raises(MagicError) as caught:
+        find_server({"JPY_PARENT_PID": "12"}, tmp_path, tmp_path)
+    message = f"{caught.value} {caught.value.hint}"
+    for words in ("ONYX_URL is not set", "jpserver-12.json", str(tmp_path), "ONYX_TOKEN"):
+        assert words in message
+    assert "token-3" not in message
+    with pytest.raises(MagicError, match="no address of a server"):
+        find_server({"ONYX_URL": "localhost:8888"}, tmp_path, tmp_path)
+    write(tmp_path, 7, sock="/run/jupyter.sock")
+    with pytest.raises(MagicError, match="UNIX socket"):
+        find_server({"JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
