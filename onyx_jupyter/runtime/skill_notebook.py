@@ -103,8 +103,7 @@ class SkillNotebook:
         import nbclient  # noqa: F401
         from papermill.parameterize import parameterize_notebook
 
-        nbformat = _nbformat()
-        nb = nbformat.from_dict(self._nb)
+        nb = _nbformat().reads(json.dumps(self._nb), as_version=4)  # joins the lines of sources
         given = self._job["parameters"]
         if given:
             had = nb.metadata.setdefault("papermill", {})
@@ -116,7 +115,7 @@ class SkillNotebook:
             nb.metadata.pop("papermill") if not had else None
             injected = next(cell for cell in nb.cells if "injected-parameters" in cell.metadata.get("tags", ()))
             injected.source = "\n".join([injected.source.rstrip(), *self._job["pathLines"]])
-        self._nb = nbformat.v4.upgrade(nb)
+        self._nb = nb
 
     async def _run_cell(self, client: Any, cell: Any, index: int) -> None:
         from nbclient.exceptions import CellExecutionError, DeadKernelError

@@ -36,7 +36,7 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
             facts[key] = read()
         except (SkillProblem, ParametersProblem) as error:
             problems.append(str(error))
-    text = _text(cells)
+    text = f"{_head(meta, kernel, language)}\n{_text(cells)}"
     if len(text) > MAX_TEXT_CHARS:
         problems.append(f"Its cells hold {len(text):,} characters; {MAX_TEXT_CHARS:,} is the most.")
     return Skill(
@@ -160,6 +160,13 @@ def _digest(notebook: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], ker
     }
     canonical = json.dumps(what, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _head(meta: Mapping[str, Any], kernel: str | None, language: str) -> str:
+    """What counts and stands in no cell."""
+    lines = [f"# kernel: {kernel or 'the default one'} ({language})"]
+    lines += [f"# {key}: {json.dumps(value, ensure_ascii=False, default=str)}" for key, value in sorted(meta.items())]
+    return "\n".join(lines) + "\n"
 
 
 def _text(cells: Sequence[Mapping[str, Any]]) -> str:

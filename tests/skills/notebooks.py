@@ -15,11 +15,15 @@ def cell(source: str, *tags: str, kind: str = "code") -> dict[str, Any]:
 
 
 def notebook(cells: Sequence[dict[str, Any]], skill: Any = None, **metadata: Any) -> dict[str, Any]:
-    """nbformat 4.5 JSON; `skill` is its metadata `onyx.skill`."""
+    """nbformat 4.5 JSON as Jupyter writes it, sources as lists of lines; `skill` is its metadata `onyx.skill`."""
     onyx = {} if skill is None else {"onyx": {"skill": skill}}
-    named = [{"id": f"c{index}", **item} for index, item in enumerate(cells)]
+    named = [{"id": f"c{index}", **item, "source": lines(item["source"])} for index, item in enumerate(cells)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {**kernel, **onyx, **metadata}, "cells": named}
+
+
+def lines(source: Any) -> Any:
+    return source.splitlines(keepends=True) if isinstance(source, str) else source
 
 
 def write_notebook(path: Path, *cells: dict[str, Any], description: str = "Does it.", **more: Any) -> Path:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onyx_jupyter.errors import ToolError
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.runtime.skill_author import SkillWish
 from onyx_jupyter.security.drive_folders import browser_path
 from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.base import MAX_FRAME_BYTES
 from onyx_jupyter.server.wire.skills import (
     SkillParams,
     SkillRunParams,
@@ -74,16 +77,20 @@ async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     runs = caller.onyx.skills.runs
     outcome = await runs.outcome(params.run_id)
     rendered = await asyncio.to_thread(render_outputs, outcome.outputs, MAX_RESULT_CHARS)
+    outputs = await asyncio.to_thread(_fitting, outcome.outputs)
     return {
         "run": runs.info(outcome.record),
-        "outputs": await asyncio.to_thread(caller.onyx.redact_data, [*map(dict, outcome.outputs)]),
+        "outputs": await asyncio.to_thread(caller.onyx.redact_data, outputs),
         "text": caller.onyx.redact(rendered.text),
     }
 
 
 async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     record, notebook = await caller.onyx.skills.runs.notebook(params.run_id)
-    return {"run": caller.onyx.skills.runs.info(record), "notebook": notebook}
+    info = caller.onyx.skills.runs.info(record)
+    if await asyncio.to_thread(_size, notebook) > MAX_FRAME_BYTES:
+        raise ToolError(f"The executed notebook is too large to be sent. It is {info['copyLocation']}.")
+    return {"run": info, "notebook": notebook}
 
 
 async def propose(params: SkillsProposeParams, caller: Caller) -> dict[str, Any]:
@@ -109,6 +116,23 @@ async def save(params: SkillsSaveParams, caller: Caller) -> dict[str, Any]:
     )
     item = await caller.onyx.skills.author.save(wish, f"user:{caller.user}", params.agent_id)
     return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
+
+
+def _fitting(outputs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """As many as fit into a frame, and a word on the rest."""
+    kept: list[dict[str, Any]] = []
+    left = MAX_FRAME_BYTES
+    for output in outputs:
+        left -= _size(output)
+        if left < 0:
+            text = "The rest is too large to be shown here: open the executed notebook.\n"
+            return [*kept, {"output_type": "stream", "name": "stderr", "text": text}]
+        kept.append(dict(output))
+    return kept
+
+
+def _size(content: Mapping[str, Any]) -> int:
+    return len(json.dumps(content))
 
 
 def fields_of(parameters: Parameters) -> list[dict[str, Any]]:

@@ -167,6 +167,7 @@ class SkillNotebookTool(Tool[SkillArguments]):
         given = _given(skill, arguments, context)
         cwd = str(context.server_root)
         about = {"skill": skill.name, "parameters": _in_effect(skill, given), "cwd": cwd}
+        about |= {"gets": [*skill.requires.env]} if skill.requires.env else {}
         return ToolPreview(
             summary=f"Run the skill {skill.name}",
             details={**about, "path": str(skill.path), "kernel": skill.kernel, "hash": skill.digest, **trust},
@@ -213,7 +214,7 @@ def _trust_details(item: Listed) -> dict[str, Any]:
         return {"trust": "trusted"}
     if item.changed and item.trusted_text is not None:
         diff = unified_diff(item.trusted_text, item.skill.text)
-        changed = diff or "Only what is not text: tags, the kernel, the needs or the description."
+        changed = diff or "What is no text has changed: bytes of a file."
         notice = f"This skill has changed since it was trusted. {_TRUSTS}"
         return {"trust": "changed", "notice": notice, "diff": changed[:SHOWN_CHARS]}
     return {"trust": "new", "notice": f"This skill is new here. {_TRUSTS}", "source": item.skill.text[:SHOWN_CHARS]}
