@@ -24,6 +24,7 @@ NAMES = (
     "stop",
     "tool_turn",
     "notebook_undo",
+    "kernel_variables",
     "model_requests",
     "many_sessions",
     "embedded",

@@ -50,7 +50,7 @@ class CellRuns:
             if shown.execution.outputs:
                 await shown.keep()
             raise
-        note = await shown.keep()
+        note = " ".join(filter(None, (result.note, await shown.keep()))) or None
         return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out)
 
 

@@ -22,6 +22,10 @@ _REPLY_S = 5.0
 _PROGRESS_EVERY_S = 1.0
 _ELAPSED_EVERY_S = 5.0
 _LINE_CHARS = 100
+_NO_INPUT = (
+    "The code asked for input, and nobody can type where no front end runs it. Put the value into the code, or let the "
+    "user run the cell in JupyterLab."
+)
 
 
 class KernelRun:
@@ -77,7 +81,8 @@ class KernelRun:
             self._execution_count = reply["execution_count"]
         failed = any(output["output_type"] == "error" for output in outputs)
         status = reply.get("status", "error" if failed else "ok")
-        return CellRun(status if status in ("ok", "error") else "aborted", self._execution_count, outputs)
+        note = _NO_INPUT if any(output.get("ename") == "StdinNotImplementedError" for output in outputs) else None
+        return CellRun(status if status in ("ok", "error") else "aborted", self._execution_count, outputs, note)
 
     async def _wait_for_turn(self, client: Any) -> None:
         """Until the kernel answers and its output channel is heard.

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onyx_jupyter.notebook.outputs import collapse_overwritten
+from onyx_jupyter.notebook.outputs import collapse_overwritten, joined
 
 MAX_STREAM_CHARS = 5_000_000
+MAX_DISPLAY_CHARS = 20_000_000
+MAX_TOTAL_CHARS = 60_000_000
+MAX_OUTPUTS = 5_000
+_ERROR_CHARS = 100_000
+_ERROR_LINES = 200
 
 
 class OutputCollector:
-    """The outputs of one execution. A stream beyond `MAX_STREAM_CHARS` is cut, and the cut is noted in it."""
+    """The outputs of one execution, within bounds; what is left out is said where it would stand.
+
+    A stream is cut at `MAX_STREAM_CHARS`; a display beyond `MAX_DISPLAY_CHARS`, and whatever comes when there are
+    `MAX_TOTAL_CHARS` or `MAX_OUTPUTS`, is left out.
+    """
 
     def __init__(self) -> None:
         self._outputs: list[dict[str, Any]] = []
@@ -19,6 +28,8 @@ class OutputCollector:
         self._chars: dict[int, int] = {}
         self._displays: dict[str, list[dict[str, Any]]] = {}
         self._clear_next = False
+        self._total = 0
+        self._is_full = False
         self.last_line = ""
 
     def add(self, message_type: str, content: Mapping[str, Any]) -> None:
@@ -35,15 +46,13 @@ class OutputCollector:
             case "update_display_data":
                 self._update(content)
             case "error":
-                self._append(
-                    {"output_type": "error", **{key: content[key] for key in ("ename", "evalue", "traceback")}}
-                )
+                self._append(_error(content), is_last=True)
 
     def outputs(self) -> tuple[dict[str, Any], ...]:
         """What has been collected until now, streams as one string each."""
         return tuple(
             {**output, "text": collapse_overwritten("".join(self._parts[id(output)]))}
-            if output["output_type"] == "stream"
+            if id(output) in self._parts
             else output
             for output in self._outputs
         )
@@ -51,20 +60,23 @@ class OutputCollector:
     def _add_stream(self, name: str, text: str) -> None:
         self._clear_if_due()
         last = self._outputs[-1] if self._outputs else {}
-        if last.get("output_type") != "stream" or last["name"] != name:
+        if last.get("output_type") != "stream" or last["name"] != name or id(last) not in self._parts:
             last = {"output_type": "stream", "name": name, "text": ""}
+            if not self._has_room(last):
+                return
             self._outputs.append(last)
             self._parts[id(last)], self._chars[id(last)] = [], 0
-        room = MAX_STREAM_CHARS - self._chars[id(last)]
+        room = min(MAX_STREAM_CHARS - self._chars[id(last)], MAX_TOTAL_CHARS - self._total)
         if room > 0:
             cut = f"\n[… the rest of {name} was left out …]\n" if len(text) > room else ""
             self._parts[id(last)].append(text[:room] + cut)
+            self._total += min(len(text), room)
         self._chars[id(last)] += len(text)
         lines = [line.strip() for line in text.replace("\r", "\n").split("\n") if line.strip()]
         self.last_line = lines[-1] if lines else self.last_line
 
     def _add_display(self, message_type: str, content: Mapping[str, Any]) -> None:
-        output = {"output_type": message_type, "data": content["data"], "metadata": content.get("metadata") or {}}
+        output = {"output_type": message_type, **_bounded(content)}
         if message_type == "execute_result":
             output["execution_count"] = content.get("execution_count")
         self._append(output)
@@ -74,12 +86,26 @@ class OutputCollector:
 
     def _update(self, content: Mapping[str, Any]) -> None:
         for output in self._displays.get((content.get("transient") or {}).get("display_id", ""), []):
-            output["data"] = content["data"]
-            output["metadata"] = content.get("metadata") or {}
+            self._total -= _chars(output["data"])
+            output.update(_bounded(content))
+            self._total += _chars(output["data"])
 
-    def _append(self, output: dict[str, Any]) -> None:
+    def _append(self, output: dict[str, Any], *, is_last: bool = False) -> None:
+        """An error is always kept: nothing follows it."""
         self._clear_if_due()
-        self._outputs.append(output)
+        if is_last or self._has_room(output):
+            self._total += _chars(output.get("data") or {})
+            self._outputs.append(output)
+
+    def _has_room(self, output: Mapping[str, Any]) -> bool:
+        """The first output without room leaves a line in its place; the others are gone without one."""
+        size = self._total + _chars(output.get("data") or {})
+        if not self._is_full and size <= MAX_TOTAL_CHARS and len(self._outputs) < MAX_OUTPUTS:
+            return True
+        if not self._is_full:
+            self._is_full = True
+            self._outputs.append(_left_out("stderr", "[… the further outputs were left out: there are too many …]\n"))
+        return False
 
     def _clear_if_due(self) -> None:
         if self._clear_next:
@@ -91,3 +117,34 @@ class OutputCollector:
         self._parts.clear()
         self._chars.clear()
         self._displays.clear()
+        self._total, self._is_full = 0, False
+
+
+def _bounded(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Data and metadata; data that are too much become a text that says so."""
+    size = _chars(content["data"])
+    if size <= MAX_DISPLAY_CHARS:
+        return {"data": content["data"], "metadata": content.get("metadata") or {}}
+    kinds = ", ".join(content["data"])
+    return {"data": {"text/plain": f"[… {kinds}: {size:,} characters were left out …]"}, "metadata": {}}
+
+
+def _chars(data: Mapping[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, str) else len(joined(value)) for value in data.values())
+
+
+def _error(content: Mapping[str, Any]) -> dict[str, Any]:
+    traceback = content["traceback"]
+    lines = [traceback] if isinstance(traceback, str) else list(traceback)
+    if len(lines) > _ERROR_LINES:
+        lines = [*lines[: _ERROR_LINES // 2], "[… lines were left out …]", *lines[-_ERROR_LINES // 2 :]]
+    return {
+        "output_type": "error",
+        "ename": str(content["ename"])[:_ERROR_CHARS],
+        "evalue": str(content["evalue"])[:_ERROR_CHARS],
+        "traceback": [str(line)[:_ERROR_CHARS] for line in lines],
+    }
+
+
+def _left_out(name: str, text: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": name, "text": text}

@@ -123,7 +123,7 @@ class AppliedChange:
 
 @dataclass(frozen=True, slots=True)
 class CellRun:
-    """How a cell's execution ended, with its nbformat 4 outputs; `note` says why they are not in the notebook.
+    """How a cell's execution ended, with its nbformat 4 outputs; `note`: what has to be said beside them.
 
     `before` is the cell before it ran, so that it can be put back (`RestoreCell`); with `outputs_left_out` its outputs
     were too large to be carried there.

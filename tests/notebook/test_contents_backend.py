@@ -145,6 +145,8 @@ async def test_a_question_of_the_cell_is_refused_rather_than_waited_for(server: 
     run = await service.run_cell("n.ipynb", "a", quiet)
     assert run.status == "error"
     assert run.outputs[-1]["ename"] == "StdinNotImplementedError"
+    assert run.note is not None
+    assert "nobody can type" in run.note
 
 
 async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_root_dir: Path) -> None:

@@ -107,3 +107,13 @@ async def test_two_at_a_time_in_one_kernel_each_get_their_own_outputs(kernels: K
     code = "import time\nprint({0!r}, flush=True)\ntime.sleep(0.3)\nprint({0!r})"
     first, second = await asyncio.gather(kernels.run(code.format("one")), kernels.run(code.format("two")))
     assert [run.outputs[0]["text"] for run in (first, second)] == ["one\none\n", "two\ntwo\n"]
+
+
+async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels: KernelPlace) -> None:
+    await kernels.start()
+    code = "from IPython.display import HTML\nfor _ in range(20): print('x' * 5_000_000)\nHTML('y' * 100_000_000)"
+    run = await kernels.service.execute("work.ipynb", code, quiet)
+    assert run.status == "ok"
+    assert len(run.outputs[0]["text"]) < 5_000_100
+    assert "characters were left out" in run.outputs[1]["data"]["text/plain"]
+    assert await kernels.value("1 + 1") == "2"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook import kernel_question
 from onyx_jupyter.protocols import KernelVariables, Variable
 from tests.notebook.kernels import KernelPlace
 from tests.waiting import until
@@ -90,8 +91,10 @@ async def test_variables_are_told_while_a_cell_runs_and_the_cell_goes_on(kernels
 
 async def test_the_kernel_stays_busy_for_everybody_while_its_cell_runs(kernels: KernelPlace) -> None:
     await kernels.start()
-    task = await begin(kernels, BUSY)
     kernel = kernels.manager.get_kernel(kernels.kernel_id)
+    while kernel.execution_state != "idle":  # until the server hears this kernel
+        await kernels.run("pass")
+    task = await begin(kernels, BUSY)
     await until(lambda: kernel.execution_state == "busy")
     await kernels.service.variables("work.ipynb")
     heard = await told_states(kernels)
@@ -237,3 +240,34 @@ async def test_kernels_that_cannot_be_looked_into_say_why(kernels: KernelPlace) 
     await kernels.service.variables("work.ipynb")
     await kernels.service.restart("work.ipynb")
     assert (await kernels.service.variables("work.ipynb")).variables == ()
+
+
+async def test_a_kernel_of_another_language_says_which(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    kernels.manager.get_kernel(kernels.kernel_id).kernel_spec.language = "fortran"
+    with pytest.raises(NotebookError, match="speaks fortran") as caught:
+        await kernels.service.variables("work.ipynb")
+    assert caught.value.code == "not_python"
+
+
+async def test_a_kernel_that_lets_nothing_else_run_is_busy_and_is_looked_into_later(
+    kernels: KernelPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kernels.run("x = 41")
+    await kernels.service.variables("work.ipynb")
+    monkeypatch.setattr(kernel_question, "_SLACK_S", -1.5)
+    holds = """
+import ctypes, os
+open('on', 'w').close()
+libc = ctypes.PyDLL(None)  # calls without letting go of the interpreter's lock
+while not os.path.exists('go'): libc.usleep(200_000)
+"""
+    task = asyncio.ensure_future(kernels.run(holds))
+    await until(lambda: (kernels.root / "on").exists())
+    with pytest.raises(NotebookError) as caught:
+        await kernels.service.variables("work.ipynb")
+    assert caught.value.code == "kernel_busy"
+    (kernels.root / "go").touch()
+    assert (await task).status == "ok"
+    monkeypatch.undo()
+    assert told(await kernels.service.variables("work.ipynb"))["x"].summary == "41"

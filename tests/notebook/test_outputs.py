@@ -1,5 +1,6 @@
 import base64
 
+from onyx_jupyter.notebook import output_collector
 from onyx_jupyter.notebook.output_collector import OutputCollector
 from onyx_jupyter.notebook.outputs import collapse_overwritten, render_outputs, shorten
 
@@ -72,3 +73,44 @@ def test_clearing_with_wait_keeps_the_old_output_until_the_new_one_comes() -> No
     assert [output["text"] for output in collector.outputs()] == ["old"]
     collector.add("stream", {"name": "stdout", "text": "new"})
     assert [output["text"] for output in collector.outputs()] == ["new"]
+
+
+def display(collector: OutputCollector, text: str, display_id: str | None = None, *, update: bool = False) -> None:
+    transient = {"display_id": display_id} if display_id else {}
+    kind = "update_display_data" if update else "display_data"
+    collector.add(kind, {"data": {"text/html": text}, "metadata": {}, "transient": transient})
+
+
+def test_a_display_that_is_too_large_is_left_out_and_named() -> None:
+    collector = OutputCollector()
+    display(collector, "x" * (output_collector.MAX_DISPLAY_CHARS + 1))
+    display(collector, "small", "d")
+    display(collector, "y" * (output_collector.MAX_DISPLAY_CHARS + 1), "d", update=True)
+    texts = [output["data"]["text/plain"] for output in collector.outputs()]
+    assert texts == ["[… text/html: 20,000,001 characters were left out …]"] * 2
+
+
+def test_all_outputs_together_are_bounded_and_the_error_at_the_end_is_kept() -> None:
+    collector = OutputCollector()
+    for _ in range(5):
+        display(collector, "x" * output_collector.MAX_DISPLAY_CHARS)
+    collector.add("stream", {"name": "stdout", "text": "late" * 2})
+    collector.add("error", {"ename": "E", "evalue": "v" * 10_000_000, "traceback": ["line"] * 1_000_000})
+    outputs = collector.outputs()
+    kinds = [output["output_type"] for output in outputs]
+    assert kinds == ["display_data"] * 3 + ["stream", "error"]
+    assert "left out" in outputs[3]["text"]
+    assert len(str(outputs[4])) < 200_000
+    collector.add("clear_output", {"wait": False})
+    display(collector, "again")
+    assert [output["data"] for output in collector.outputs()] == [{"text/html": "again"}]
+
+
+def test_very_many_outputs_end_with_a_line_that_says_so() -> None:
+    collector = OutputCollector()
+    for number in range(output_collector.MAX_OUTPUTS + 10):
+        display(collector, str(number))
+        collector.add("stream", {"name": "stdout", "text": "x"})
+    outputs = collector.outputs()
+    assert len(outputs) == output_collector.MAX_OUTPUTS + 1
+    assert "too many" in outputs[-1]["text"]

@@ -1,0 +1,92 @@
+"""Whatever values a kernel holds, looking at them ends, stays short, and runs nothing."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.notebook.kernel_probe.access import Look
+from onyx_jupyter.notebook.kernel_probe.answer import answer
+from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
+from onyx_jupyter.notebook.kernel_probe.values import short
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers()
+VALUES = st.recursive(
+    PLAIN | st.dates() | st.datetimes() | st.timedeltas() | st.decimals() | st.fractions() | st.uuids(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(PLAIN.filter(lambda key: key == key), inner) | st.tuples(inner, inner)
+    ),
+    max_leaves=20,
+)
+
+
+class Touched(BaseException):
+    """Code of the user's was run."""
+
+
+def hostile() -> Any:
+    """An object whose every answer is code of its own."""
+
+    def touched(*_: Any, **__: Any) -> Any:
+        raise Touched
+
+    special = "repr str len iter bool eq getattr getattribute dir format sizeof contains getitem call index int float"
+    body: dict[str, Any] = {f"__{name}__": touched for name in special.split()} | {"__hash__": object.__hash__}
+    return type("Hostile", (), body | {"shape": property(touched), "__class__": property(touched)})()
+
+
+def shell_with(**names: Any) -> Any:
+    events = SimpleNamespace(trigger=lambda *_: None)
+    return SimpleNamespace(user_ns=names, user_ns_hidden={}, events=events)
+
+
+def asked(shell: Any, **question: Any) -> dict[str, Any]:
+    text = json.dumps({"seconds": 20, "secretNames": ["password"], **question})
+    return json.loads(answer(shell, text)._repr_mimebundle_()["text/plain"])  # type: ignore[no-any-return]
+
+
+@settings(max_examples=200)
+@given(VALUES, st.integers(5, 200))
+@example(10**5000, 20)
+@example([[[[[[1]]]]]], 20)
+@example("\ud800", 20)
+def test_a_value_is_told_within_its_limit(value: Any, most: int) -> None:
+    assert 0 < len(short(value, Look(20), most)) <= most
+
+
+@settings(max_examples=200, deadline=None)
+@given(VALUES)
+def test_any_value_can_be_listed_and_inspected(value: Any) -> None:
+    held = [value, hostile(), {"x": hostile()}]
+    shell = shell_with(value=value, held=held, hostile=held[1])
+    (listed,) = asked(shell, about="variables", pattern="val", functions=True, most=9)["variables"]
+    assert (listed["name"], len(listed["summary"]) < 300) == ("value", True)
+    for name in ("value", "held", "hostile", "held[0]", "held[1]", "held[2]['x']"):
+        assert "problem" not in asked(shell, about="inspect", name=name)
+
+
+@settings(max_examples=300)
+@given(st.recursive(st.sampled_from(["f", "held", "hostile", "1", "'k'"]), lambda inner: st.one_of(
+    st.tuples(inner, st.sampled_from([".real", ".append", "()", "[0]", "['k']", ".__class__", ".shape"])).map("".join),
+    st.tuples(inner, st.sampled_from([" + ", " if f() else ", "[f()]", " or ", "@"]), inner).map("".join),
+), max_leaves=5))  # fmt: skip
+def test_following_a_path_never_calls_anything(path: str) -> None:
+    calls: list[int] = []
+    names = {"f": lambda: calls.append(1), "held": [{"k": hostile()}], "hostile": hostile()}
+    try:
+        follow(path, names)
+    except CannotFollow:
+        assert path not in names
+    assert calls == []
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=30))
+def test_any_text_is_a_path_or_refused(text: str) -> None:
+    try:
+        value, last = follow(text, {"x": 1})
+    except CannotFollow:
+        return
+    assert (value, last) in [(1, "x"), (1, "real"), (1, "numerator"), (0, "imag"), (1, "denominator")]
