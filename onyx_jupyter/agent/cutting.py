@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from onyx_jupyter.agent.token_count import messages_tokens, text_tokens
+from onyx_jupyter.agent.token_count import messages_tokens
 from onyx_jupyter.messages import head_and_tail
 from onyx_jupyter.protocols import Block, Compaction
+from onyx_jupyter.text_tokens import text_tokens
 
 View = Callable[[Compaction], Sequence[Block]]
 # What the words of the user in the part that goes may take of the room, and how long each may be, tried in order.

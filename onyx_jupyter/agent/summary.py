@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from onyx_jupyter.agent.token_count import text_tokens
 from onyx_jupyter.messages import Message, head_and_tail
 from onyx_jupyter.protocols import Block
+from onyx_jupyter.text_tokens import text_tokens
 
 HEADINGS = (
     "Goal",

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import json
-import string
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import Measured, ModelRequest
+from onyx_jupyter.text_tokens import text_tokens
 
-# Set by tests/agent/test_token_count.py against two tokenizers of the field: rather too many than too few.
-_LOWER_CASE = (string.ascii_lowercase + " ").encode()
-_LOWER_CASE_CHARS = 4.0
-_OTHER_ASCII_CHARS = 1.4
-_OTHER_BYTES = 1.7
 IMAGE_TOKENS = 1600
 _MESSAGE_TOKENS = 8
 _CALL_TOKENS = 16
 _KEPT = "tokens"
 # Beyond these a provider's count says more about its hidden prompts than about the length of a token.
 _LEAST_RATIO, _MOST_RATIO = 0.5, 2.5
-
-
-def text_tokens(text: str) -> int:
-    """By the kinds of characters: words are cheap, digits and punctuation dear, other scripts by their UTF-8 bytes."""
-    data = text.encode("utf-8", "replace")
-    rest = data.translate(None, _LOWER_CASE)
-    ascii_rest = len(rest.decode("utf-8").encode("ascii", "ignore"))
-    words = (len(data) - len(rest)) / _LOWER_CASE_CHARS
-    return round(words + ascii_rest / _OTHER_ASCII_CHARS + (len(rest) - ascii_rest) / _OTHER_BYTES)
 
 
 def message_tokens(message: Message) -> int:

@@ -93,12 +93,12 @@ def no_cell(path: str, cell_id: str) -> NotebookError:
 
 
 def stale(path: str, cell_id: str, source: str) -> NotebookError:
-    """The cell is not what the edit was based on; `data` carries its source and hash of now."""
+    """The cell is not what the edit was based on; `data` carries its id, and source and hash of now."""
     return NotebookError(
         "stale",
         f"Cell {cell_id} of {path} has changed since it was read, so it was left alone. It is now "
         f"(hash {cell_hash(source)}):\n{source}",
-        data={"source": source, "hash": cell_hash(source)},
+        data={"cellId": cell_id, "source": source, "hash": cell_hash(source)},
     )
 
 

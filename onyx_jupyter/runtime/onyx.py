@@ -189,6 +189,7 @@ class Onyx:
             ids=self._ids,
             waits=waits or Waits(),
             kernels=kernels,
+            open_notebooks=open_notebooks,
         )
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────

@@ -43,11 +43,13 @@ from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs, messages_of
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.guardian import Guardian
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.result_files import ResultFiles
 
 log = logging.getLogger(__name__)
+MAX_SIGHTS = 100
 WhenBusy = Literal["steer", "followup", "interrupt"]
 
 
@@ -83,6 +85,7 @@ class Surroundings:
     ids: IdSource
     waits: Waits = field(default_factory=Waits)
     kernels: Kernels | None = None
+    open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
 
 
 class Runs:
@@ -107,6 +110,7 @@ class Runs:
         self._guardian = Guardian()
         self._queues: dict[str, SessionQueue] = {}
         self._inboxes: dict[str, RunInbox] = {}
+        self._sights: dict[str, NotebookSights] = {}
         self._closing = False
 
     def activity(self, session_key: str) -> str:
@@ -312,6 +316,8 @@ class Runs:
                 Author(parts.config.id, transcript.session_key, run_id, call_id=call.id)
             ),
             kernels=self._around.kernels,
+            sights=self._sights_of(transcript.session_key),
+            open_notebooks=self._around.open_notebooks,
             memory=parts.memory,
             clock=self._around.clock,
             timeout_s=settings.config.tools.timeout / 1000,
@@ -324,6 +330,13 @@ class Runs:
             ask=ask if message.meta.get("interactive", True) else None,
             sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
         )
+
+    def _sights_of(self, session_key: str) -> NotebookSights:
+        """What its model saw of notebooks; the sessions that were used last are remembered."""
+        sights = self._sights[session_key] = self._sights.pop(session_key, NotebookSights())
+        if len(self._sights) > MAX_SIGHTS:
+            del self._sights[next(iter(self._sights))]
+        return sights
 
     def _release(self, transcript: SessionTranscript) -> None:
         if self._queues.pop(transcript.session_key, None) is not None:

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from onyx_jupyter.agent.token_count import text_tokens
 from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.messages import head_and_tail, whole_text
 from onyx_jupyter.notebook.cells import cell_label, find_cell
@@ -23,6 +22,7 @@ from onyx_jupyter.runtime.file_context import file_text
 from onyx_jupyter.security.external_content import fence
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.sent_along import item_in_words
+from onyx_jupyter.text_tokens import text_tokens
 
 log = logging.getLogger(__name__)
 

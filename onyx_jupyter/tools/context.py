@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.protocols import Kernels, Memory, Notebooks, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
 
@@ -27,7 +28,8 @@ class ToolContext:
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
     from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
-    `kernels` are those of the notebooks, None where none can be reached.
+    `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
+    of them, `open_notebooks` which are open in tabs, and the one in front.
     """
 
     session_key: str
@@ -49,4 +51,6 @@ class ToolContext:
     max_result_chars: int = 16_000
     sessions: Sessions | None = None
     kernels: Kernels | None = None
+    sights: NotebookSights = field(default_factory=NotebookSights)
+    open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     asking_notebook: Callable[[], Awaitable[str | None]] = _nobody

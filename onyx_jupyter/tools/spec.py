@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -74,8 +74,8 @@ class Tool(ABC, Generic[A]):
         )
 
     def definition(self) -> ToolDefinition:
-        """The tool as a model is told of it: how long a text or list may be is told to those that overdo it."""
-        return ToolDefinition(self.name, self.description, _without(_LENGTHS, self.schema()))
+        """The tool as a model is told of it: what most calls keep to anyway is told to those that do not."""
+        return ToolDefinition(self.name, self.description, _in_short(self.schema()))
 
     def schema(self) -> dict[str, Any]:
         """The arguments as a JSON schema that takes exactly what a call may have."""
@@ -83,6 +83,7 @@ class Tool(ABC, Generic[A]):
 
 
 _LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
+_OFTEN_FALSE = frozenset({"additionalProperties", "default"})
 
 
 def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
@@ -107,18 +108,19 @@ def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
     return {key: _in_place(value, definitions) for key, value in node.items()}
 
 
-def _without(keys: Collection[str], node: Any) -> Any:
-    """The schema without these keywords; a property may be called like one."""
+def _in_short(node: Any) -> Any:
+    """The schema without lengths, defaults of false and the word that nothing else is taken.
+
+    A property may be called like a keyword.
+    """
     if isinstance(node, list):
-        return [_without(keys, item) for item in node]
+        return [_in_short(item) for item in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: {name: _without(keys, item) for name, item in value.items()}
-        if key == "properties"
-        else _without(keys, value)
+        key: {name: _in_short(item) for name, item in value.items()} if key == "properties" else _in_short(value)
         for key, value in node.items()
-        if key not in keys
+        if key not in _LENGTHS and not (key in _OFTEN_FALSE and value is False)
     }
 
 

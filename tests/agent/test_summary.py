@@ -3,9 +3,9 @@
 import pytest
 
 from onyx_jupyter.agent.summary import HEADINGS, Proposal, complaint_about, identifiers, material, read_answer
-from onyx_jupyter.agent.token_count import text_tokens
 from onyx_jupyter.messages import Message, ToolCall
 from onyx_jupyter.protocols import Block
+from onyx_jupyter.text_tokens import text_tokens
 from tests.agent.summaries import PROPOSAL, a_summary
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.agent.token_count import IMAGE_TOKENS, Correction, message_tokens, request_tokens, text_tokens
+from onyx_jupyter.agent.token_count import IMAGE_TOKENS, Correction, message_tokens, request_tokens
 from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import Measured, ModelRequest
+from onyx_jupyter.text_tokens import text_tokens
 
 RANDOM = random.Random(7)
 ROWS = [{"id": number, "value": RANDOM.random(), "name": f"row {number}", "ok": True} for number in range(100)]

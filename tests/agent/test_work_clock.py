@@ -9,7 +9,7 @@ from onyx_jupyter.errors import OutOfTime
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
 from onyx_jupyter.tools.builtin.ask_user import AskUserTool
-from onyx_jupyter.tools.builtin.notebook import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
 from tests.runtime.house import House, Linger
 
 A_SECOND = "{ runtime: { defaultTimeoutMs: 1000 } }"

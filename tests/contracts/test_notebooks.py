@@ -142,7 +142,7 @@ async def test_a_change_on_an_old_hash_is_refused_with_the_source_of_now(place: 
     with pytest.raises(NotebookError) as caught:
         await place.apply(stale)
     assert caught.value.code == "stale"
-    assert caught.value.data == {"source": SOURCES["load"], "hash": cell_hash(SOURCES["load"])}
+    assert caught.value.data == {"cellId": "load", "source": SOURCES["load"], "hash": cell_hash(SOURCES["load"])}
     assert await place.sources() == SOURCES
 
 

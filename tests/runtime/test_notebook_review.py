@@ -9,7 +9,8 @@ import pytest
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook import NotebookEditCellTool, NotebookInsertCellTool, NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
+from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.waiting import until

@@ -2,6 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ApprovalInfo } from '../protocol/wire';
+import { CellList } from './cell_list';
 import { DiffView, UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
 
@@ -34,6 +35,49 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
         <>
           <DiffView before={string(details.oldSource)} after={string(details.newSource)} />
           <Where label={trans.__('in')} text={string(details.path)} />
+        </>
+      );
+    case 'notebook_delete_cell':
+      return (
+        <>
+          <CellList cells={details.cells} sign="removed" />
+          <Where label={trans.__('in')} text={string(details.path)} />
+        </>
+      );
+    case 'notebook_move_cell':
+      return (
+        <>
+          <Source text={string(details.source)} label={trans.__('Cell')} />
+          <Where
+            label={trans.__('in')}
+            text={string(details.path)}
+            extra={trans.__('from %1 to behind %2', string(details.from), string(details.after))}
+          />
+        </>
+      );
+    case 'notebook_create':
+      return (
+        <>
+          <CellList cells={details.cells} sign="added" />
+          <Where
+            label={trans.__('as')}
+            text={string(details.path)}
+            extra={details.kernel ? trans.__('kernel %1', string(details.kernel)) : ''}
+          />
+        </>
+      );
+    case 'notebook_run_all':
+    case 'notebook_restart_kernel':
+      return (
+        <>
+          <CellList cells={details.cells} />
+          <Where
+            label={trans.__('in')}
+            text={string(details.path)}
+            extra={
+              approval.toolName === 'notebook_restart_kernel' ? trans.__('all its variables are lost') : ''
+            }
+          />
         </>
       );
     case 'notebook_run_cell':

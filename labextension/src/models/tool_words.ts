@@ -21,6 +21,29 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return code(word([trans.__('Run'), trans.__('Ran')]), firstLine(string(input.command)));
     case 'notebook_read':
       return line(word([trans.__('Read'), trans.__('Read')]), path);
+    case 'notebook_outline':
+      return line(word([trans.__('Look through'), trans.__('Looked through')]), path);
+    case 'notebook_find':
+      return code(word([trans.__('Search for'), trans.__('Searched for')]), string(input.pattern));
+    case 'notebook_list':
+      return line(word([trans.__('List notebooks'), trans.__('Listed notebooks')]), string(input.path));
+    case 'notebook_create':
+      return line(word([trans.__('Create'), trans.__('Created')]), path);
+    case 'notebook_delete_cell':
+      return line(word(deleting(input.cellIds, trans)), path);
+    case 'notebook_move_cell':
+      return line(word([trans.__('Move a cell of'), trans.__('Moved a cell of')]), path);
+    case 'notebook_run_all':
+      return line(word([trans.__('Run the cells of'), trans.__('Ran the cells of')]), path);
+    case 'notebook_restart_kernel':
+      return line(
+        word(
+          input.runAll === true
+            ? [trans.__('Restart and run'), trans.__('Restarted and ran')]
+            : [trans.__('Restart the kernel of'), trans.__('Restarted the kernel of')]
+        ),
+        path
+      );
     case 'notebook_insert_cell':
       return line(word([trans.__('Insert a cell into'), trans.__('Inserted a cell into')]), path);
     case 'notebook_edit_cell':
@@ -123,6 +146,14 @@ function line(verb: string, object: string): ToolLine {
 /** A call that was denied or stopped never happened, so it does not read as done. */
 function isOver(call: ToolCall): boolean {
   return call.status === 'ok' || call.status === 'failed';
+}
+
+function deleting(cellIds: unknown, trans: TranslationBundle): Words {
+  const count = Array.isArray(cellIds) ? new Set(cellIds).size : 1;
+  return [
+    trans._n('Delete a cell of', 'Delete %1 cells of', count),
+    trans._n('Deleted a cell of', 'Deleted %1 cells of', count)
+  ];
 }
 
 function string(value: unknown): string {

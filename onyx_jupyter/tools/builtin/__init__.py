@@ -11,9 +11,21 @@ from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
 from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool, KernelInspectTool, KernelVariablesTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
 from onyx_jupyter.tools.builtin.notebook import (
+    NotebookFindTool,
+    NotebookListTool,
+    NotebookOutlineTool,
+    NotebookReadTool,
+)
+from onyx_jupyter.tools.builtin.notebook_changes import (
+    NotebookCreateTool,
+    NotebookDeleteCellTool,
     NotebookEditCellTool,
     NotebookInsertCellTool,
-    NotebookReadTool,
+    NotebookMoveCellTool,
+)
+from onyx_jupyter.tools.builtin.notebook_runs import (
+    NotebookRestartKernelTool,
+    NotebookRunAllTool,
     NotebookRunCellTool,
 )
 from onyx_jupyter.tools.builtin.plan import PlanUpdateTool
@@ -27,10 +39,18 @@ from onyx_jupyter.tools.spec import Tool
 def all_tools() -> list[Tool[Any]]:
     """Every built-in tool, in the order in which a model is told of them."""
     return [
+        NotebookOutlineTool(),
         NotebookReadTool(),
         NotebookInsertCellTool(),
         NotebookEditCellTool(),
         NotebookRunCellTool(),
+        NotebookListTool(),
+        NotebookFindTool(),
+        NotebookCreateTool(),
+        NotebookDeleteCellTool(),
+        NotebookMoveCellTool(),
+        NotebookRunAllTool(),
+        NotebookRestartKernelTool(),
         KernelVariablesTool(),
         KernelInspectTool(),
         KernelExecuteTool(),

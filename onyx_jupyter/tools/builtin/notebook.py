@@ -1,202 +1,223 @@
-"""The tools that read, change and run notebooks, cell by cell id. Where a notebook is open is not their business."""
+"""The tools that look at notebooks: which there are, an outline, cells, and lines in them. They change nothing."""
 
 from __future__ import annotations
 
-import json
-import posixpath
-from typing import ClassVar
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, find_cell, stale
+from onyx_jupyter.notebook.cells import find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import After, CellType, EditCell, Exactly, InsertCell, Place, ToolPreview
-from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
-from onyx_jupyter.tools.builtin.notebook_text import notebook_text
+from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.tools.builtin.notebook_text import headline, notebook_text
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.files.line_pattern import LinePattern, Stopped
+from onyx_jupyter.tools.files.walk import walk
+from onyx_jupyter.tools.notebooks.opening import api_path, opened
+from onyx_jupyter.tools.notebooks.outline import MORE, headings, outline, section
+from onyx_jupyter.tools.notebooks.output_kinds import OutputKind
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 DEFAULT_READ_CHARS = 16_000
-RUN_OUTPUT_CHARS = 12_000
+OUTLINE_TOKENS = 3_400
+MAX_NOTEBOOKS = 200
+MAX_MATCHES = 100
+FIND_S = 10.0
 _NOTE_CHARS = 1_000
-_PATH = "The notebook's path, as in the file browser."
-_CELL_ID = "The cell's id, as notebook_read gives it."
+_FROM = "The first cell's number."
+
+
+class NotebookOutlineArguments(Arguments):
+    path: str = Field(min_length=1)
+    from_: int | None = Field(default=None, ge=1, alias="from", description=_FROM)
+    cells: int | None = Field(default=None, ge=1, description="How many.")
+    heading: str | None = Field(default=None, min_length=1, max_length=200, description="Only its section.")
+
+
+class NotebookOutlineTool(Tool[NotebookOutlineArguments]):
+    """A notebook of any length in at most 4,000 tokens, and a way to each of its cells."""
+
+    name = "notebook_outline"
+    description = (
+        "Shows a notebook in few words: each cell's number, id, type, run count, kinds of output, first line. Begin "
+        "with it."
+    )
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "notebook"
+    arguments = NotebookOutlineArguments
+
+    async def run(self, arguments: NotebookOutlineArguments, context: ToolContext) -> ToolResult:
+        view = await opened(api_path(arguments.path, context), context)
+        max_chars = max(500, context.max_result_chars - _NOTE_CHARS)
+        part = _part(view, arguments.from_, arguments.cells, arguments.heading)
+        made = await asyncio.to_thread(outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars)
+        context.sights.saw_part(view.path, made.shown)
+        parts = [headline(view), made.text, *([f"[{MORE}]"] if made.collapsed else [])]
+        return ToolResult("\n".join(part for part in parts if part), truncated=made.collapsed)
 
 
 class NotebookReadArguments(Arguments):
-    path: str = Field(min_length=1, description=_PATH)
-    cell_ids: list[str] | None = Field(
-        default=None, min_length=1, description="Only these cells, in full and with images."
-    )
-    max_chars: int | None = Field(
-        default=None, ge=500, le=100_000, description=f"How long the answer may be; {DEFAULT_READ_CHARS} if left out."
-    )
+    path: str = Field(min_length=1)
+    cell_ids: list[str] | None = Field(default=None, min_length=1, description="Only these, with images.")
+    from_: int | None = Field(default=None, ge=1, alias="from", description=_FROM)
+    cells: int | None = Field(default=None, ge=1, description="How many.")
+    outputs: list[OutputKind] | None = Field(default=None, description="Only such; [] for none.")
+    max_chars: int | None = Field(default=None, ge=500, le=100_000)
 
 
 class NotebookReadTool(Tool[NotebookReadArguments]):
-    """Shows a notebook within a budget; what is left out is named, with how to get it."""
+    """Shows cells within a budget; what is left out is named, with how to get it."""
 
     name = "notebook_read"
     description = (
-        "Reads a notebook: its kernel, and each cell's id, hash, source and outputs. Long notebooks are shortened; ask "
-        "for single cells with cellIds, which also gives their images."
+        "Reads a notebook or some of its cells: id, hash, source and outputs of each. Shortened where it is long."
     )
     risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "notebook"
     arguments = NotebookReadArguments
 
     async def run(self, arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
-        view = await context.notebooks.read(path, arguments.cell_ids or ())
+        view = await opened(api_path(arguments.path, context), context, arguments.cell_ids or ())
         for cell_id in arguments.cell_ids or ():
-            find_cell(view.cells, cell_id, path)
+            find_cell(view.cells, cell_id, view.path)
+        part = _part(view, arguments.from_, arguments.cells, None)
         fitting = max(500, context.max_result_chars - _NOTE_CHARS)
         max_chars = min(arguments.max_chars or min(DEFAULT_READ_CHARS, fitting), context.max_output_bytes)
-        text, truncated = notebook_text(view, arguments.cell_ids, max_chars)
+        shown = await asyncio.to_thread(notebook_text, view, part, arguments.cell_ids, arguments.outputs, max_chars)
+        context.sights.saw(view.path, shown.whole)
+        context.sights.saw_part(view.path, shown.in_part)
         wanted = [cell for cell in view.cells if cell.id in (arguments.cell_ids or ())]
-        outputs = [output for cell in wanted for output in cell.outputs]
-        return ToolResult(output=text, attachments=render_outputs(outputs, 0).attachments, truncated=truncated)
+        with_images = arguments.outputs is None or "image" in arguments.outputs
+        outputs = [output for cell in wanted for output in cell.outputs] if with_images else []
+        images = render_outputs(outputs, 0).attachments
+        return ToolResult(output=shown.text, attachments=images, truncated=shown.truncated)
 
 
-class NotebookInsertCellArguments(Arguments):
-    path: str = Field(min_length=1, description=_PATH)
-    cell_type: CellType
-    source: str = Field(max_length=1_000_000)
-    after_cell_id: str | None = Field(default=None, description="Id of the cell before it; left out: at the end.")
+class NotebookFindArguments(Arguments):
+    path: str = Field(min_length=1)
+    pattern: str = Field(min_length=1, max_length=1_000)
+    regex: bool = Field(default=False, description="True: the pattern is a regular expression.")
+    where: Literal["source", "outputs", "both"] = "source"
 
 
-class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
-    """Inserts one cell and gives its id."""
+class NotebookFindTool(Tool[NotebookFindArguments]):
+    """Looks through one notebook, in a thread; a pattern that explodes is given up."""
 
-    name = "notebook_insert_cell"
-    description = "Inserts a cell into a notebook, after a cell or at the end, without running it. Returns its id."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    arguments = NotebookInsertCellArguments
-
-    async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
-        path = _api_path(arguments.path, context)
-        cells = (await context.notebooks.read(path)).cells
-        details = {"path": path, "cellType": arguments.cell_type, "source": arguments.source}
-        if arguments.after_cell_id is not None:
-            after = cell_label(cells, arguments.after_cell_id, path)
-            where = f"after {after}"
-            details |= {"afterCellId": arguments.after_cell_id, "after": after}
-        else:
-            where = f"at the end of {posixpath.basename(path)}"
-            details |= {"after": cell_label(cells, cells[-1].id, path) if cells else "the beginning"}
-        return ToolPreview(
-            summary=f"Insert a {arguments.cell_type} cell {where}",
-            details=details,
-            grant=_grant(self.name, path),
-            grant_text=f"every cell inserted into {posixpath.basename(path)}",
-            exactly=Exactly({"path": path}, without=("path",)),
-        )
-
-    async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
-        cell = {"cell_type": arguments.cell_type, "source": arguments.source, "metadata": {}}
-        place: Place = "end" if arguments.after_cell_id is None else After(arguments.after_cell_id)
-        (made,) = await context.notebooks.apply(path, [InsertCell(cell, place)])
-        new_hash = cell_hash(arguments.source)
-        return ToolResult(output=f"Inserted {arguments.cell_type} cell {made.cell_id} (hash {new_hash}) into {path}.")
-
-
-class NotebookEditCellArguments(Arguments):
-    path: str = Field(min_length=1, description=_PATH)
-    cell_id: str = Field(description=_CELL_ID)
-    source: str = Field(max_length=1_000_000, description="The cell's whole new source.")
-    base_hash: str | None = Field(
-        default=None, description="The hash of the source that you saw; the edit is refused if it has changed."
+    name = "notebook_find"
+    description = (
+        "Finds lines in a notebook's cells: number and id of the cell, line, text. Upper and lower case are the same."
     )
-
-
-class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
-    """Replaces a cell's source; its outputs stay until it runs again."""
-
-    name = "notebook_edit_cell"
-    description = "Replaces the source of one cell of a notebook, without running it. Give baseHash from notebook_read."
-    risk: ClassVar[Risk] = "write"
+    risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "notebook"
-    arguments = NotebookEditCellArguments
+    deferred: ClassVar[bool] = True
+    arguments = NotebookFindArguments
 
-    async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
-        path = _api_path(arguments.path, context)
-        cells = (await context.notebooks.read(path)).cells
-        cell = find_cell(cells, arguments.cell_id, path)
-        if arguments.base_hash is not None and arguments.base_hash != cell.hash:
-            raise stale(path, cell.id, cell.source)
-        name = posixpath.basename(path)
-        return ToolPreview(
-            summary=f"Edit {cell_number(cells, cell.id, path)} of {name}",
-            details={"path": path, "cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
-            grant=_grant(self.name, path),
-            grant_text=f"every edit of a cell in {name}",
-            exactly=Exactly({"path": path}, without=("path",)),
-        )
-
-    async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
-        await context.notebooks.apply(path, [EditCell(arguments.cell_id, arguments.source, arguments.base_hash)])
-        return ToolResult(output=f"Edited cell {arguments.cell_id} of {path} (hash {cell_hash(arguments.source)}).")
+    async def run(self, arguments: NotebookFindArguments, context: ToolContext) -> ToolResult:
+        view = await opened(api_path(arguments.path, context), context)
+        cancelled = threading.Event()
+        try:
+            result, found = await asyncio.to_thread(_find, arguments, view, context, cancelled)
+        finally:
+            cancelled.set()  # a thread cannot be ended from outside: it looks here
+        context.sights.saw_part(view.path, found)
+        return result
 
 
-class NotebookRunCellArguments(Arguments):
-    path: str = Field(min_length=1, description=_PATH)
-    cell_id: str = Field(description=_CELL_ID)
+class NotebookListArguments(Arguments):
+    path: str | None = Field(default=None, description="A folder; the server's root if left out.")
 
 
-class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
-    """Runs one cell in the notebook's own kernel, for as long as it takes."""
+class NotebookListTool(Tool[NotebookListArguments]):
+    """The one in front first, then those that are open, then what lies in the folder and below."""
 
-    name = "notebook_run_cell"
-    description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
-    risk: ClassVar[Risk] = "execute"
+    name = "notebook_list"
+    description = "Lists notebooks: the one in front, those open in tabs, and those in a folder and below."
+    risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "notebook"
-    untimed: ClassVar[bool] = True
-    arguments = NotebookRunCellArguments
+    deferred: ClassVar[bool] = True
+    arguments = NotebookListArguments
 
-    async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
-        path = _api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
-        cells = (await context.notebooks.read(path)).cells
-        cell = find_cell(cells, arguments.cell_id, path)
-        if cell.cell_type != "code":
-            raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
-        name = posixpath.basename(path)
-        return ToolPreview(
-            summary=f"Run {cell_number(cells, cell.id, path)} of {name}",
-            details={"path": path, "cellId": cell.id, "source": cell.source},
-            grant=_grant(self.name, path),
-            grant_text=f"every cell run in {name}",
-            exactly=Exactly({"path": path, "source": cell.source}, without=("path",)),
-        )
-
-    async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
-        run = await context.notebooks.run_cell(path, arguments.cell_id, context.progress)
-        shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
-        count = f" [{run.execution_count}]" if run.execution_count is not None else ""
-        headline = {
-            "ok": f"Ran cell {arguments.cell_id}{count}.",
-            "error": f"Cell {arguments.cell_id}{count} raised an error.",
-            "aborted": f"Cell {arguments.cell_id} was stopped before it ended.",
-        }[run.status]
-        parts = [headline, shown.text or "(no output)", *([run.note] if run.note else [])]
-        return ToolResult(
-            output="\n".join(parts),
-            ok=run.status == "ok",
-            attachments=shown.attachments,
-            truncated=shown.truncated,
-        )
+    async def run(self, arguments: NotebookListArguments, context: ToolContext) -> ToolResult:
+        paths, front = context.open_notebooks()
+        others = [path for path in paths if path != front]
+        names = [*([f"{front} (in front)"] if front else []), *(f"{path} (open)" for path in others)]
+        found, more = await asyncio.to_thread(_in_folder, arguments.path or "", context)
+        names += [path for path in found if path != front and path not in others]
+        note = [f"[There are more than these {MAX_NOTEBOOKS}. Name a folder.]"] if more else []
+        return ToolResult("\n".join([*names, *note]) or "There are no notebooks.", truncated=more)
 
 
-def _api_path(path: str, context: ToolContext) -> str:
-    return context.paths.api_path(path.removeprefix("RTC:"))
+def _part(view: NotebookView, first: int | None, count: int | None, heading: str | None) -> range:
+    """The places of the cells that are meant, from 0. Raises: NotebookError (no_cell, no_heading)."""
+    whole = range(len(view.cells))
+    if heading is not None:
+        found = section(view.cells, heading)
+        if found is None:
+            known = ", ".join(one.title for one in headings(view.cells)[:20]) or "none"
+            raise NotebookError("no_heading", f"{view.path} has no heading {heading!r}. There are: {known}.")
+        whole = found
+    begin = whole.start if first is None else first - 1
+    if whole and begin not in whole:
+        raise NotebookError("no_cell", f"{view.path} has cells {whole.start + 1} to {whole.stop}, none {begin + 1}.")
+    return range(begin, whole.stop if count is None else min(whole.stop, begin + count))
 
 
-def _grant(tool: str, path: str) -> str:
-    return f"{tool} {json.dumps(path, ensure_ascii=False)}"
+def _find(
+    arguments: NotebookFindArguments, view: NotebookView, context: ToolContext, cancelled: threading.Event
+) -> tuple[ToolResult, list[Cell]]:
+    import regex  # in a thread: a server start does not pay for it
+
+    pattern = LinePattern(
+        f"(?i){arguments.pattern if arguments.regex else regex.escape(arguments.pattern)}",
+        deadline=time.monotonic() + min(FIND_S, context.timeout_s),
+        is_cancelled=cancelled.is_set,
+    )
+    lines: list[str] = []
+    cells: dict[str, Cell] = {}
+    note = ""
+    used, most = 0, max(500, context.max_result_chars - _NOTE_CHARS)
+    try:
+        for cell, line in _matches(pattern, arguments.where, view):
+            used += len(line) + 1
+            if len(lines) == MAX_MATCHES or used > most:
+                note = f"[There are more than these {len(lines)}.]"
+                break
+            lines.append(line)
+            cells[cell.id] = cell
+    except (Stopped, TimeoutError):
+        note = "[The pattern took too long, so not all cells were searched. Make it simpler.]"
+    text = "\n".join([*(lines or ["Nothing found."]), *([note] if note else [])])
+    return ToolResult(text, truncated=bool(note)), list(cells.values())
+
+
+def _matches(pattern: LinePattern, where: str, view: NotebookView) -> Iterator[tuple[Cell, str]]:
+    for number, cell in enumerate(view.cells, 1):
+        name = f"cell {number} ({cell.id})"
+        if where != "outputs":
+            yield from ((cell, f"{name} line {at}: {text}") for at, text in pattern.lines(cell.source))
+        if where != "source" and cell.outputs:
+            shown = render_outputs(cell.outputs, 10**9).text
+            yield from ((cell, f"{name} output, line {at}: {text}") for at, text in pattern.lines(shown))
+
+
+def _in_folder(path: str, context: ToolContext) -> tuple[list[str], bool]:
+    """Notebooks below the folder by name, and whether there are more than are given."""
+    found: list[str] = []
+    try:
+        for file in walk(context.paths.resolve(path), context.paths):
+            if file.path.suffix != ".ipynb":
+                continue
+            if len(found) == MAX_NOTEBOOKS:
+                return found, True
+            found.append(context.paths.shown(file.path))
+    except FileNotFoundError as error:
+        raise NotebookError("not_found", f"There is no folder {path!r}.") from error
+    except OSError as error:
+        raise StorageError(f"{path!r} could not be listed: {error.strerror or error}.") from error
+    return found, False

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.notebook.outputs import render_outputs, shorten
 from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.tools.notebooks.output_kinds import output_kind
 
 _UNLIMITED = 10**9
 
@@ -19,6 +20,16 @@ class _Detail:
     output: int
 
 
+@dataclass(frozen=True, slots=True)
+class ShownCells:
+    """The text, whether something was left out, and whose source it has whole or in part."""
+
+    text: str
+    truncated: bool
+    whole: Sequence[Cell]
+    in_part: Sequence[Cell]
+
+
 _LEVELS = (
     _Detail(_UNLIMITED, _UNLIMITED),
     _Detail(_UNLIMITED, 2_000),
@@ -29,30 +40,53 @@ _LEVELS = (
 )
 
 
-def notebook_text(view: NotebookView, cell_ids: Sequence[str] | None, max_chars: int) -> tuple[str, bool]:
-    """The text, and whether something was left out. It exceeds `max_chars` only by its own notes."""
+def headline(view: NotebookView) -> str:
+    """What the notebook is and where it is worked on, in one line."""
     places = {"browser": "open in a browser tab", "room": "open in a collaboration room", "contents": "not open"}
-    where = places.get(view.backend, view.backend)
     kernel = f"kernel {view.kernel_name or 'none'} ({view.kernel_status or 'not started'})"
-    header = f"{view.path}: {len(view.cells)} cells, {kernel}, {where}"
-    numbered = [(n, cell) for n, cell in enumerate(view.cells, 1) if cell_ids is None or cell.id in cell_ids]
+    return f"{view.path}: {len(view.cells)} cells, {kernel}, {places.get(view.backend, view.backend)}"
+
+
+def notebook_text(
+    view: NotebookView,
+    part: range,
+    cell_ids: Sequence[str] | None,
+    kinds: Collection[str] | None,
+    max_chars: int,
+) -> ShownCells:
+    """Those cells of `part` with these ids, and of their outputs these kinds; None means all.
+
+    It exceeds `max_chars` only by its own notes.
+    """
+    numbered = [(at + 1, view.cells[at]) for at in part if cell_ids is None or view.cells[at].id in cell_ids]
     for detail in _LEVELS:
-        parts = [_cell_text(number, cell, detail) for number, cell in numbered]
+        parts = [_cell_text(number, cell, detail, kinds) for number, cell in numbered]
         if sum(map(len, parts)) <= max_chars:
             complete = detail is _LEVELS[0]
-            note = "" if complete else _shortened_note(cell_ids)
-            return "\n\n".join([header, *parts, *([note] if note else [])]), not complete
-    shown = _fitting(parts, max_chars)
-    left_out = [cell.id for _, cell in numbered[len(shown) :]]
-    note = f"[{len(left_out)} more cells are left out; the first is {left_out[0]}. Ask for them with cellIds.]"
-    return "\n\n".join([header, *shown, note, _shortened_note(cell_ids)]), True
+            note = [] if complete else [_shortened_note(cell_ids)]
+            return _shown([headline(view), *parts, *note], detail, numbered, truncated=not complete)
+    kept = _fitting(parts, max_chars)
+    left_out = numbered[len(kept) :]
+    number, cell = left_out[0] if left_out else (0, None)
+    note = [] if cell is None else [f"[{len(left_out)} more cells are left out. Go on with from={number} ({cell.id}).]"]
+    parts = [headline(view), *kept, *note, _shortened_note(cell_ids)]
+    return _shown(parts, detail, numbered[: len(kept)], truncated=True)
 
 
-def _cell_text(number: int, cell: Cell, detail: _Detail) -> str:
+def _shown(
+    parts: Sequence[str], detail: _Detail, numbered: Sequence[tuple[int, Cell]], *, truncated: bool
+) -> ShownCells:
+    whole = [cell for _, cell in numbered if len(cell.source) <= detail.source]
+    in_part = [cell for _, cell in numbered if len(cell.source) > detail.source]
+    return ShownCells("\n\n".join(parts), truncated, whole, in_part)
+
+
+def _cell_text(number: int, cell: Cell, detail: _Detail, kinds: Collection[str] | None) -> str:
     count = f" run [{cell.execution_count}]" if cell.execution_count is not None else ""
     head = f"--- cell {number} ({cell.cell_type}) id={cell.id} hash={cell.hash}{count}"
     parts = [head, shorten(cell.source, detail.source)]
-    outputs = render_outputs(cell.outputs, detail.output).text
+    wanted = [output for output in cell.outputs if kinds is None or output_kind(output) in kinds]
+    outputs = render_outputs(wanted, detail.output).text
     if outputs:
         parts += ["--- output:", outputs]
     return "\n".join(part for part in parts if part)

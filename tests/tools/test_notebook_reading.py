@@ -5,42 +5,16 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError, PathNotAllowed
-from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.notebook.browser_backend import BrowserBackend
-from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.notebook.paths import NotebookPaths
-from onyx_jupyter.protocols import ToolPreview
-from onyx_jupyter.testing.fake_clock import fake_ids
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.registry import ToolRegistry
-from tests.notebook.fake_tab import FakeTab, tab_cell
+from tests.notebook.fake_tab import tab_cell
+from tests.tools.notebook_desk import Desk
 
 CELLS = [
     tab_cell("t", "# Load data", "markdown"),
     tab_cell("l", "x = 1\nprint(x)"),
     tab_cell("f", "1 / 0"),
 ]
-
-
-class Desk:
-    """The notebook tools over `churn.ipynb`, which a tab has open."""
-
-    def __init__(self, make_context: Callable[..., ToolContext], cells: list[dict[str, Any]]) -> None:
-        tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=0)
-        self.tab = FakeTab(tabs)
-        self.tab.show("churn.ipynb", [dict(cell) for cell in cells])
-        self.context = make_context(notebooks=BrowserBackend(tabs))
-        self._registry = ToolRegistry(all_tools())
-
-    async def run(self, name: str, **arguments: Any) -> ToolResult:
-        tool, checked = self._registry.validate(ToolCall("1", name, arguments))
-        return await tool.run(checked, self.context)
-
-    async def preview(self, name: str, **arguments: Any) -> ToolPreview:
-        tool, checked = self._registry.validate(ToolCall("1", name, arguments))
-        return await tool.preview(checked, self.context)
 
 
 @pytest.fixture

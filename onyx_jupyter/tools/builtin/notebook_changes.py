@@ -1,0 +1,278 @@
+"""The tools that change a notebook's cells, by their id. They run nothing, and overwrite nothing that was not seen.
+
+Each change carries the hash of the source that it is based on: what was approved, what the model names, or what it saw.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, find_cell, source_of
+from onyx_jupyter.protocols import (
+    After,
+    Cell,
+    CellType,
+    DeleteCell,
+    EditCell,
+    Exactly,
+    InsertCell,
+    MoveCell,
+    NbCell,
+    Place,
+    ToolPreview,
+)
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.opening import api_path, apply, base_of, grant, known, must_ask, name_of, opened
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+MAX_CELLS = 200
+MAX_SOURCE_CHARS = 1_000_000
+_AFTER = "The cell before it; if left out: at the end."
+
+
+class NotebookInsertCellArguments(Arguments):
+    path: str = Field(min_length=1)
+    cell_type: CellType
+    source: str = Field(max_length=MAX_SOURCE_CHARS)
+    after_cell_id: str | None = Field(default=None, description=_AFTER)
+    at_start: bool = False
+
+
+class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
+    """Inserts one cell and gives its id."""
+
+    name = "notebook_insert_cell"
+    description = "Inserts a cell into a notebook without running it. Returns its id."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
+    arguments = NotebookInsertCellArguments
+
+    async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        cells = (await opened(path, context)).cells
+        where, facts = _where(_place(arguments), cells, path)
+        return ToolPreview(
+            summary=f"Insert a {arguments.cell_type} cell {where}",
+            details={"path": path, "cellType": arguments.cell_type, "source": arguments.source, **facts},
+            grant=grant(self.name, path),
+            grant_text=f"every cell inserted into {name_of(path)}",
+            exactly=Exactly({"path": path}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        cell = _new_cell(arguments.cell_type, arguments.source)
+        (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
+        source = source_of(made.after or cell)
+        return ToolResult(f"Inserted {arguments.cell_type} cell {made.cell_id} (hash {cell_hash(source)}) into {path}.")
+
+
+class NotebookEditCellArguments(Arguments):
+    path: str = Field(min_length=1)
+    cell_id: str
+    source: str = Field(max_length=MAX_SOURCE_CHARS, description="The cell's whole new source.")
+    base_hash: str | None = Field(default=None, description="If left out: of what you last saw.")
+
+
+class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
+    """Replaces a cell's source; its outputs stay until it runs again."""
+
+    name = "notebook_edit_cell"
+    description = "Replaces a cell's source without running it. Refused if the user has changed it meanwhile."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
+    arguments = NotebookEditCellArguments
+
+    async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        view = await opened(path, context)
+        cell = known(view, arguments.cell_id, context, arguments.base_hash)
+        context.sights.bind(context.call_id, [cell])
+        return ToolPreview(
+            summary=f"Edit {cell_number(view.cells, cell.id, path)} of {name_of(path)}",
+            details={"path": path, "cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
+            grant=grant(self.name, path),
+            grant_text=f"every edit of a cell in {name_of(path)}",
+            exactly=Exactly({"path": path}, without=("path",)),
+            must_ask=must_ask(view, {cell.id: arguments.source}, context),
+        )
+
+    async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
+        (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
+        now = cell_hash(source_of(made.after or {"source": arguments.source}))
+        return ToolResult(f"Edited cell {arguments.cell_id} of {path} (hash {now}).")
+
+
+class NotebookDeleteCellArguments(Arguments):
+    path: str = Field(min_length=1)
+    cell_ids: list[str] = Field(min_length=1, max_length=MAX_CELLS)
+
+
+class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
+    """Takes cells away, all of them or none."""
+
+    name = "notebook_delete_cell"
+    description = "Deletes one or several cells of a notebook."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
+    deferred: ClassVar[bool] = True
+    arguments = NotebookDeleteCellArguments
+
+    async def preview(self, arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        view = await opened(path, context)
+        ids = list(dict.fromkeys(arguments.cell_ids))
+        cells = [known(view, cell_id, context) for cell_id in ids]
+        if len(ids) == len(view.cells):
+            raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
+        context.sights.bind(context.call_id, cells)
+        what = cell_number(view.cells, ids[0], path) if len(ids) == 1 else f"{len(ids)} cells"
+        shown = [_shown(cell, number) for number, cell in enumerate(view.cells, 1) if cell.id in ids]
+        return ToolPreview(
+            summary=f"Delete {what} of {name_of(path)}",
+            details={"path": path, "cells": shown},
+            grant=grant(self.name, path),
+            grant_text=f"every cell deleted from {name_of(path)}",
+            exactly=Exactly({"path": path, "sources": [cell.hash for cell in cells]}, without=("path",)),
+            must_ask=must_ask(view, dict.fromkeys(ids), context),
+        )
+
+    async def run(self, arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        ids = list(dict.fromkeys(arguments.cell_ids))
+        await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
+        return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.")
+
+
+class NotebookMoveCellArguments(Arguments):
+    path: str = Field(min_length=1)
+    cell_id: str
+    after_cell_id: str | None = Field(default=None, description=_AFTER)
+    at_start: bool = False
+
+
+class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
+    """Puts a cell elsewhere, with its outputs."""
+
+    name = "notebook_move_cell"
+    description = "Moves a cell of a notebook to another place."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
+    deferred: ClassVar[bool] = True
+    arguments = NotebookMoveCellArguments
+
+    async def preview(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        view = await opened(path, context)
+        if arguments.after_cell_id == arguments.cell_id:
+            raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
+        cell = known(view, arguments.cell_id, context)
+        context.sights.bind(context.call_id, [cell])
+        number = cell_number(view.cells, cell.id, path)
+        others = [other for other in view.cells if other.id != cell.id]
+        where, facts = _where(_place(arguments), others, path, view.cells)
+        return ToolPreview(
+            summary=f"Move {number} of {name_of(path)} {where}",
+            details={"path": path, "cellId": cell.id, "source": cell.source, "from": number, **facts},
+            grant=grant(self.name, path),
+            grant_text=f"every cell moved in {name_of(path)}",
+            exactly=Exactly({"path": path}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        base_hash = base_of(path, arguments.cell_id, context)
+        known(await opened(path, context), arguments.cell_id, context, base_hash)
+        await apply(path, [MoveCell(arguments.cell_id, _place(arguments))], context)
+        cells = (await opened(path, context)).cells
+        return ToolResult(f"Cell {arguments.cell_id} is {cell_number(cells, arguments.cell_id, path)} of {path} now.")
+
+
+class NewCell(Arguments):
+    cell_type: CellType
+    source: str = Field(max_length=MAX_SOURCE_CHARS)
+
+
+class NotebookCreateArguments(Arguments):
+    path: str = Field(min_length=1, description="Ends with .ipynb.")
+    cells: list[NewCell] = Field(default_factory=list, max_length=MAX_CELLS)
+    kernel: str | None = Field(default=None, description="A kernel's name; left out: the server's own choice.")
+
+
+class NotebookCreateTool(Tool[NotebookCreateArguments]):
+    """Makes a new notebook; one that is there already is left alone."""
+
+    name = "notebook_create"
+    description = "Creates a notebook with these cells, without running them. Returns their ids."
+    risk: ClassVar[Risk] = "write"
+    family: ClassVar[str] = "notebook"
+    deferred: ClassVar[bool] = True
+    arguments = NotebookCreateArguments
+
+    async def preview(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        if not path.endswith(".ipynb"):
+            raise InvalidArguments(f"`path` is {arguments.path!r}, and a notebook's name ends with .ipynb.")
+        if context.paths.resolve(path).exists():
+            raise ToolError(f"{path} is there already. Change it with the other notebook tools, or take another name.")
+        count = len(arguments.cells)
+        with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
+        folder = posixpath.dirname(path) or "/"
+        shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
+        return ToolPreview(
+            summary=f"Create {name_of(path)}{with_cells}",
+            details={"path": path, "cells": shown, **({"kernel": arguments.kernel} if arguments.kernel else {})},
+            grant=grant(self.name, folder),
+            grant_text=f"every new notebook in {folder}",
+            exactly=Exactly({"path": path}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        cells = [_new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
+        view = await context.notebooks.create(path, cells, arguments.kernel)
+        context.sights.beginning(context.run_id, view)
+        context.sights.saw(view.path, view.cells)
+        ids = ", ".join(cell.id for cell in view.cells)
+        return ToolResult(f"Created {view.path}" + (f" with the cells {ids}." if ids else ", without cells yet."))
+
+
+def _place(arguments: NotebookInsertCellArguments | NotebookMoveCellArguments) -> Place:
+    """Raises: InvalidArguments."""
+    if arguments.at_start and arguments.after_cell_id is not None:
+        raise InvalidArguments("`afterCellId` and `atStart` are both given: a cell has one place.")
+    if arguments.at_start:
+        return "start"
+    return "end" if arguments.after_cell_id is None else After(arguments.after_cell_id)
+
+
+def _new_cell(cell_type: CellType, source: str) -> NbCell:
+    return {"cell_type": cell_type, "source": source, "metadata": {}}
+
+
+def _where(
+    place: Place, cells: tuple[Cell, ...] | list[Cell], path: str, named_among: tuple[Cell, ...] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """In words, and as details. `cells` are those among which it is put, `named_among` those that one sees now."""
+    if isinstance(place, After):
+        find_cell(cells, place.cell_id, path)
+        after = cell_label(named_among or cells, place.cell_id, path)
+        return f"after {after}", {"afterCellId": place.cell_id, "after": after}
+    if place == "start" or not cells:
+        return f"at the {'beginning' if place == 'start' else 'end'} of {name_of(path)}", {"after": "the beginning"}
+    return f"at the end of {name_of(path)}", {"after": cell_label(named_among or cells, cells[-1].id, path)}
+
+
+def _shown(cell: Cell, number: int) -> dict[str, Any]:
+    return {"number": number, "cellId": cell.id, "cellType": cell.cell_type, "source": cell.source}
+
+
+def _shown_new(cell: NewCell, number: int) -> dict[str, Any]:
+    return {"number": number, "cellType": cell.cell_type, "source": cell.source}

@@ -1,0 +1,262 @@
+"""The tools that run cells in the notebook's own kernel, for as long as they take. They change no source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import Field
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import Cell, CellRun, Exactly, NotebookView, ToolPreview
+from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.opening import api_path, grant, name_of, opened
+from onyx_jupyter.tools.notebooks.output_kinds import output_words
+from onyx_jupyter.tools.spec import Arguments, Tool
+
+RUN_OUTPUT_CHARS = 12_000
+_RUN = "notebook_run_cell"
+
+
+class NotebookRunCellArguments(Arguments):
+    path: str = Field(min_length=1)
+    cell_id: str
+
+
+class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
+    """Runs one cell in the notebook's own kernel, for as long as it takes."""
+
+    name = _RUN
+    description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
+    risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "notebook"
+    untimed: ClassVar[bool] = True
+    arguments = NotebookRunCellArguments
+
+    async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        cells = (await opened(path, context)).cells
+        cell = find_cell(cells, arguments.cell_id, path)
+        if cell.cell_type != "code":
+            raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
+        return ToolPreview(
+            summary=f"Run {cell_number(cells, cell.id, path)} of {name_of(path)}",
+            details={"path": path, "cellId": cell.id, "source": cell.source},
+            grant=grant(_RUN, path),
+            grant_text=f"every cell run in {name_of(path)}",
+            exactly=Exactly({"path": path, "source": cell.source}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        run = await context.notebooks.run_cell(path, arguments.cell_id, context.progress)
+        shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
+        headline = {
+            "ok": f"Ran cell {arguments.cell_id}{_count(run)}.",
+            "error": f"Cell {arguments.cell_id}{_count(run)} raised an error.",
+            "aborted": f"Cell {arguments.cell_id} was stopped before it ended.",
+        }[run.status]
+        parts = [headline, shown.text or "(no output)", *([run.note] if run.note else [])]
+        return ToolResult(
+            output="\n".join(parts),
+            ok=run.status == "ok",
+            attachments=shown.attachments,
+            truncated=shown.truncated,
+        )
+
+
+class NotebookRunAllArguments(Arguments):
+    path: str = Field(min_length=1)
+    from_cell_id: str | None = Field(default=None, description="The first cell to run; left out: the first of all.")
+    to_cell_id: str | None = Field(default=None, description="The last cell to run; left out: the last of all.")
+
+
+class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
+    """Runs the code cells one after the other, and stops at the first that fails."""
+
+    name = "notebook_run_all"
+    description = "Runs all code cells of a notebook, or those of a range, in order; stops at the first error."
+    risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "notebook"
+    deferred: ClassVar[bool] = True
+    untimed: ClassVar[bool] = True
+    arguments = NotebookRunAllArguments
+
+    async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        return ToolPreview(
+            summary=f"Run {_cells(cells)} of {name_of(path)}, one after the other",
+            details={"path": path, "cells": [_shown(cell, number) for number, cell in cells]},
+            grant=grant(_RUN, path),
+            grant_text=f"every cell run in {name_of(path)}",
+            exactly=Exactly({"path": path, "sources": [cell.hash for _, cell in cells]}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        return await _run_cells(path, cells, context)
+
+
+class NotebookRestartKernelArguments(Arguments):
+    path: str = Field(min_length=1)
+    run_all: bool = Field(default=False, description="Runs all code cells afterwards.")
+
+
+class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
+    """A new kernel in place of the old one; what the cells show stays."""
+
+    name = "notebook_restart_kernel"
+    description = "Restarts a notebook's kernel, which loses all its variables."
+    risk: ClassVar[Risk] = "execute"
+    family: ClassVar[str] = "notebook"
+    deferred: ClassVar[bool] = True
+    untimed: ClassVar[bool] = True
+    arguments = NotebookRestartKernelArguments
+
+    async def preview(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolPreview:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        view = await opened(path, context)
+        cells = _code_cells(view, None, None) if arguments.run_all else []
+        name = name_of(path)
+        then = f" and run {_cells(cells)}" if arguments.run_all else ""
+        return ToolPreview(
+            summary=f"Restart the kernel of {name}{then}",
+            details={
+                "path": path,
+                "kernel": view.kernel_name or "",
+                **({"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}),
+            },
+            grant=f"{grant(self.name, path)}{' and run' if arguments.run_all else ''}",
+            grant_text=f"every restart of the kernel of {name}{' with a run of all its cells' if cells else ''}",
+            exactly=Exactly({"path": path, "sources": [cell.hash for _, cell in cells]}, without=("path",)),
+        )
+
+    async def run(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
+        path = api_path(arguments.path, context)
+        await refuse_asking_notebook(path, context)
+        said = await _restart(path, context, none_is_fine=arguments.run_all)
+        if not arguments.run_all:
+            return ToolResult(said)
+        result = await _run_cells(path, _code_cells(await opened(path, context), None, None), context)
+        return ToolResult(f"{said}\n{result.output}", result.ok, result.attachments, truncated=result.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """One cell that was run, with its number at the beginning."""
+
+    number: int
+    cell: Cell
+    run: CellRun
+
+
+Numbered = tuple[int, Cell]
+
+
+async def _restart(path: str, context: ToolContext, *, none_is_fine: bool) -> str:
+    if context.kernels is None:
+        raise NotebookError("no_kernel", "No kernel can be reached from here.")
+    try:
+        await context.kernels.restart(path)
+    except NotebookError as error:
+        if error.code != "no_kernel" or not none_is_fine:
+            raise
+        return f"{path} had no kernel; one was started."
+    return f"The kernel of {path} was restarted: its variables are gone."
+
+
+async def _run_cells(path: str, cells: Sequence[Numbered], context: ToolContext) -> ToolResult:
+    """Cancelling stops the cell that runs, and those behind it are not begun."""
+    ran: list[_Ran] = []
+    gone = 0
+    for place, (number, cell) in enumerate(cells, 1):
+        where = f"cell {place} of {len(cells)}"
+        context.progress(where)
+        try:
+            run = await context.notebooks.run_cell(path, cell.id, _prefixed(where, context.progress))
+        except NotebookError as error:
+            if error.code != "no_cell":
+                raise _so_far(error, ran, number, cell) from error
+            gone += 1
+            continue
+        ran.append(_Ran(number, cell, run))
+        if run.status != "ok":
+            break
+    return _told(path, cells, ran, gone, context)
+
+
+def _prefixed(where: str, progress: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda line: progress(f"{where} · {line}")
+
+
+def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) -> NotebookError:
+    """What went before is not lost to the model."""
+    before = f"{len(ran)} cells ran before it." if ran else "It was the first."
+    return NotebookError(error.code, f"In cell {number} ({cell.id}): {error} {before}", data=error.data)
+
+
+def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
+    """How it ended, then each cell in a line, then what the last one put out."""
+    if not ran:
+        return ToolResult(f"{path} has no code cell there: nothing was run.", ok=gone == 0)
+    last = ran[-1]
+    ok = last.run.status == "ok"
+    left = len(cells) - len(ran) - gone
+    if ok:
+        head = f"Ran {_cells(ran)} of {path}."
+    else:
+        how = "raised an error" if last.run.status == "error" else "was stopped"
+        were = "was" if left == 1 else "were"
+        head = f"Cell {last.number} ({last.cell.id}) {how}; {len(ran) - 1} ran before it, {left} {were} not run."
+    lines = [_ran_line(one) for one in ran]
+    were_deleted = "1 cell was deleted" if gone == 1 else f"{gone} cells were deleted"
+    notes = [f"{were_deleted} meanwhile." if gone else "", last.run.note or ""]
+    shown = render_outputs(last.run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes) // 2)
+    images = render_outputs([output for one in ran[-12:] for output in one.run.outputs], 0).attachments
+    output = f"Output of cell {last.number}:\n{shown.text}" if shown.text else ""
+    parts = [head, *_shortened(lines), *notes, output]
+    return ToolResult("\n".join(part for part in parts if part), ok, images, truncated=shown.truncated)
+
+
+def _ran_line(one: _Ran) -> str:
+    words = output_words(one.run.outputs)
+    return f"{one.number} {one.cell.id}{_count(one.run)} {one.run.status}{f' → {words}' if words else ''}"
+
+
+def _shortened(lines: Sequence[str], most: int = 60) -> list[str]:
+    if len(lines) <= most:
+        return list(lines)
+    return [f"[… {len(lines) - most} cells before these went well …]", *lines[-most:]]
+
+
+def _code_cells(view: NotebookView, from_id: str | None, to_id: str | None) -> list[Numbered]:
+    """The code cells of the range that hold something, with their numbers. Raises: NotebookError (no_cell)."""
+    ids = [cell.id for cell in view.cells]
+    first = 0 if from_id is None else index_of(ids, from_id, view.path)
+    last = len(ids) - 1 if to_id is None else index_of(ids, to_id, view.path)
+    wanted = list(enumerate(view.cells, 1))[first : last + 1]
+    return [(number, cell) for number, cell in wanted if cell.cell_type == "code" and cell.source.strip()]
+
+
+def _cells(cells: Sequence[object]) -> str:
+    return "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+
+
+def _shown(cell: Cell, number: int) -> dict[str, object]:
+    return {"number": number, "cellId": cell.id, "cellType": "code", "source": cell.source}
+
+
+def _count(run: CellRun) -> str:
+    return f" [{run.execution_count}]" if run.execution_count is not None else ""

@@ -1,0 +1,80 @@
+"""How the notebook tools come to a notebook and make a change to it, with what the model knows of it in mind."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, NotebookView
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.losses import loss
+
+
+def api_path(path: str, context: ToolContext) -> str:
+    """As the file browser has it. Raises: PathNotAllowed."""
+    return context.paths.api_path(path.removeprefix("RTC:"))
+
+
+def name_of(path: str) -> str:
+    return posixpath.basename(path)
+
+
+def grant(tool: str, path: str) -> str:
+    """What is remembered for a session: one tool on one notebook."""
+    return f"{tool} {json.dumps(path, ensure_ascii=False)}"
+
+
+async def opened(path: str, context: ToolContext, in_full: Collection[str] = ()) -> NotebookView:
+    """The notebook as it is now, remembered as this run found it; outputs whole only of the cells `in_full`.
+
+    Raises: NotebookError.
+    """
+    view = await context.notebooks.read(path, in_full)
+    context.sights.beginning(context.run_id, view)
+    return view
+
+
+def known(view: NotebookView, cell_id: str, context: ToolContext, base_hash: str | None = None) -> Cell:
+    """The cell, where it is still what the model knows of it: `base_hash`, else what it last saw.
+
+    Raises: NotebookError (no_cell; stale with the source of now, which the model knows from then on).
+    """
+    cell = find_cell(view.cells, cell_id, view.path)
+    expected = base_hash or context.sights.hash_of(view.path, cell_id)
+    if expected is not None and expected != cell.hash:
+        context.sights.saw(view.path, [cell])
+        raise stale(view.path, cell_id, cell.source)
+    return cell
+
+
+def must_ask(view: NotebookView, changed: Mapping[str, str | None], context: ToolContext) -> str:
+    """Why a person must be asked about this change; empty where they need not be."""
+    return loss(context.sights.beginning(context.run_id, view), view, changed)
+
+
+def base_of(path: str, cell_id: str, context: ToolContext, base_hash: str | None = None) -> str | None:
+    """The hash that a write carries: that of what was approved, else of what the model says or last saw."""
+    return context.sights.bound(context.call_id, cell_id) or base_hash or context.sights.hash_of(path, cell_id)
+
+
+async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) -> tuple[AppliedChange, ...]:
+    """Makes the changes; what they wrote is known to the model. Raises: NotebookError."""
+    try:
+        done = await context.notebooks.apply(path, changes)
+    except NotebookError as error:
+        if error.code == "stale" and "hash" in error.data:  # the refusal shows the source of now
+            context.sights.wrote(path, str(error.data.get("cellId")), str(error.data["hash"]))
+        raise
+    for change in done:
+        if change.after is not None:
+            context.sights.wrote(path, change.cell_id, cell_hash(source_of(change.after)))
+    return done
+
+
+def numbers(view: NotebookView, cell_ids: Iterable[str]) -> dict[str, int]:
+    """Cell id → its number, counted from 1 as a person does."""
+    wanted = set(cell_ids)
+    return {cell.id: number for number, cell in enumerate(view.cells, 1) if cell.id in wanted}

@@ -1,0 +1,173 @@
+"""Changes to cells: shown exactly, based on what was seen, and asked in every mode where they take most of it away."""
+
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
+from onyx_jupyter.notebook.cells import cell_hash
+from tests.notebook.fake_tab import tab_cell
+from tests.tools.notebook_desk import PATH, Desk, lettered
+
+CELLS = [tab_cell("t", "# Load data", "markdown"), tab_cell("l", "x = 1"), tab_cell("f", "y = 2"), tab_cell("p", "z")]
+
+
+@pytest.fixture
+def desk(make_context: Any) -> Desk:
+    return Desk(make_context, CELLS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [({"atStart": True}, "0tlfp"), ({"afterCellId": "l"}, "tl0fp"), ({}, "tlfp0")],
+)
+async def test_a_cell_goes_where_it_is_said_to(desk: Desk, arguments: dict[str, Any], ids: str) -> None:
+    result = await desk.call("notebook_insert_cell", cellType="code", source="new", **arguments)
+    new = next(cell_id for cell_id in desk.ids if cell_id not in "tlfp")
+    assert desk.ids == [new if letter == "0" else letter for letter in ids]
+    assert f"Inserted code cell {new} (hash {cell_hash('new')})" in result.output
+
+
+async def test_two_places_at_once_are_refused(desk: Desk) -> None:
+    new: dict[str, Any] = {"cellType": "code", "source": ""}
+    for name, more in (("notebook_insert_cell", new), ("notebook_move_cell", {"cellId": "p"})):
+        with pytest.raises(InvalidArguments):
+            await desk.call(name, afterCellId="l", atStart=True, **more)
+    assert desk.ids == ["t", "l", "f", "p"]
+
+
+async def test_what_the_model_read_is_what_an_edit_is_based_on(desk: Desk) -> None:
+    """Without a hash from the model: it saw `x = 1`, the person wrote `x = 10`, and that stays."""
+    await desk.run("notebook_read", path=PATH)
+    desk.type("l", "x = 10")
+    with pytest.raises(NotebookError) as caught:
+        await desk.call("notebook_edit_cell", cellId="l", source="x = 2")
+    assert caught.value.code == "stale"
+    assert "x = 10" in str(caught.value)
+    assert desk.sources[1] == "x = 10"
+    # The refusal has shown the new text: now the model knows what it overwrites.
+    await desk.call("notebook_edit_cell", cellId="l", source="x = 20")
+    assert desk.sources[1] == "x = 20"
+
+
+async def test_a_line_that_was_found_does_not_count_as_having_read_the_new_text(desk: Desk) -> None:
+    await desk.run("notebook_read", path=PATH)
+    desk.type("l", "x = 10\nkeep = 1")
+    assert "x = 10" in (await desk.run("notebook_find", path=PATH, pattern="X =")).output
+    await desk.run("notebook_outline", path=PATH)
+    with pytest.raises(NotebookError, match="keep = 1"):
+        await desk.call("notebook_edit_cell", cellId="l", source="x = 2")
+
+
+async def test_a_cell_that_was_never_seen_is_bound_to_what_was_approved(desk: Desk) -> None:
+    with pytest.raises(NotebookError) as caught:
+        await desk.call("notebook_edit_cell", cellId="l", source="x = 2", meanwhile=lambda: desk.type("l", "mine"))
+    assert caught.value.code == "stale"
+    assert desk.sources[1] == "mine"
+
+
+async def test_its_own_writes_are_what_the_model_knows(desk: Desk) -> None:
+    await desk.run("notebook_read", path=PATH)
+    for source in ("x = 2", "x = 3"):
+        assert cell_hash(source) in (await desk.call("notebook_edit_cell", cellId="l", source=source)).output
+    desk.type("l", "x = 4")
+    with pytest.raises(NotebookError, match="x = 4"):
+        await desk.call("notebook_edit_cell", cellId="l", source="x = 5")
+
+
+@pytest.mark.parametrize("was_read", [True, False])
+@pytest.mark.parametrize("name", ["notebook_delete_cell", "notebook_move_cell"])
+async def test_deleting_and_moving_spare_what_was_changed_meanwhile(desk: Desk, name: str, was_read: bool) -> None:
+    arguments: dict[str, Any] = {"cellIds": ["l", "f"]} if name == "notebook_delete_cell" else {"cellId": "l"}
+    if was_read:
+        await desk.run("notebook_read", path=PATH)
+    with pytest.raises(NotebookError) as caught:
+        await desk.call(name, meanwhile=lambda: desk.type("l", "mine"), **arguments)
+    assert caught.value.code == "stale"
+    assert desk.ids == ["t", "l", "f", "p"]
+
+
+async def test_a_person_sees_what_would_be_deleted(desk: Desk) -> None:
+    shown = await desk.preview("notebook_delete_cell", path=PATH, cellIds=["f", "l", "f"])
+    assert shown.summary == "Delete 2 cells of churn.ipynb"
+    assert [(cell["number"], cell["source"]) for cell in shown.details["cells"]] == [(2, "x = 1"), (3, "y = 2")]
+    assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=["f"])).summary == (
+        "Delete cell 3 of churn.ipynb"
+    )
+    assert desk.ids == ["t", "l", "f", "p"]
+    await desk.call("notebook_delete_cell", cellIds=["f"])
+    assert desk.ids == ["t", "l", "p"]
+
+
+async def test_deleting_all_is_refused_before_anybody_is_asked(desk: Desk) -> None:
+    with pytest.raises(NotebookError) as caught:
+        await desk.preview("notebook_delete_cell", path=PATH, cellIds=["t", "l", "f", "p"])
+    assert caught.value.code == "would_empty"
+
+
+async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) -> None:
+    shown = await desk.preview("notebook_move_cell", path=PATH, cellId="p", afterCellId="t")
+    assert shown.summary == "Move cell 4 of churn.ipynb after “Load data”"
+    assert (shown.details["from"], shown.details["after"]) == ("cell 4", "“Load data”")
+    result = await desk.call("notebook_move_cell", cellId="p", afterCellId="t")
+    assert desk.ids == ["t", "p", "l", "f"]
+    assert "is cell 2 of churn.ipynb now" in result.output
+    await desk.call("notebook_move_cell", cellId="f", atStart=True)
+    assert desk.ids == ["f", "t", "p", "l"]
+    with pytest.raises(InvalidArguments):
+        await desk.preview("notebook_move_cell", path=PATH, cellId="p", afterCellId="p")
+
+
+async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_another(desk: Desk) -> None:
+    (desk.context.server_root / "old.ipynb").write_text("{}")
+    with pytest.raises(ToolError, match="is there already"):
+        await desk.preview("notebook_create", path="old.ipynb")
+    with pytest.raises(InvalidArguments, match="ends with"):
+        await desk.preview("notebook_create", path="new.txt")
+    cells = [{"cellType": "markdown", "source": "# New"}, {"cellType": "code", "source": "1"}]
+    shown = await desk.preview("notebook_create", path="work/new.ipynb", cells=cells)
+    assert shown.summary == "Create new.ipynb with 2 cells"
+    assert [cell["source"] for cell in shown.details["cells"]] == ["# New", "1"]
+    assert shown.grant_text == "every new notebook in work"
+
+
+async def test_taking_half_of_the_cells_must_be_asked_counted_over_the_turn(make_context: Any) -> None:
+    desk = Desk(make_context, lettered(9))
+    for letter in "abcd":
+        assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=[letter])).must_ask == ""
+        await desk.call("notebook_delete_cell", cellIds=[letter])
+    shown = await desk.preview("notebook_delete_cell", path=PATH, cellIds=["e"])
+    assert shown.must_ask == "it would leave 4 of the 9 cells that churn.ipynb had"
+    # What the turn adds is no replacement for what it takes; what it takes of its own is no loss.
+    await desk.call("notebook_insert_cell", cellType="code", source="new = 1")
+    assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=["e"])).must_ask
+    assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=[desk.ids[-1]])).must_ask == ""
+    # Blanking a cell takes it away as well; another source does not.
+    assert (await desk.preview("notebook_edit_cell", path=PATH, cellId="e", source=" \n")).must_ask
+    assert (await desk.preview("notebook_edit_cell", path=PATH, cellId="e", source="other = 2")).must_ask == ""
+    desk.new_run()
+    assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=["e"])).must_ask == ""
+
+
+async def test_emptying_the_only_cell_must_be_asked(make_context: Any) -> None:
+    desk = Desk(make_context, lettered(1))
+    shown = await desk.preview("notebook_edit_cell", path=PATH, cellId="a", source="")
+    assert shown.must_ask == "it would leave nothing of what churn.ipynb had"
+
+
+async def test_cutting_most_of_the_text_must_be_asked_even_where_no_cell_goes(make_context: Any) -> None:
+    desk = Desk(make_context, lettered(4, "value_{n} = 1\n" * 20))
+    for letter in "ab":
+        assert (await desk.preview("notebook_edit_cell", path=PATH, cellId=letter, source="#")).must_ask == ""
+        await desk.call("notebook_edit_cell", cellId=letter, source="#")
+    shown = await desk.preview("notebook_edit_cell", path=PATH, cellId="c", source="#")
+    assert shown.must_ask == "it would leave less than half of the text that churn.ipynb had"
+    assert (await desk.preview("notebook_edit_cell", path=PATH, cellId="a", source="back = 1")).must_ask == ""
+
+
+async def test_what_the_person_takes_away_does_not_make_a_harmless_edit_asked(make_context: Any) -> None:
+    desk = Desk(make_context, lettered(6))
+    await desk.run("notebook_outline", path=PATH)
+    del desk.tab.notebooks[PATH][1:5]
+    assert (await desk.preview("notebook_edit_cell", path=PATH, cellId="a", source="other = 2")).must_ask == ""
+    assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=["a"])).must_ask
