@@ -218,6 +218,11 @@ class Runs:
             event = ChatError(message.run_id or "", error.code, str(error), error.hint)
             inbox.close()
             await self._end_unbegun(transcript, event.run_id, "error", details, event)
+        except asyncio.CancelledError:
+            if self._closing:
+                raise  # the next start answers it
+            inbox.close()
+            await self._end_unbegun(transcript, inbox.run_id, "aborted", {}, ChatAborted(inbox.run_id))
         else:
             await run_turn(run, lambda: self._closing)
         self._on_change(transcript)
