@@ -25,7 +25,7 @@ async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
 
 def _config(onyx: Onyx) -> dict[str, Any]:
     error = onyx.settings.error
-    if error is None and (problems := onyx.problems()):
+    if error is None and (problems := onyx.configured.problems()):
         return {"ok": False, "message": " ".join(problems), "hint": "Everything else in the file is in force."}
     if error is None:
         return {"ok": True, "message": str(onyx.home.config_file)}

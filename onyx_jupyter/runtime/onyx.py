@@ -17,18 +17,16 @@ from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import AUTO_DEFAULT
-from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.memory.word_search import Passage
 from onyx_jupyter.protocols import Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
-from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
+from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
@@ -37,22 +35,16 @@ from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext, no_kernels
-from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
-from onyx_jupyter.runtime.skill_author import SkillAuthor
-from onyx_jupyter.runtime.skill_library import SkillLibrary
-from onyx_jupyter.runtime.skill_runs import SkillRuns
-from onyx_jupyter.runtime.skills import Skills
+from onyx_jupyter.runtime.server_skills import server_skills
+from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
-from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
-from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.packaged import recorded_hashes
-from onyx_jupyter.skills.run_record import RunFolder
 from onyx_jupyter.storage.atomic_write import make_private_folder
-from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import Tool
 
@@ -102,26 +94,27 @@ class Onyx:
     ) -> None:
         self.home = home
         self.drive = drive
-        self._server_root = server_root
-        self._templates = templates
-        self._open_models = open_models
         self._open_notebooks = open_notebooks
         self.notebook_of = notebook_of
         self.kernels = kernels
-        self._tools = tools
-        self._environment = environment
-        self._more_secrets = secrets
-        self._on_settings = on_settings
         self._clock = clock or SystemClock()
         self._ids = IdSource(self._clock)
         self._started_at = self._clock.monotonic()
         self._preparing: asyncio.Task[None] | None = None
-        self._settings: Settings | None = None
-        self._models: Models | None = None
-        self._retired: list[Models] = []
-        self._agents: dict[str, AgentParts] = {}
+        self.configured = Configured(
+            home,
+            server_root,
+            templates,
+            environment,
+            self._clock,
+            open_models,
+            tools,
+            drive,
+            more_secrets=secrets,
+            on_change=on_settings,
+        )
         self.streams = SessionStreams(encode, self.redact_data)
-        self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self._secrets)
+        self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
         self.audit_log = AuditLog(home.audit_file, self._clock)
         self._audit = AuditTrail(self.audit_log, self.redact_data)
         self.grants = GrantStore(
@@ -131,34 +124,22 @@ class Onyx:
             redact=self.redact,
             on_change=lambda: self.streams.broadcast("grants.updated", {}),
         )
-        library = SkillLibrary(
+        self.skills = server_skills(
             home,
             server_root,
+            notebooks,
             packaged_skills,
-            lambda agent_id: self.agent(agent_id).workspace,
-            environment,
-            self._clock,
-            self._audit,
-            on_change=lambda: self.streams.broadcast("skills.updated", {}),
-            recorded=recorded_skills,
-        )
-        skill_runs = SkillRuns(
-            RunFolder(home.runs),
-            self._clock,
-            self._ids,
-            lambda: self.settings.config.skills.timeout_ms / 1000,
-            self.streams.broadcast,
-            self.redact_data,
-            on_end=lambda record: self.skills.ended(record),
-            opened_as=lambda path: browser_path(path, server_root, drive),
-        )
-        self.skills = Skills(
-            library,
-            skill_runs,
-            SkillAuthor(library, notebooks, lambda: self.streams.broadcast("skills.updated", {})),
-            self._audit,
-            self.agent,
-            lambda call, preview: self.approvals.forbidden(call, preview),
+            recorded_skills,
+            drive,
+            environment=environment,
+            agent=self.agent,
+            timeout_s=lambda: self.settings.config.skills.timeout_ms / 1000,
+            forbidden=lambda call, preview: self.approvals.forbidden(call, preview),
+            audit=self._audit,
+            broadcast=self.streams.broadcast,
+            redact=self.redact_data,
+            clock=self._clock,
+            ids=self._ids,
         )
         self.review = NotebookReview(
             home,
@@ -213,8 +194,7 @@ class Onyx:
         if self._runs is not None:
             await self._runs.close()
         await self.skills.runs.close()
-        for models in [*self._retired, *([self._models] if self._models else [])]:
-            await models.close()
+        await self.configured.close()
 
     @property
     def uptime_s(self) -> float:
@@ -224,55 +204,31 @@ class Onyx:
 
     @property
     def settings(self) -> Settings:
-        assert self._settings is not None, "ready() comes first"
-        return self._settings
+        """The configuration in force; `ready` comes first."""
+        return self.configured.settings
 
     @property
     def models(self) -> Models:
-        assert self._models is not None, "ready() comes first"
-        return self._models
+        """All that can be reached; `ready` comes first."""
+        return self.configured.models
+
+    def agent(self, agent_id: str | None) -> AgentParts:
+        """One agent as it is set up now. Raises: NotFound."""
+        return self.configured.agent(agent_id)
 
     def redact(self, text: str) -> str:
         """The text without secrets; before the configuration is read none is known."""
-        return self._secrets.apply(text)
+        return self.configured.secrets.apply(text)
 
     def redact_data(self, data: Any) -> Any:
         """JSON-like data without secrets."""
-        return self._secrets.redact_data(data)
-
-    @property
-    def _secrets(self) -> SecretsFilter:
-        return self._settings.secrets if self._settings else no_secrets()
+        return self.configured.secrets.redact_data(data)
 
     async def list_models(self, *, refresh: bool) -> Sequence[ModelInfo]:
         """What can be chosen; `refresh` reads the configuration anew and asks the providers."""
         if refresh:
-            await self._configure()
+            await self.configured.read()
         return await self.models.list(refresh=refresh)
-
-    def agent(self, agent_id: str | None) -> AgentParts:
-        """One agent as it is set up now. Raises: NotFound."""
-        config = self.settings.agent(agent_id)
-        if config.id not in self._agents:
-            self._agents[config.id] = agent_parts(
-                config, self.home, self._server_root, self._clock, self._tools, self.drive
-            )
-        return self._agents[config.id]
-
-    def workspaces(self) -> Mapping[str, Path]:
-        """Each agent's folder, by the agent's id; before the configuration is read none is known."""
-        if self._settings is None:
-            return {}
-        return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
-
-    def problems(self) -> Sequence[str]:
-        """Names in the configuration that mean nothing, in words for its person."""
-        config = self.settings.config
-        chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
-        agents = [
-            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
-        ]
-        return [*agents, *unknown_names("security.auto", chosen, self._tools())]
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────
 
@@ -357,13 +313,7 @@ class Onyx:
         summary = summarise(transcript.entries) if transcript is not None else None
         parts = self.agent(summary.agent_id if summary else None)
         model_id = model or (summary.model if summary else None) or self.settings.config.model_of(parts.config)
-        return await self._context.resolve(items, parts.paths, light=self._is_light(model_id))
-
-    def _is_light(self, model_id: str) -> bool:
-        try:
-            return self.models.open(model_id).light
-        except OnyxError:
-            return False  # whoever asks it will read why it cannot be had
+        return await self._context.resolve(items, parts.paths, light=self.configured.is_light(model_id))
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""
@@ -409,7 +359,7 @@ class Onyx:
 
     async def _prepare(self) -> None:
         await asyncio.to_thread(self._make_home)
-        await self._configure()
+        await self.configured.read()
         self._approvals = ApprovalBroker(
             self._journal, self.grants, self._clock, self._ids, self._patience_s, redact=self.redact
         )
@@ -429,21 +379,6 @@ class Onyx:
         for folder in (self.home.sessions, self.home.shared, self.home.skills, self.home.runs):
             make_private_folder(folder)
         write_first_file(self.home.config_file)
-
-    async def _configure(self) -> None:
-        settings = await asyncio.to_thread(load_settings, self.home, self._environment, self._more_secrets())
-        for agent in settings.config.agents.items:
-            workspace = self.home.workspace(agent.id, agent.workspace)
-            await asyncio.to_thread(install_templates, self._templates, workspace)
-        unchanged = self._settings is not None and self._settings.config == settings.config
-        self._settings = settings
-        if unchanged:
-            return
-        self._on_settings(settings)
-        self._agents.clear()
-        if self._models is not None:
-            self._retired.append(self._models)  # a run may still be using it
-        self._models = self._open_models(models_settings(settings.config))
 
     def _announce(self, transcript: SessionTranscript) -> None:
         info = self.session_info(transcript.session_key, summarise(transcript.entries))

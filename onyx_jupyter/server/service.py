@@ -65,7 +65,7 @@ class Service:
         root = Path(server_app.root_dir)
         drive = onyx_drive(
             home,
-            lambda: self.onyx.workspaces(),
+            lambda: self.onyx.configured.workspaces(),
             project_skills=root / PROJECT_FOLDER,
             packaged_skills=installed_skills(),
         )

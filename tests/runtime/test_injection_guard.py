@@ -26,8 +26,7 @@ class Browse(Tool[Word]):
 
 async def test_external_text_is_fenced_for_the_model_and_stays_the_same_from_then_on(tmp_path):
     browse = [[Call("browse", {"word": word})] for word in ("Nice", "Good", "Nice")]
-    house = House(tmp_path, [*browse, [Call("peek")], "Done"])
-    house.onyx._tools = lambda: [Browse(), house.peek]
+    house = House(tmp_path, [*browse, [Call("peek")], "Done"], more_tools=[Browse()])
     key = await house.session()
     await house.run(key)
     requests = [[message.text for message in request.messages] for request in house.model.requests]
@@ -48,8 +47,7 @@ async def test_external_text_is_fenced_for_the_model_and_stays_the_same_from_the
 
 
 async def test_another_run_uses_another_boundary(tmp_path):
-    house = House(tmp_path, [[Call("browse")], "Done", [Call("browse")], "Done"])
-    house.onyx._tools = lambda: [Browse()]
+    house = House(tmp_path, [[Call("browse")], "Done", [Call("browse")], "Done"], more_tools=[Browse()])
     key = await house.session()
     await house.run(key)
     await house.run(key)

@@ -1,0 +1,113 @@
+"""What follows from the configuration: settings, models, agents, what has to be hidden. It never answers a message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.schema import AUTO_DEFAULT
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.protocols import Models
+from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
+from onyx_jupyter.security.drive_folders import DriveFolders
+from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.tools.access import unknown_names
+from onyx_jupyter.tools.spec import Tool
+
+
+@dataclass
+class Configured:
+    """The configuration in force and what is made from it, anew whenever it has changed.
+
+    `more_secrets` gives what else is to be hidden (value → kind); `on_change` is told of every change.
+    """
+
+    home: Home
+    server_root: Path
+    templates: Path
+    environment: Mapping[str, str]
+    clock: Clock
+    open_models: Callable[[ModelsSettings], Models]
+    tools: Callable[[], Sequence[Tool[Any]]]
+    drive: DriveFolders | None
+    more_secrets: Callable[[], Mapping[str, str]]
+    on_change: Callable[[Settings], None]
+    _settings: Settings | None = field(default=None, init=False)
+    _models: Models | None = field(default=None, init=False)
+    _retired: list[Models] = field(default_factory=list, init=False)
+    _agents: dict[str, AgentParts] = field(default_factory=dict, init=False)
+
+    async def read(self) -> None:
+        """Reads the file anew, and gives each agent a workspace. Raises: StorageError."""
+        settings = await asyncio.to_thread(load_settings, self.home, self.environment, self.more_secrets())
+        for agent in settings.config.agents.items:
+            workspace = self.home.workspace(agent.id, agent.workspace)
+            await asyncio.to_thread(install_templates, self.templates, workspace)
+        unchanged = self._settings is not None and self._settings.config == settings.config
+        self._settings = settings
+        if unchanged:
+            return
+        self.on_change(settings)
+        self._agents.clear()
+        if self._models is not None:
+            self._retired.append(self._models)  # a run may still be using it
+        self._models = self.open_models(models_settings(settings.config))
+
+    async def close(self) -> None:
+        """Ends every model's process and connection."""
+        for models in [*self._retired, *([self._models] if self._models else [])]:
+            await models.close()
+
+    @property
+    def settings(self) -> Settings:
+        assert self._settings is not None, "read() comes first"
+        return self._settings
+
+    @property
+    def models(self) -> Models:
+        assert self._models is not None, "read() comes first"
+        return self._models
+
+    @property
+    def secrets(self) -> SecretsFilter:
+        """Before the configuration is read none is known."""
+        return self._settings.secrets if self._settings else no_secrets()
+
+    def agent(self, agent_id: str | None) -> AgentParts:
+        """One agent as it is set up now. Raises: NotFound."""
+        config = self.settings.agent(agent_id)
+        if config.id not in self._agents:
+            self._agents[config.id] = agent_parts(
+                config, self.home, self.server_root, self.clock, self.tools, self.drive
+            )
+        return self._agents[config.id]
+
+    def workspaces(self) -> Mapping[str, Path]:
+        """Each agent's folder, by the agent's id; before the configuration is read none is known."""
+        if self._settings is None:
+            return {}
+        return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
+
+    def problems(self) -> Sequence[str]:
+        """Names in the configuration that mean nothing, in words for its person."""
+        config = self.settings.config
+        chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
+        agents = [
+            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
+        ]
+        return [*agents, *unknown_names("security.auto", chosen, self.tools())]
+
+    def is_light(self, model_id: str) -> bool:
+        """Whether that model gets a short prompt and few tools."""
+        try:
+            return self.models.open(model_id).light
+        except OnyxError:
+            return False  # whoever asks it will read why it cannot be had

@@ -1,0 +1,64 @@
+"""Puts the skills of a server together from their parts. It never finds, trusts or runs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.protocols import Notebooks
+from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.audit_trail import AuditTrail
+from onyx_jupyter.runtime.skill_author import SkillAuthor
+from onyx_jupyter.runtime.skill_library import SkillLibrary
+from onyx_jupyter.runtime.skill_runs import SkillRuns
+from onyx_jupyter.runtime.skills import Forbidden, Skills
+from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
+from onyx_jupyter.skills.run_record import RunFolder
+
+
+def server_skills(
+    home: Home,
+    server_root: Path,
+    notebooks: Notebooks,
+    packaged: Path | None,
+    recorded: Callable[[], Mapping[str, str]],
+    drive: DriveFolders | None,
+    *,
+    environment: Mapping[str, str],
+    agent: Callable[[str | None], AgentParts],
+    timeout_s: Callable[[], float],
+    forbidden: Forbidden,
+    audit: AuditTrail,
+    broadcast: Callable[[str, dict[str, object]], None],
+    redact: Callable[[Any], Any],
+    clock: Clock,
+    ids: IdSource,
+) -> Skills:
+    """`packaged` are the skills that the package brings, `recorded` their hashes; `drive` is what a browser shows."""
+    library = SkillLibrary(
+        home,
+        server_root,
+        packaged,
+        lambda agent_id: agent(agent_id).workspace,
+        environment,
+        clock,
+        audit,
+        on_change=lambda: broadcast("skills.updated", {}),
+        recorded=recorded,
+    )
+    runs = SkillRuns(
+        RunFolder(home.runs),
+        clock,
+        ids,
+        timeout_s,
+        broadcast,
+        redact,
+        on_end=lambda record: skills.ended(record),
+        opened_as=lambda path: browser_path(path, server_root, drive),
+    )
+    author = SkillAuthor(library, notebooks, lambda: broadcast("skills.updated", {}))
+    skills = Skills(library, runs, author, audit, agent, forbidden)
+    return skills
