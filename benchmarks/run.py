@@ -23,6 +23,7 @@ NAMES = (
     "streaming",
     "stop",
     "tool_turn",
+    "notebook_outline",
     "notebook_undo",
     "kernel_variables",
     "model_requests",
