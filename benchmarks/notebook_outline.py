@@ -27,8 +27,8 @@ LIMIT_MS = 100
 LIMIT_TOKENS = 4_000
 TABLE = "<table>" + "<tr><td>0.123456789</td><td>a value</td></tr>" * 30 + "</table>"
 METHOD = (
-    f"A file of {CELLS:,} cells (1 MB): a heading every twenty cells, code of three lines, and a printed text or a table "
-    f"of thirty rows below each. The tool `notebook_outline` called in the server's process {ROUNDS} times, from reading "
+    f"A file of {CELLS:,} cells (1 MB): a heading every twenty cells, code of three lines, below each some text or "
+    f"a table of thirty rows. The tool `notebook_outline` called {ROUNDS} times in the server's process, from reading "
     "the file through Jupyter's contents API to the text. Open: one of the ranges that it names. Tokens are counted "
     "with cl100k_base."
 )

@@ -37,10 +37,12 @@ def test_auto_works_unasked_on_the_notebook_with_its_plan_in_view_and_ask_only_l
     hold = Hold()
     cell = Call("notebook_insert_cell", {"path": f"{name}.ipynb", "cellType": "code", "source": "2 + 2"})
     never = Call("exec", {"command": f"touch {name}"})
+    away = {"tool": "notebook_delete_cell", "arguments": {"path": f"{name}.ipynb", "cellIds": ["cell-1"]}}
     stage.play(
         [plan("doing", "pending", "pending", "pending")],
         [cell],
         [plan("done", "doing", "dropped", "pending"), never],
+        [Call("more_tools", away)],
         ["Fitted.", hold],
     )
     sidebar.ask("Fit it")
@@ -55,6 +57,11 @@ def test_auto_works_unasked_on_the_notebook_with_its_plan_in_view_and_ask_only_l
     expect(pinned.locator("[data-onyx=plan-step]")).to_have_text(list(STEPS))
     shot(sidebar, "pinned")
     sidebar.hook("approve-once").click()
+    # Nor is what takes most of the notebook away: its only cell from before.
+    expect(sidebar.hook("must-ask")).to_contain_text(f"it would leave nothing of what {name}.ipynb had")
+    expect(sidebar.hook("approve-session")).to_have_count(0)
+    sidebar.hook("deny").click()
+    sidebar.hook("deny-confirm").click()
     expect(sidebar.answers.last).to_have_text("Fitted.")
     hold.released.set()
     sidebar.wait_for_end()

@@ -112,6 +112,8 @@ async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) ->
     result = await desk.call("notebook_move_cell", cellId="p", afterCellId="t")
     assert desk.ids == ["t", "p", "l", "f"]
     assert "is cell 2 of churn.ipynb now" in result.output
+    shown = await desk.preview("notebook_move_cell", path=PATH, cellId="f", atStart=True)
+    assert shown.summary == "Move cell 4 of churn.ipynb to the beginning"
     await desk.call("notebook_move_cell", cellId="f", atStart=True)
     assert desk.ids == ["f", "t", "p", "l"]
     with pytest.raises(InvalidArguments):

@@ -48,11 +48,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <Source text={string(details.source)} label={trans.__('Cell')} />
-          <Where
-            label={trans.__('in')}
-            text={string(details.path)}
-            extra={trans.__('from %1 to behind %2', string(details.from), string(details.after))}
-          />
+          <Where label={trans.__('in')} text={string(details.path)} />
         </>
       );
     case 'notebook_create':

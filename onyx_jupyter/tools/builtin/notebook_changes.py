@@ -178,8 +178,9 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
         number = cell_number(view.cells, cell.id, path)
         others = [other for other in view.cells if other.id != cell.id]
         where, facts = _where(_place(arguments), others, path, view.cells)
+        target = where if arguments.after_cell_id else f"to the {'beginning' if arguments.at_start else 'end'}"
         return ToolPreview(
-            summary=f"Move {number} of {name_of(path)} {where}",
+            summary=f"Move {number} of {name_of(path)} {target}",
             details={"path": path, "cellId": cell.id, "source": cell.source, "from": number, **facts},
             grant=grant(self.name, path),
             grant_text=f"every cell moved in {name_of(path)}",

@@ -150,7 +150,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
         if not arguments.run_all:
             return ToolResult(said)
         result = await _run_cells(path, _code_cells(await opened(path, context), None, None), context)
-        return ToolResult(f"{said}\n{result.output}", result.ok, result.attachments, truncated=result.truncated)
+        return ToolResult(f"{result.output}\n{said}", result.ok, result.attachments, truncated=result.truncated)
 
 
 @dataclass(frozen=True, slots=True)
