@@ -27,3 +27,24 @@ def unload_ipython_extension(shell: object) -> None:
     from onyx_jupyter.magics.extension import unload
 
     unload(shell)
+
+
+def skill_form(name: str, agent: str | None = None) -> object:
+    """A form that runs the skill of that name, in any front end with widgets. Needs ipywidgets."""
+    from onyx_jupyter.magics import panels
+
+    return panels.skill_form(name, agent)
+
+
+def memory_search(query: str = "", agent: str | None = None) -> object:
+    """A search in the agent's memory files. Needs ipywidgets."""
+    from onyx_jupyter.magics import panels
+
+    return panels.memory_search(query, agent)
+
+
+def usage() -> object:
+    """A table of the sessions with their messages and tokens. Needs ipywidgets."""
+    from onyx_jupyter.magics import panels
+
+    return panels.usage()

@@ -57,6 +57,28 @@ def parse(line: str, cell: str | None = None) -> Asked:
     return Asked(_checked(options), "", rest.strip())
 
 
+def closing(line: str, place: int, name: str) -> int:
+    """Behind the bracket that closes the one at `place`, not counting those in quotes. Raises: MagicError (usage)."""
+    waiting: list[str] = []
+    quote = ""
+    number = place
+    while number < len(line):
+        sign = line[number]
+        if quote:
+            number += sign == "\\"
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in _CLOSING:
+            waiting.append(_CLOSING[sign])
+        elif waiting and sign == waiting[-1]:
+            waiting.pop()
+            if not waiting:
+                return number + 1
+        number += 1
+    raise _usage(f"The value of {name} begins with {line[place]} and is never closed.")
+
+
 def _options(line: str) -> tuple[Options, str, bool]:
     """The options, what follows them, and whether `--` says that this is a question."""
     options, place = Options(), 0
@@ -93,32 +115,10 @@ def _value(line: str, place: int, name: str) -> tuple[str, int]:
             raise _usage(f"The value of --{name} begins with {first} and does not end with it.")
         return line[place + 1 : end], end + 1
     if first in _CLOSING:
-        end = _closing(line, place, name)
+        end = closing(line, place, f"--{name}")
         return line[place:end], end
     end = place + len(line[place:].split(None, 1)[0])
     return line[place:end], end
-
-
-def _closing(line: str, place: int, name: str) -> int:
-    """Behind the bracket that closes the one at `place`; brackets inside quotes do not count."""
-    waiting: list[str] = []
-    quote = ""
-    number = place
-    while number < len(line):
-        sign = line[number]
-        if quote:
-            number += sign == "\\"
-            quote = "" if sign == quote else quote
-        elif sign in "\"'":
-            quote = sign
-        elif sign in _CLOSING:
-            waiting.append(_CLOSING[sign])
-        elif waiting and sign == waiting[-1]:
-            waiting.pop()
-            if not waiting:
-                return number + 1
-        number += 1
-    raise _usage(f"The value of --{name} begins with {line[place]} and is never closed.")
 
 
 def _checked(options: Options) -> Options:

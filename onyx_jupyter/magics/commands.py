@@ -22,7 +22,7 @@ HELP = """\
 | `{name}`, `{df.head()}` | puts in a variable or a simple expression, frames as a short summary; `{{` is a brace |
 | `%onyx sessions` | the newest sessions, with their keys |
 | `%onyx memory words` | looks for words in the agent's memory files |
-| `%onyx skill name key=value …` | runs a notebook skill |
+| `%onyx skill name key=value …` | runs a notebook skill; a value may be `{variable}` |
 | `%onyx help` | this |
 
 | option | |

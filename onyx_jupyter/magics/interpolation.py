@@ -50,6 +50,14 @@ def interpolate(text: str, names: Mapping[str, Any], shown: Callable[[Any], str]
     return "".join(parts)
 
 
+def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
+    """The value of a simple expression. Raises: MagicError (variable)."""
+    tree = _tree(expression)
+    if tree is None or any(isinstance(node, _NOT_SIMPLE) for node in ast.walk(tree)):
+        raise _problem(expression, "that is no simple expression")
+    return _evaluated(tree, expression, names)
+
+
 def _closing(text: str, place: int) -> int:
     """Behind the brace that closes the one at `place`; those in between go in pairs."""
     depth = 0

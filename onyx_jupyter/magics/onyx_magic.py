@@ -17,11 +17,12 @@ from onyx_jupyter.magics import commands
 from onyx_jupyter.magics.answers import Shape, code_of
 from onyx_jupyter.magics.arguments import Asked, Options, literal, parse
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, unreachable
-from onyx_jupyter.magics.interpolation import interpolate
+from onyx_jupyter.magics.interpolation import evaluated, interpolate
 from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
 from onyx_jupyter.magics.kernel_sessions import NEW, KernelSessions
 from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import find_server
+from onyx_jupyter.magics.skill_command import SkillCommand
 from onyx_jupyter.magics.summaries import summary
 from onyx_jupyter.magics.tables import ShapeError
 from onyx_jupyter.magics.turn import Question, Turn
@@ -125,8 +126,16 @@ class OnyxMagics(Magics):
             match asked.command:
                 case "sessions":
                     self._show(commands.sessions(connection, self._sessions.keys))
+                case "skill":
+                    person, publisher = Person(builtins.input), self.shell.display_pub
+                    command = SkillCommand(connection, publisher, person, facts.kernel_id, self._evaluated)
+                    command.run(asked.text, asked.options.agent)
                 case "memory":
                     self._show(commands.memory(connection, asked.text, asked.options.agent))
+
+    def _evaluated(self, expression: str) -> Any:
+        """A variable's value. Raises: MagicError (variable)."""
+        return evaluated(expression, self.shell.user_ns)
 
     def _show(self, markdown: str) -> None:
         self.shell.display_pub.publish({"text/markdown": markdown, "text/plain": markdown})

@@ -54,6 +54,10 @@ class Person:
                     return Decision(None, rest.strip())
         return Decision(None, "The answer was neither yes nor no.")
 
+    def agrees(self, prompt: str) -> bool:
+        """Yes and nothing else is a yes. Raises: NoInput."""
+        return self._input(prompt).casefold() in ("y", "yes")
+
     def answer(self, question: Mapping[str, Any]) -> str | None:
         """The answer's words; None declines. Raises: NoInput."""
         choices: list[str] = list(question["choices"])

@@ -1,0 +1,80 @@
+"""One widget for each parameter of a skill, and the value that a person gave it. It asks no server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from onyx_jupyter.magics.arguments import literal
+from onyx_jupyter.magics.widget_library import widgets
+
+_TEXTS = ("string", "path")
+_LEFT_OUT = object()
+
+
+class FieldProblem(Exception):
+    """A value that cannot be meant; the message names the field."""
+
+
+@dataclass(frozen=True)
+class FormField:
+    """`widget` is what one sees; `read` gives the value, or nothing where the skill's own default holds."""
+
+    name: str
+    widget: Any
+    _read: Callable[[], Any]
+
+    def value(self) -> dict[str, Any]:
+        """`{name: value}`, or `{}`. Raises: FieldProblem."""
+        value = self._read()
+        return {} if value is _LEFT_OUT else {self.name: value}
+
+
+def form_field(field: Mapping[str, Any]) -> FormField:
+    """The widget that fits the field's type: a tick, a list of choices, or a line of text."""
+    library = widgets()
+    name, kind = field["name"], field["type"]
+    look = {
+        "description": name,
+        "tooltip": field["description"] or name,
+        "style": {"description_width": "initial"},
+        "layout": library.Layout(width="auto", max_width="480px"),
+    }
+    plain = not field["nullable"] and field["hasDefault"]
+    if kind == "boolean" and plain and isinstance(field["default"], bool):
+        tick = library.Checkbox(value=field["default"], indent=False, **look)
+        return FormField(name, tick, lambda: tick.value)
+    if kind == "choice" and field["choices"] and not field["nullable"]:
+        first = field["default"] if field["default"] in field["choices"] else field["choices"][0]
+        menu = library.Dropdown(options=field["choices"], value=first, **look)
+        return FormField(name, menu, lambda: menu.value)
+    begins = _as_text(field)
+    hint = "required" if field["required"] else ""
+    line = library.Text(value=begins, placeholder=hint, continuous_update=False, **look)
+    return FormField(name, line, lambda: _from_text(line.value, begins, field))
+
+
+def _as_text(field: Mapping[str, Any]) -> str:
+    default = field["default"]
+    if not field["hasDefault"] or default is None:
+        return ""
+    return default if isinstance(default, str) and field["type"] in _TEXTS else json.dumps(default, ensure_ascii=False)
+
+
+def _from_text(text: str, begins: str, field: Mapping[str, Any]) -> Any:
+    if text == begins and not field["required"]:
+        return _LEFT_OUT
+    if not text and field["required"]:
+        raise FieldProblem(f"{field['name']} must be given.")
+    if not text and field["nullable"]:
+        return None
+    if field["type"] in _TEXTS:
+        return text
+    try:
+        return literal(text)
+    except ValueError as error:
+        if field["type"] in ("integer", "number", "array", "object"):
+            raise FieldProblem(f"{field['name']}: {text!r} is no {field['type']}.") from error
+        return text

@@ -1,0 +1,115 @@
+"""`%onyx skill NAME key=value …`: runs a skill, shows how far it is and what came out, asks before a new one runs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection
+from onyx_jupyter.magics.person import NoInput, Person
+from onyx_jupyter.magics.skill_arguments import parse_call, values
+from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
+from onyx_jupyter.magics.tool_words import block, code, escaped
+from onyx_jupyter.magics.turn_view import Publisher
+
+_MARKS = {"ok": "✓", "stopped": "–"}
+
+
+class SkillCommand:
+    """One call. `evaluated` gives the value of an expression in the user's kernel."""
+
+    def __init__(
+        self,
+        connection: ServerConnection,
+        publisher: Publisher,
+        person: Person,
+        kernel_id: str,
+        evaluated: Callable[[str], Any],
+    ) -> None:
+        self._connection = connection
+        self._publisher = publisher
+        self._person = person
+        self._kernel_id = kernel_id
+        self._evaluated = evaluated
+        self._display_id = f"onyx-{uuid.uuid4().hex}"
+        self._is_shown = False
+
+    def run(self, text: str, agent: str | None) -> None:
+        """Raises: MagicError where it cannot run, was stopped or failed."""
+        name, given = parse_call(text)
+        running = SkillRun(self._connection, name, agent)
+        shown = running.describe()
+        skill = shown["skill"]
+        if skill["state"] == "untrusted":
+            self._ask_for_trust(running, shown)
+        parameters = values(given, (skill.get("parameters") or {}).get("fields", ()), self._evaluated)
+        path = self._connection.request("client.shows", kernelId=self._kernel_id).get("path")
+        title = f"**{escaped(name)}**"
+        self._show(f"{title} · starting")
+        try:
+            result = running.run(parameters, path, lambda line, _: self._show(f"{title} · {escaped(line)}"))
+        except KeyboardInterrupt:
+            self._stop(running)
+            self._show(f"{title} · stopped")
+            raise MagicError("stopped", "Stopped: the cell was interrupted.") from None
+        self._show_result(result)
+
+    def _ask_for_trust(self, running: SkillRun, shown: Mapping[str, Any]) -> None:
+        skill = shown["skill"]
+        what = block(shown["diff"], "diff") if shown.get("diff") else block(shown["text"], "python")
+        head = "changed since you trusted it" if skill["changed"] else "new here"
+        self._show(f"**The skill {escaped(skill['name'])} is {head}.** It would run this:\n\n{what}")
+        try:
+            is_trusted = self._person.agrees("Onyx: trust this version and run it? y = yes · n = no: ")
+        except NoInput:
+            is_trusted = False
+        if not is_trusted:
+            raise MagicError(
+                "untrusted",
+                f"The skill {skill['name']} was not run: this version of it is not trusted.",
+                hint="Trust it in the Onyx sidebar, or answer y in a notebook that takes input.",
+            )
+        running.trust(skill["hash"])
+
+    def _stop(self, running: SkillRun) -> None:
+        self._connection.close()
+        try:
+            if running.run_id:
+                stop(self._connection, running.run_id)
+        except (ConnectionGone, MagicError):
+            self._show("The server could not be told to stop it.")
+        finally:
+            self._connection.close()
+
+    def _show_result(self, result: SkillResult) -> None:
+        mark = _MARKS.get(str(result.run["status"]), "✗")
+        self._show(f"{mark} {escaped(ended(result))} · {code(result.copy)}")
+        for output in result.outputs:
+            bundle, metadata = as_bundle(output)
+            self._publisher.publish(bundle, metadata)
+        if not result.is_ok:
+            raise MagicError("skill", ended(result), hint=f"The executed copy is {result.copy}.")
+
+    def _show(self, text: str) -> None:
+        bundle = {"text/markdown": text, "text/plain": text}
+        self._publisher.publish(bundle, {}, transient={"display_id": self._display_id}, update=self._is_shown)
+        self._is_shown = True
+
+
+def as_bundle(output: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An nbformat output as something that can be displayed: streams and errors as text."""
+    match output["output_type"]:
+        case "stream":
+            return {"text/plain": _joined(output["text"])}, {}
+        case "error":
+            return {"text/plain": "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"}, {}
+        case _:
+            data = {kind: _joined(value) for kind, value in output["data"].items()}
+            return data, dict(output.get("metadata") or {})
+
+
+def _joined(value: Any) -> Any:
+    """nbformat may keep a text as its lines."""
+    return "".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else value

@@ -1,0 +1,140 @@
+"""A form for a skill, in any front end that has widgets: fields from its schema, run, stop, progress, result.
+
+It runs in a thread, so that the kernel stays free for the stop button and for other cells.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from jupyter_core.paths import jupyter_runtime_dir
+
+from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, unreachable
+from onyx_jupyter.magics.form_fields import FieldProblem, form_field
+from onyx_jupyter.magics.kernel_facts import KernelFacts
+from onyx_jupyter.magics.server_address import find_server
+from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
+from onyx_jupyter.magics.widget_library import note, widgets
+
+
+class SkillForm:
+    """`widget` is what is displayed; `wait` returns when nothing runs any more."""
+
+    def __init__(self, name: str, facts: KernelFacts, agent: str | None = None) -> None:
+        """Raises: MagicError (no_server, ipywidgets, refused)."""
+        library = widgets()
+        self._name, self._facts, self._agent = name, facts, agent
+        self._server = find_server(os.environ, Path(jupyter_runtime_dir()), facts.place)
+        self._thread: threading.Thread | None = None
+        self._running: SkillRun | None = None
+        shown = self._ask(lambda connection: SkillRun(connection, name, agent).describe())
+        self._skill: Mapping[str, Any] = shown["skill"]
+        self.fields = {f["name"]: form_field(f) for f in (self._skill.get("parameters") or {}).get("fields", ())}
+        self.run_button = library.Button(description="Run", button_style="primary")
+        self.stop_button = library.Button(description="Stop", disabled=True)
+        self.trust_button = library.Button(description="Trust this version")
+        self.progress = library.FloatProgress(min=0, max=1, layout=library.Layout(width="160px", visibility="hidden"))
+        self.status = library.HTML()
+        self.output = library.Output()
+        self.run_button.on_click(lambda _: self.run())
+        self.stop_button.on_click(lambda _: self.stop())
+        self.trust_button.on_click(lambda _: self._trust())
+        self._source = library.HTML(_source(shown))
+        title = f"<b>{html.escape(name)}</b> {note(self._skill['description'])}"
+        bar = library.HBox([self.run_button, self.stop_button, self.progress])
+        fields = [field.widget for field in self.fields.values()]
+        self.widget = library.VBox(
+            [library.HTML(title), self._source, self.trust_button, *fields, bar, self.status, self.output]
+        )
+        self._show_state(self._skill["state"], self._skill.get("reason"))
+
+    def run(self) -> None:
+        """Begins; a second one waits for the end of the first."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        try:
+            given = {name: value for field in self.fields.values() for name, value in field.value().items()}
+        except FieldProblem as problem:
+            self.status.value = note(str(problem), is_problem=True)
+            return
+        self.output.outputs = ()
+        self._set_running(True)
+        self._thread = threading.Thread(target=self._work, args=(given,), name=f"onyx skill {self._name}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends what runs; the form says so when it has ended."""
+        running = self._running
+        if running is not None and running.run_id:
+            self._ask(lambda connection: stop(connection, running.run_id))
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Whether nothing runs any more."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _work(self, given: Mapping[str, Any]) -> None:
+        connection = ServerConnection(self._server)
+        try:
+            self._running = SkillRun(connection, self._name, self._agent)
+            path = connection.request("client.shows", kernelId=self._facts.kernel_id).get("path")
+            self._show_result(self._running.run(given, path, self._show_progress))
+        except ConnectionGone as error:
+            self.status.value = note(str(unreachable(self._server, error)), is_problem=True)
+        except MagicError as error:
+            self.status.value = note(str(error), is_problem=True)
+        finally:
+            connection.close()
+            self._running = None
+            self._set_running(False)
+
+    def _show_progress(self, line: str, share: float) -> None:
+        self.progress.value = share
+        self.status.value = note(line)
+
+    def _show_result(self, result: SkillResult) -> None:
+        address = f"{urlsplit(self._server.url).path}lab/tree/{quote(result.copy)}"
+        link = f'<a href="{html.escape(address)}" target="_blank">{html.escape(result.copy)}</a>'
+        copy = link if result.run.get("copyPath") else html.escape(result.copy)
+        self.status.value = f"{note(ended(result), is_problem=not result.is_ok)} · {copy}"
+        self.output.outputs = tuple(result.outputs)
+
+    def _trust(self) -> None:
+        digest = self._skill["hash"]
+        self._ask(lambda connection: SkillRun(connection, self._name, self._agent).trust(digest))
+        self._show_state("ready", None)
+
+    def _show_state(self, state: str, reason: str | None) -> None:
+        is_untrusted = state == "untrusted"
+        for widget in (self.trust_button, self._source):
+            widget.layout.display = None if is_untrusted else "none"
+        self.run_button.disabled = state != "ready"
+        self.status.value = note(reason or "", is_problem=True)
+
+    def _set_running(self, running: bool) -> None:
+        self.run_button.disabled, self.stop_button.disabled = running, not running
+        self.progress.value = 0
+        self.progress.layout.visibility = "visible" if running else "hidden"
+
+    def _ask(self, request: Any) -> Any:
+        connection = ServerConnection(self._server)
+        try:
+            return request(connection)
+        except ConnectionGone as error:
+            raise unreachable(self._server, error) from error
+        finally:
+            connection.close()
+
+
+def _source(shown: Mapping[str, Any]) -> str:
+    """What one trusts: the change since the last time, or all of it."""
+    text = html.escape(shown.get("diff") or shown["text"])
+    return f'<pre style="max-height: 320px; overflow: auto">{text}</pre>'

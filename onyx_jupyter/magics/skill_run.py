@@ -1,0 +1,100 @@
+"""Runs a skill notebook on the server and follows it to its result. It shows nothing and asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, patiently
+
+STOP_S = 2.0
+RECONNECT_S = 60.0
+_POLL_S = 1.0
+
+
+@dataclass(frozen=True)
+class SkillResult:
+    """`run` is the run as `skills.runs` gives it; `outputs` are nbformat 4 outputs."""
+
+    run: Mapping[str, Any]
+    outputs: list[dict[str, Any]]
+    text: str
+
+    @property
+    def is_ok(self) -> bool:
+        return bool(self.run["status"] == "ok")
+
+    @property
+    def copy(self) -> str:
+        """Where the executed notebook is, as JupyterLab opens it, else its full path."""
+        return str(self.run.get("copyPath") or self.run["copyLocation"])
+
+
+class SkillRun:
+    """One run. `stop` may be called from another thread, over a connection of its own."""
+
+    def __init__(self, connection: ServerConnection, name: str, agent: str | None = None) -> None:
+        self._connection = connection
+        self._name = name
+        self._agent: dict[str, Any] = {} if agent is None else {"agentId": agent}
+        self.run_id = ""
+
+    def describe(self) -> dict[str, Any]:
+        """`skills.get`: the skill with its state and fields, its text, and what changed. Raises: Refused."""
+        return self._connection.request("skills.get", name=self._name, **self._agent)
+
+    def trust(self, digest: str) -> None:
+        """That version counts from now on. Raises: Refused where it is another one by now."""
+        self._connection.request("skills.trust", name=self._name, hash=digest, **self._agent)
+
+    def run(
+        self, parameters: Mapping[str, Any], path: str | None, progress: Callable[[str, float], None]
+    ) -> SkillResult:
+        """The result, however it ended; `progress` gets a line and the share that is done.
+
+        `path` is the notebook in whose folder it runs. Raises: Refused, ConnectionGone.
+        """
+        place = {} if path is None else {"path": path}
+        asked = {"name": self._name, "parameters": dict(parameters), **place, **self._agent}
+        self.run_id = self._connection.request("skills.run", **asked)["runId"]
+        while True:
+            try:
+                event = self._connection.next_event(_POLL_S)
+            except ConnectionGone:
+                if patiently(self._is_over, RECONNECT_S):
+                    break
+                continue
+            if event is None or event[1].get("runId") != self.run_id:
+                continue
+            name, data = event
+            if name == "skills.run_progress":
+                progress(_line(data), (data["index"] - 1) / max(1, data["total"]))
+            elif name == "skills.run_finished":
+                break
+        result = self._connection.request("skills.result", runId=self.run_id)
+        return SkillResult(result["run"], result["outputs"], result["text"])
+
+    def _is_over(self) -> bool:
+        self._connection.close()
+        runs = self._connection.request("skills.runs", name=self._name)["runs"]
+        mine = [run for run in runs if run["runId"] == self.run_id]
+        return bool(mine) and mine[0]["status"] != "running"
+
+
+def stop(connection: ServerConnection, run_id: str) -> bool:
+    """Whether it was still going on. Raises: ConnectionGone."""
+    return bool(connection.request("skills.stop", timeout_s=STOP_S, runId=run_id)["ok"])
+
+
+def ended(result: SkillResult) -> str:
+    """One line on how it ended."""
+    words = {"ok": "done", "failed": "failed", "stopped": "stopped", "timeout": "took too long"}
+    status = str(result.run["status"])
+    error = f": {result.run['error']}" if result.run.get("error") else ""
+    return f"{result.run['skill']} · {words.get(status, status)}{error}"
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    last = f" · {data['line']}" if data.get("line") else ""
+    return f"cell {data['index']} of {data['total']} · {data['cell']}{last}"

@@ -1,0 +1,88 @@
+"""Widgets for when the kernel is idle: a skill's form, a memory search, a table of what was used."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.lab_server import LabServer
+from tests.e2e.stage import Stage
+from tests.magics.cells import Cells
+from tests.magics.conftest import Peer
+from tests.magics.test_skills import trust
+from tests.skills.notebooks import cell, write_notebook
+
+UNTIL = """
+import time
+def until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+"""
+
+
+@pytest.fixture
+def skills(lab: LabServer) -> Path:
+    return lab.home / "skills"
+
+
+def test_a_form_runs_a_skill_with_what_its_fields_hold(kernel: Cells, skills: Path, peer: Peer) -> None:
+    write_notebook(
+        skills / "repeat.ipynb",
+        cell(
+            "from typing import Literal\nn: int\nword: str = 'x'\nloud: bool = False\nkind: Literal['a', 'b'] = 'b'",
+            "parameters",
+        ),
+        cell("print((word.upper() if loud else word) * n, kind)", "result"),
+    )
+    trust(peer, "repeat")
+    shown = kernel.run("import onyx_jupyter\nshown = onyx_jupyter.skill_form('repeat')\nform = shown.form\nshown")
+    assert shown.status == "ok", shown.traceback
+    kinds = "{name: type(field.widget).__name__ for name, field in form.fields.items()}"
+    assert kernel.value(kinds) == {"n": "Text", "word": "Text", "loud": "Checkbox", "kind": "Dropdown"}
+    kernel.run("form.run_button.click()")
+    assert "n must be given" in kernel.value("form.status.value")
+    kernel.run("form.fields['n'].widget.value = 'many'; form.run_button.click()")
+    assert "is no integer" in kernel.value("form.status.value")
+    kernel.run("form.fields['n'].widget.value = '2'; form.fields['loud'].widget.value = True; form.run_button.click()")
+    assert kernel.value("form.wait(60)") is True
+    assert kernel.value("form.output.outputs[0]['text']") == "XX b\n"
+    status = kernel.value("form.status.value")
+    assert 'href="/lab/tree/Onyx%3Aruns/' in status
+    assert kernel.value("[form.run_button.disabled, form.stop_button.disabled]") == [False, True]
+
+
+def test_a_form_asks_for_trust_and_its_stop_button_works_while_it_runs(kernel: Cells, skills: Path) -> None:
+    write_notebook(skills / "linger.ipynb", cell("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
+    kernel.run(UNTIL + "import onyx_jupyter\nform = onyx_jupyter.skill_form('linger').form")
+    assert kernel.value("[form.run_button.disabled, 'begun' in form._source.value]") == [True, True]
+    kernel.run("form.trust_button.click()")
+    assert kernel.value("[form.run_button.disabled, form.trust_button.layout.display]") == [False, "none"]
+    ran = kernel.run("form.run_button.click()\nuntil(lambda: 'begun' in form.status.value)\nform.stop_button.click()")
+    assert ran.status == "ok", ran.traceback
+    assert kernel.value("form.wait(60)") is True
+    assert "linger · stopped" in kernel.value("form.status.value")
+
+
+def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+    lab.home.joinpath("workspace", "memory").mkdir(exist_ok=True)
+    lab.home.joinpath("workspace", "memory", "2026-02-03.md").write_text("Quokkas <b>smile</b>.", "utf-8")
+    stage.play("Hello.")
+    kernel.run("%onyx Hello")
+    kernel.run("import onyx_jupyter\nsearch = onyx_jupyter.memory_search('quokka')\ntable = onyx_jupyter.usage()")
+    found = kernel.value("search.children[1].value")
+    assert "memory/2026-02-03.md:1" in found
+    assert "Quokkas &lt;b&gt;smile&lt;/b&gt;." in found
+    kernel.run("search.children[0].value = 'nothingofthis'")
+    assert "Nothing in memory" in kernel.value("search.children[1].value")
+    usage = kernel.value("table.value")
+    assert "memory_and_usage_are_shown.ipynb" in usage
+    assert "tokens in" in usage
+
+
+def test_without_ipywidgets_it_says_what_to_install_and_the_magic_works(kernel: Cells) -> None:
+    kernel.run("import sys\nsys.modules['ipywidgets'] = None\nimport onyx_jupyter")
+    ran = kernel.run("onyx_jupyter.usage()")
+    assert ran.ename == "MagicError"
+    assert "pip install ipywidgets" in ran.traceback
+    assert "%onyx" in kernel.run("%onyx help").markdown

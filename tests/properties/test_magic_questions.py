@@ -1,0 +1,53 @@
+"""Feature: magics, Property: a question goes out as it was typed, whatever it holds, and options never swallow it."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.magics.arguments import Asked, Options, parse
+from onyx_jupyter.magics.interpolation import interpolate
+from onyx_jupyter.magics.safe_markdown import safe_markdown
+from onyx_jupyter.magics.tool_words import block, code
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=80)
+WORD = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "agent": WORD,
+        "session": WORD,
+        "model": WORD.map(lambda word: f"openai/{word}"),
+        "mode": st.sampled_from(["ask", "agent", "auto"]),
+        "code": st.just(True),
+    },
+)
+
+
+@settings(max_examples=200)
+@given(OPTIONS, TEXT, st.randoms(use_true_random=False))
+def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, object], question: str, random) -> None:  # type: ignore[no-untyped-def]
+    written = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
+    random.shuffle(written)
+    line = " ".join([*written, "--", question])
+    assert parse(line) == Asked(Options(**options), "", question.strip())  # type: ignore[arg-type]
+
+
+@settings(max_examples=200)
+@given(TEXT, TEXT, TEXT)
+def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, value: str, after: str) -> None:
+    def doubled(text: str) -> str:
+        return text.replace("{", "{{").replace("}", "}}")
+
+    asked = interpolate(f"{doubled(before)}{{ x }}{doubled(after)}", {"x": value}, str)
+    assert asked == f"{before}{value}{after}"
+
+
+@settings(max_examples=200)
+@given(TEXT)
+def test_no_text_leaves_its_code_or_brings_a_picture_along(text: str) -> None:
+    inside = code(text or "x")
+    assert safe_markdown(inside) == inside
+    fenced = block(text)
+    assert safe_markdown(fenced) == fenced
+    plain = text.replace("`", "").replace("~", "")
+    assert "![" not in safe_markdown(f"{plain} ![a](b)")
+    assert "<img" not in safe_markdown(f"{plain} <img src=x>").lower()
