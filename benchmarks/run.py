@@ -26,6 +26,7 @@ NAMES = (
     "notebook_outline",
     "notebook_undo",
     "kernel_variables",
+    "magics",
     "model_requests",
     "many_sessions",
     "embedded",
