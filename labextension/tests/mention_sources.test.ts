@@ -95,6 +95,8 @@ describe('what can be mentioned', () => {
       startLine: 1,
       endLine: 3
     });
+    activeCell.editor = editor(['one', 'two'], [0, 0], [1, 0]);
+    expect(mentions().selection()).toMatchObject({ text: 'one\n', startLine: 1, endLine: 1 });
     activeCell.editor = editor(['one'], [0, 2], [0, 2]);
     expect(mentions().selection()).toBeNull();
   });

@@ -137,7 +137,7 @@ function Preview({ item, look }: { item: ContextItem; look: ContextChipsProps['l
 /** What would be sent; looked up anew with each `again`, since a cell may have changed. */
 function useLook(item: ContextItem, look: ContextChipsProps['look'], again: number): SentItem | null {
   const [seen, setSeen] = useState<SentItem | null>(null);
-  const key = itemKey(item) + (item.cellId ?? '');
+  const key = itemKey(item);
   useEffect(() => {
     let isCurrent = true;
     void look(item).then(found => isCurrent && setSeen(found));

@@ -94,6 +94,8 @@ function selectedText(
   if (text.trim() === '') {
     return null;
   }
-  const lines = [selection.start.line, selection.end.line].sort((left, right) => left - right);
-  return { text, startLine: lines[0] + 1, endLine: lines[1] + 1 };
+  const before = editor.model.sharedModel.getSource().slice(0, from);
+  const startLine = before.split('\n').length;
+  // A line end at the end belongs to the line before it.
+  return { text, startLine, endLine: startLine + text.replace(/\n$/, '').split('\n').length - 1 };
 }

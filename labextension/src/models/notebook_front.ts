@@ -13,11 +13,16 @@ export class NotebookFront implements IDisposable {
   /** Without a tracker (Notebook 7's file list) there is never a notebook in front. */
   constructor(private readonly tracker: INotebookTracker | null) {
     tracker?.currentChanged.connect(this._onChange, this);
-    tracker?.activeCellChanged.connect(this._onChange, this);
+    tracker?.activeCellChanged.connect(this._onCell, this);
   }
 
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /** One stands in another cell: what it shows may have changed with it. */
+  get cellChanged(): ISignal<this, void> {
+    return this._cellChanged;
   }
 
   get path(): string | null {
@@ -68,9 +73,13 @@ export class NotebookFront implements IDisposable {
     if (!this._isDisposed) {
       this._isDisposed = true;
       this.tracker?.currentChanged.disconnect(this._onChange, this);
-      this.tracker?.activeCellChanged.disconnect(this._onChange, this);
+      this.tracker?.activeCellChanged.disconnect(this._onCell, this);
       Signal.clearData(this);
     }
+  }
+
+  private _onCell(): void {
+    this._cellChanged.emit();
   }
 
   private _onChange(): void {
@@ -79,5 +88,6 @@ export class NotebookFront implements IDisposable {
 
   private _leftOut: string | null = null;
   private _isDisposed = false;
+  private readonly _cellChanged = new Signal<this, void>(this);
   private readonly _changed = new Signal<this, void>(this);
 }

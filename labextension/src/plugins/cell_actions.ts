@@ -33,21 +33,26 @@ export const cellActionsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'onyx-jupyter:cell-actions',
   description: 'Explain, fix and improve cells, and explain and fix errors, with one click.',
   autoStart: true,
-  requires: [IOnyxChat, INotebookTracker, IRenderMimeRegistry],
-  optional: [ITranslator, IToolbarWidgetRegistry, ICommandPalette],
+  requires: [IOnyxChat, IRenderMimeRegistry],
+  optional: [INotebookTracker, ITranslator, IToolbarWidgetRegistry, ICommandPalette],
   activate: (
     app: JupyterFrontEnd,
     chat: IOnyxChat,
-    tracker: INotebookTracker,
     rendermime: IRenderMimeRegistry,
+    tracker: INotebookTracker | null,
     translator: ITranslator | null,
     toolbars: IToolbarWidgetRegistry | null,
     palette: ICommandPalette | null
   ): void => {
+    if (!tracker) {
+      return; // Notebook 7's list of files
+    }
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const actions = new CellActions(chat, tracker, trans);
     addCommands(app, actions, trans);
-    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    Object.values(Command).forEach(command =>
+      palette?.addItem({ command, category: 'Onyx', args: { isPalette: true } })
+    );
     addErrorOutputs(
       rendermime,
       { explain: node => actions.onError('explain', node), fix: node => actions.onError('fix', node) },
@@ -89,10 +94,13 @@ class CellActions {
     model.ask(cellRequest(action, item, this.trans), [item], mode);
   }
 
+  /** All cells that are selected, the active one being always among them. */
   add(): void {
-    const { active } = this;
-    if (active) {
-      this.chat.model.chips.add(cellItem(active.panel, active.cell, this.trans));
+    const panel = this.tracker.currentWidget;
+    if (panel) {
+      panel.content.selectedCells.forEach(cell =>
+        this.chat.model.chips.add(cellItem(panel, cell, this.trans))
+      );
       this.chat.reveal({ focusInput: true });
     }
   }

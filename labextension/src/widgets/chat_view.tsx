@@ -160,12 +160,12 @@ function Messages(props: PartProps): JSX.Element {
     const model = chat.chosenModel ?? assistant.agent?.model ?? null;
     return (
       <div className="onyx-List-frame">
-        <EmptyState
+        <FirstPage
+          {...{ chat, front, trans: ui.trans }}
           model={model}
           isLocal={model?.startsWith('local/') ?? false}
           missing={model === EMBEDDED_MODEL ? missingModel(assistant) : null}
           notebook={front.path}
-          fix={fixOf(chat, front, ui.trans)}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={() => view.show('connect')}
         />
@@ -190,15 +190,20 @@ function Messages(props: PartProps): JSX.Element {
   );
 }
 
-/** The error that the notebook in front shows, as one more thing to try. */
-function fixOf(chat: ChatModel, front: NotebookFront, trans: TranslationBundle) {
+type FirstPageProps = Omit<React.ComponentProps<typeof EmptyState>, 'fix'> & {
+  chat: ChatModel;
+  front: NotebookFront;
+  trans: TranslationBundle;
+};
+
+/** The error that the notebook in front shows is one of the things to try. */
+function FirstPage({ chat, front, trans, ...rest }: FirstPageProps): JSX.Element {
+  useSignals(front.cellChanged);
   const item = front.lastError(trans);
-  if (!item) {
-    return null;
-  }
-  const text = cellRequest('fix', item, trans);
-  const send = () => chat.ask(text, [item], cellRequestMode('fix', chat.mode, chat.session.isRunning));
-  return { text: text.replace(/\.$/, ''), send };
+  const text = item && cellRequest('fix', item, trans);
+  const send = () =>
+    item && text && chat.ask(text, [item], cellRequestMode('fix', chat.mode, chat.session.isRunning));
+  return <EmptyState {...rest} fix={text ? { text: text.replace(/\.$/, ''), send } : null} />;
 }
 
 /** What to offer while the embedded model is not installed. */
