@@ -29,12 +29,13 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
-from onyx_jupyter.runtime.sent_context import SentContext, no_kernels
+from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.server_skills import server_skills
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
@@ -153,7 +154,6 @@ class Onyx:
             ids=self._ids,
         )
         self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
-        self._context = SentContext(notebooks, no_kernels, self.redact)
         self._approvals: ApprovalBroker | None = None
         self._questions: Questions | None = None
         self._runs: Runs | None = None
@@ -171,6 +171,9 @@ class Onyx:
             waits=waits or Waits(),
             kernels=kernels,
             open_notebooks=open_notebooks,
+        )
+        self._context = MessageContext(
+            SentContext(notebooks, kernels, self.redact), self._surroundings, self.configured.is_light
         )
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────
@@ -284,7 +287,7 @@ class Onyx:
         """
         transcript = await self.sessions.get(session_key)
         notebooks = self._notebooks_in_tabs() if sender is None else {}
-        items = await self._read_context(transcript, context, model)
+        items = await self._context.read(transcript, context, model)
         facts = {
             "model": model,
             "mode": mode,
@@ -303,17 +306,7 @@ class Onyx:
     ) -> list[dict[str, Any]]:
         """What the model would get of these items, were they sent now. Raises: NotFound, StorageError."""
         transcript = await self.sessions.get(session_key) if session_key else None
-        return await self._read_context(transcript, items, model)
-
-    async def _read_context(
-        self, transcript: SessionTranscript | None, items: Sequence[Mapping[str, Any]], model: str | None
-    ) -> list[dict[str, Any]]:
-        if not items:
-            return []
-        summary = summarise(transcript.entries) if transcript is not None else None
-        parts = self.agent(summary.agent_id if summary else None)
-        model_id = model or (summary.model if summary else None) or self.settings.config.model_of(parts.config)
-        return await self._context.resolve(items, parts.paths, light=self.configured.is_light(model_id))
+        return await self._context.read(transcript, items, model)
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""

@@ -17,19 +17,18 @@ from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.messages import head_and_tail, whole_text
 from onyx_jupyter.notebook.cells import cell_label, find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import Cell, Notebooks, NotebookView
+from onyx_jupyter.protocols import Cell, Kernels, Notebooks, NotebookView
 from onyx_jupyter.runtime.file_context import file_text
 from onyx_jupyter.security.external_content import fence
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.sent_along import item_in_words
 from onyx_jupyter.text_tokens import text_tokens
+from onyx_jupyter.tools.builtin.kernel_text import inspection_text
 
 log = logging.getLogger(__name__)
 
 Item = Mapping[str, Any]
 """One thing sent along as the wire has it: type, path, and cellId, name, startLine, endLine, text, label where set."""
-InspectVariable = Callable[[str, str], Awaitable[str]]
-"""The summary of a variable, by the notebook's path and its name. Raises: OnyxError where there is none."""
 
 TOTAL_CHARS = 32_000
 ITEM_CHARS = 12_000
@@ -57,16 +56,16 @@ class SentContext:
     """
 
     def __init__(
-        self, notebooks: Notebooks, inspect: InspectVariable, redact: Callable[[str], str], key: bytes | None = None
+        self, notebooks: Notebooks, kernels: Kernels | None, redact: Callable[[str], str], key: bytes | None = None
     ) -> None:
         self._notebooks = notebooks
-        self._inspect = inspect
+        self._kernels = kernels
         self._redact = redact
         self._key = key or secrets.token_bytes(32)
 
     async def resolve(self, items: Sequence[Item], paths: PathGuard, *, light: bool = False) -> list[dict[str, Any]]:
         """The items with `text` and `tokens`, and `problem` where one could not be read; all within one budget."""
-        reading = _Reading(self._notebooks, self._inspect, paths)
+        reading = _Reading(self._notebooks, self._kernels, paths)
         try:
             found = await asyncio.gather(*(reading.read(item) for item in items))
         finally:
@@ -105,9 +104,9 @@ def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
 class _Reading:
     """One resolving: each notebook is read once, however many of its cells go along."""
 
-    def __init__(self, notebooks: Notebooks, inspect: InspectVariable, paths: PathGuard) -> None:
+    def __init__(self, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
         self._notebooks = notebooks
-        self._inspect = inspect
+        self._kernels = kernels
         self._paths = paths
         self._views: dict[str, asyncio.Task[NotebookView]] = {}
 
@@ -131,7 +130,7 @@ class _Reading:
             case "notebook":
                 return _Read()
             case "variable":
-                return _Read(await self._inspect(self._paths.api_path(path), str(item.get("name") or "")))
+                return await self._variable(self._paths.api_path(path), str(item.get("name") or ""))
             case "error":
                 return await self._cell(path, item, error_text)
             case "cell" if not text:
@@ -140,6 +139,11 @@ class _Reading:
                 return await self._file(path)
             case _:  # what the client itself read, a selection always
                 return _Read(str(text or ""))
+
+    async def _variable(self, path: str, name: str) -> _Read:
+        if self._kernels is None:
+            raise NotebookError("no_kernel", f"The variables of {path} cannot be looked at from here.")
+        return _Read(inspection_text(await self._kernels.inspect(path, name), name, ITEM_CHARS)[0])
 
     async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
@@ -163,11 +167,6 @@ def _look_at(view: asyncio.Task[NotebookView]) -> None:
     """So that a failure that came after everybody's patience is no warning."""
     if not view.cancelled():
         view.exception()
-
-
-async def no_kernels(path: str, name: str) -> str:
-    """An InspectVariable where no kernel can be asked."""
-    raise NotebookError("no_kernel", f"The variables of {path} cannot be looked at from here.")
 
 
 def cell_text(cell: Cell) -> str:

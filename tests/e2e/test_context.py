@@ -22,7 +22,7 @@ def drag(notebook: Notebook, grip: Locator, target: Locator) -> None:
     mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
 
 
-def test_cells_and_files_by_at_and_by_drag_are_shown_before_and_after(
+def test_files_variables_and_cells_by_at_and_by_drag_are_shown_before_and_after(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     lab.files.joinpath("notes-on-it.txt").write_text("The year starts in April.")
@@ -40,13 +40,26 @@ def test_cells_and_files_by_at_and_by_drag_are_shown_before_and_after(
     chips = sidebar.hook("chip")
     expect(chips).to_have_text([f"{name}.ipynb", "notes-on-it.txt"])
 
+    # A variable, as soon as its kernel has it, by the button that opens the same menu.
+    notebook.cells.first.click(position={"x": 200, "y": 12})
+    sidebar.page.keyboard.press("Control+Enter")
+    expect(notebook.cells.first.locator(".jp-InputPrompt")).to_have_text("[1]:")
+    sidebar.hook("add-context").click()
+    expect(sidebar.input).to_be_focused()
+    sidebar.input.press_sequentially("fisc")
+    variable = option.and_(sidebar.page.locator("[data-section=variables]"))
+    expect(variable).to_have_text("fiscal4")
+    variable.click()
+    expect(sidebar.input).to_have_value("Compare ")
+    expect(chips.last).to_have_text("fiscal")
+
     # By drag, with the place to drop shown; the cell stays in its notebook.
     prompt = notebook.cells.nth(1).locator(".jp-InputPrompt")
     prompt.click()
     drag(notebook, prompt, sidebar.input)
     expect(sidebar.page.locator(".onyx-Chat.onyx-mod-drop")).to_be_visible()
     sidebar.page.mouse.up()
-    expect(chips).to_have_text([f"{name}.ipynb", "notes-on-it.txt", "cell 2"])
+    expect(chips).to_have_text([f"{name}.ipynb", "notes-on-it.txt", "fiscal", "cell 2"])
     expect(notebook.cells).to_have_count(2)
 
     # Before it is sent: the very text, and how much it is.
@@ -60,23 +73,24 @@ def test_cells_and_files_by_at_and_by_drag_are_shown_before_and_after(
     sidebar.page.reload()
     sidebar.show()
     notebook.wait(cells=2)
-    expect(chips).to_have_count(3)
+    expect(chips).to_have_count(4)
     sidebar.input.press("Enter")
     expect(sidebar.answers.last).to_contain_text("Both seen.")
     expect(chips).to_have_text([f"{name}.ipynb"])
     asked = stage.asked[0].last_user_text
     assert before in asked
     assert "The year starts in April." in asked
+    assert "variable fiscal of" in asked
 
     # Afterwards: on the message, also after a reload, whatever has changed since.
     lab.files.joinpath("notes-on-it.txt").write_text("Something else.")
     sidebar.page.reload()
     sidebar.show()
     line = sidebar.said.first.locator("[data-onyx=sent-context]")
-    expect(line).to_have_text(f"{name}.ipynb · notes-on-it.txt · cell 2")
+    expect(line).to_have_text(f"{name}.ipynb · notes-on-it.txt · fiscal · cell 2")
     line.click()
     texts = sidebar.said.first.locator("[data-onyx=sent-text]")
-    expect(texts).to_have_count(2)
+    expect(texts).to_have_count(3)
     expect(texts.first).to_contain_text("The year starts in April.")
     assert texts.last.inner_text() == before
 
@@ -95,7 +109,7 @@ def test_fix_under_a_traceback_opens_the_closed_sidebar_and_the_answer_comes(
     notebook.save()
     page.reload()
     expect(row).to_be_visible()
-    expect(sidebar.input).to_be_visible()
+    sidebar.show()
     page.locator(".jp-SideBar li[data-id=onyx-chat]").click()
     expect(sidebar.node).to_be_hidden()
 

@@ -9,9 +9,9 @@ import pytest
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.protocols import Cell, Inspection, NotebookView
 from onyx_jupyter.runtime import sent_context
-from onyx_jupyter.runtime.sent_context import LIGHT_TOTAL_CHARS, TOTAL_CHARS, SentContext, no_kernels
+from onyx_jupyter.runtime.sent_context import LIGHT_TOTAL_CHARS, TOTAL_CHARS, SentContext
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.runtime.house import House
@@ -59,14 +59,14 @@ SHELF = {
 class Desk:
     """A resolver over a folder of its own."""
 
-    def __init__(self, folder: Path, inspect: Any = no_kernels) -> None:
+    def __init__(self, folder: Path, kernels: Any = None) -> None:
         self.root, self.workspace = folder / "root", folder / "home" / "workspace"
         self.root.mkdir()
         self.workspace.mkdir(parents=True)
         self.shelf = Shelf(**SHELF)
         self.paths = PathGuard(self.root, self.workspace, private=folder / "home")
         hide = lambda text: text.replace("hunter2", "[redacted:password]")  # noqa: E731
-        self.context = SentContext(self.shelf, inspect, hide, key=b"k")  # type: ignore[arg-type]
+        self.context = SentContext(self.shelf, kernels, hide, key=b"k")  # type: ignore[arg-type]
 
     async def one(self, light: bool = False, **item: Any) -> dict[str, Any]:
         (sent,) = await self.context.resolve([item], self.paths, light=light)
@@ -184,12 +184,13 @@ async def test_a_variable_is_summarised_and_where_there_is_no_kernel_it_says_so(
     sent = await desk.one(type="variable", path="plot.ipynb", name="df")
     assert sent["problem"] == "The variables of plot.ipynb cannot be looked at from here."
 
-    async def inspect(path: str, name: str) -> str:
-        return f"{name} of {path}: DataFrame (344, 7)"
+    class Seen:
+        async def inspect(self, path: str, name: str) -> Inspection:
+            return Inspection("pandas.DataFrame", "frame", "344 × 7", facts=(("rows", "344"), ("of", path)))
 
     (tmp_path / "second").mkdir()
-    seen = await Desk(tmp_path / "second", inspect).one(type="variable", path="plot.ipynb", name="df")
-    assert seen["text"] == "df of plot.ipynb: DataFrame (344, 7)"
+    seen = await Desk(tmp_path / "second", Seen()).one(type="variable", path="plot.ipynb", name="df")
+    assert seen["text"] == "df: pandas.DataFrame\nrows: 344\nof: plot.ipynb"
 
 
 async def test_what_never_answers_keeps_no_message_waiting(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.notebook.kernels import KernelPlace
 from tests.server.client import Client, MethodFailed
 
 CELLS = [
@@ -12,6 +13,12 @@ CELLS = [
     ]},
 ]  # fmt: skip
 ERROR = {"type": "error", "path": "plot.ipynb", "cellId": "c1"}
+
+
+@pytest.fixture
+def kernels(jp_serverapp, jp_root_dir, jp_asyncio_loop):
+    yield KernelPlace(jp_serverapp, jp_root_dir)
+    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
 
 
 async def tab_with_notebook(connect) -> Client:
@@ -98,6 +105,29 @@ async def test_a_tab_that_closes_while_it_is_asked_loses_no_message(connect, rep
     await watcher.until(lambda frame: frame.get("event") == "chat.final")
     (said,) = [m for m in (await watcher.ask("chat.history", sessionKey=key))["messages"] if m["role"] == "user"]
     assert said["meta"]["context"][0]["problem"]
+
+
+async def test_a_variable_goes_as_its_summary_without_secrets_and_says_where_there_is_no_kernel(
+    connect, replies, kernels
+):
+    frame = {"type": "variable", "path": "work.ipynb", "name": "frame"}
+    client = await connect()
+    (none,) = (await client.ask("context.preview", items=[frame]))["items"]
+    assert "no running kernel" in none["problem"]
+    await kernels.run(
+        "import pandas as pd\nframe = pd.DataFrame({'mass': [3700, 5000]})\nkey = 'sk-proj-' + 'a1B2' * 12"
+    )
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    items = [frame, {**frame, "name": "key"}, {**frame, "name": "gone"}]
+    sent = await client.ask("chat.send", sessionKey=key, message="Look", context=items)
+    await client.end(sent["runId"])
+    told, secret, gone = sent["context"]
+    assert "3700" in told["text"]
+    assert "mass" in told["text"]
+    assert told["text"] in replies.requests[0].last_user_text
+    assert "[redacted:" in secret["text"]
+    assert "a1B2" not in json.dumps([client.frames, replies.requests[0].body])
+    assert "gone" in gone["problem"]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       notebooks,
       editors,
       contents: app.serviceManager.contents,
-      variables: async () => [],
+      variables: path => variablesOf(connection, path),
       isEditorInFront: () => editors !== null && app.shell.currentWidget === editors.currentWidget,
       trans
     });
@@ -206,4 +206,13 @@ function addCommands(
     Clipboard.copyToSystem(asMarkdown(model.session.items))
   );
   add(Command.reload, trans.__('Read session again'), () => void model.session.reload());
+}
+
+/** The names in a notebook's kernel, the data first; none where it cannot be asked. */
+async function variablesOf(
+  { client }: IOnyxConnection,
+  path: string
+): Promise<ReadonlyArray<{ name: string; detail: string }>> {
+  const { variables } = await client.request('kernel.variables', { path });
+  return variables.map(({ name, type, summary }) => ({ name, detail: summary || type }));
 }
