@@ -41,9 +41,7 @@ def test_files_variables_and_cells_by_at_and_by_drag_are_shown_before_and_after(
     expect(chips).to_have_text([f"{name}.ipynb", "notes-on-it.txt"])
 
     # A variable, as soon as its kernel has it, by the button that opens the same menu.
-    notebook.cells.first.click(position={"x": 200, "y": 12})
-    sidebar.page.keyboard.press("Control+Enter")
-    expect(notebook.cells.first.locator(".jp-InputPrompt")).to_have_text("[1]:")
+    notebook.run(0)
     sidebar.hook("add-context").click()
     expect(sidebar.input).to_be_focused()
     sidebar.input.press_sequentially("fisc")
@@ -100,8 +98,7 @@ def test_fix_under_a_traceback_opens_the_closed_sidebar_and_the_answer_comes(
 ) -> None:
     sidebar, notebook = open_lab("1 / 0", "'fine'")
     page = sidebar.page
-    notebook.cells.first.click(position={"x": 200, "y": 12})
-    page.keyboard.press("Control+Enter")
+    notebook.run(0)
     row = notebook.cells.first.locator("[data-onyx=error-actions]")
     expect(row).to_be_visible()
 
