@@ -24,7 +24,8 @@ import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
-import { REVIEW_COMMAND, SHOW_CELL_COMMAND } from './review';
+import { SHOW_CELL } from './notebook';
+import { REVIEW_COMMAND } from './review';
 
 const Command = {
   open: 'onyx:open',
@@ -69,7 +70,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       trans
     });
     const drop = {
-      itemsOf: (mimeData: MimeData) => draggedItems(mimeData, notebooks, app.serviceManager.contents, trans),
+      itemsOf: (mimeData: MimeData) => draggedItems(mimeData, notebooks, trans),
       selection: () => mentions.selection(),
       add: (items: readonly ContextItem[]) => {
         items.forEach(item => model.chips.add(item));
@@ -93,7 +94,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           rendermime: safeRendermime(rendermime),
           copy: text => Clipboard.copyToSystem(text),
           showCell: notebooks
-            ? (path, cellId) => void app.commands.execute(SHOW_CELL_COMMAND, { path, cellId })
+            ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path, cellId })
             : undefined
         },
         reachability: () => connection.rest.reachability(),

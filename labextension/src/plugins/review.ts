@@ -23,9 +23,6 @@ const Command = {
   revertAll: 'onyx:revert-all-changes'
 };
 
-/** Shows the cell `cellId` of the notebook `path`. */
-export const SHOW_CELL_COMMAND = 'onyx:show-cell';
-
 /** Opens the notebook `path` at the first change that waits there. */
 export const REVIEW_COMMAND = 'onyx:review-changes';
 
@@ -44,7 +41,6 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
-    addShowCell(app, tracker);
     const marked = new Map<NotebookPanel, MarkedNotebook>();
     const mark = (panel: NotebookPanel) => {
       const marks = new NotebookMarks(client, () => panel.context.localPath);
@@ -151,23 +147,6 @@ function addCommands(
   add(Command.revertAll, trans.__('Revert all changes in this notebook'), hasMarks, notebook =>
     notebook.marks.revert(null)
   );
-}
-
-/** Brings a cell into view and makes it the active one; a notebook that is not open is opened. */
-function addShowCell(app: JupyterFrontEnd, tracker: INotebookTracker): void {
-  const properties = { path: { type: 'string' }, cellId: { type: 'string' } };
-  app.commands.addCommand(SHOW_CELL_COMMAND, {
-    describedBy: { args: { type: 'object', properties, required: ['path', 'cellId'] } },
-    execute: async args => {
-      const panel = await openNotebook(app, tracker, String(args['path']));
-      const index = panel?.content.widgets.findIndex(cell => cell.model.id === args['cellId']) ?? -1;
-      if (panel && index >= 0) {
-        panel.content.deselectAll();
-        panel.content.activeCellIndex = index;
-        await panel.content.scrollToItem(index, 'smart').catch(() => undefined);
-      }
-    }
-  });
 }
 
 /** The notebook in front, once it shows its cells; null where it opened elsewhere. */
