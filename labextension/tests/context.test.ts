@@ -137,15 +137,13 @@ describe('one click on a cell', () => {
 describe('what is dragged', () => {
   const model = (id: string) => ({ id, type: 'code', sharedModel: { getSource: () => 'x' } });
   const cells = [{ model: model('c1') }, { model: model('c2') }];
-  const panel = { content: { widgets: cells }, context: { localPath: 'plot.ipynb' } };
+  const panel = { content: { widgets: cells }, context: { path: 'plot.ipynb' } };
   const notebooks = { find: (fits: (one: typeof panel) => boolean) => (fits(panel) ? panel : undefined) };
-  const contents = { localPath: (path: string) => path.replace('RTC:', '') };
   const drag = (data: Record<string, unknown>) => ({
     hasData: (mime: string) => mime in data,
     getData: (mime: string) => data[mime]
   });
-  const dragged = (data: Record<string, unknown>) =>
-    draggedItems(drag(data), notebooks as never, contents, trans);
+  const dragged = (data: Record<string, unknown>) => draggedItems(drag(data), notebooks as never, trans);
 
   it('are cells by their ids, of the notebook that they stand in', () => {
     const found = dragged({ 'application/vnd.jupyter.cells': [{}], 'internal:cells': [cells[1]] });

@@ -29,7 +29,7 @@ function cell({ type = 'code', source, error, count }: Made, index: number) {
   };
 }
 const panel = (path: string, ...cells: Made[]) => ({
-  context: { localPath: path },
+  context: { path },
   content: { widgets: cells.map(cell) }
 });
 /** An editor over these lines, selected from and to a line and column. */
@@ -103,7 +103,7 @@ describe('what can be mentioned', () => {
 
   it('is what is selected in the text file where that is in front', () => {
     const content = { editor: editor(['import os', 'x = 1'], [1, 0], [1, 5]) };
-    page.editors = { currentWidget: { content, context: { localPath: 'src/train.py' } } };
+    page.editors = { currentWidget: { content, context: { path: 'RTC:src/train.py' } } };
     expect(mentions().selection()).toBeNull();
     page.isEditorInFront = () => true;
     expect(mentions().selection()).toMatchObject({ path: 'src/train.py', text: 'x = 1', startLine: 2 });

@@ -125,7 +125,7 @@ class _Reading:
             view.cancel()
 
     async def _by_type(self, item: Item) -> _Read:
-        path, text = str(item["path"]), item.get("text")
+        path, text = str(item["path"]).removeprefix("RTC:"), item.get("text")
         match item["type"]:
             case "notebook":
                 return _Read()

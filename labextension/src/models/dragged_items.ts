@@ -1,12 +1,12 @@
 /** What a drag within JupyterLab carries that can go along with a message: cells of a notebook, files. */
 import type { Cell } from '@jupyterlab/cells';
 import type { INotebookTracker } from '@jupyterlab/notebook';
-import type { Contents } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MimeData } from '@lumino/coreutils';
 
 import type { ContextItem } from '../protocol/wire';
 import { cellItem } from './notebook_context';
+import { serverPath } from './notebook_open';
 
 const CELLS = 'application/vnd.jupyter.cells';
 /** The cells themselves, where they are of this page. */
@@ -16,7 +16,6 @@ const FILES = 'application/x-jupyter-icontents';
 export function draggedItems(
   mimeData: Pick<MimeData, 'hasData' | 'getData'>,
   notebooks: Pick<INotebookTracker, 'find'> | null,
-  contents: Pick<Contents.IManager, 'localPath'>,
   trans: TranslationBundle
 ): ContextItem[] {
   if (mimeData.hasData(CELLS) && mimeData.hasData(LIVE_CELLS)) {
@@ -26,7 +25,7 @@ export function draggedItems(
   }
   if (mimeData.hasData(FILES)) {
     const paths = mimeData.getData(FILES) as string[];
-    return paths.map(path => fileItem(contents.localPath(path)));
+    return paths.map(path => fileItem(serverPath({ path })));
   }
   return [];
 }

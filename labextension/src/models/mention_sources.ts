@@ -8,6 +8,7 @@ import type { ContextItem } from '../protocol/wire';
 import { itemPlace } from './context_items';
 import type { MentionOption, MentionSources } from './mentions';
 import { cellItem, cellSelection, cellTitle, editorSelection, lastError } from './notebook_context';
+import { serverPath } from './notebook_open';
 import { fileName, firstLine } from './tool_words';
 
 export interface PageParts {
@@ -29,10 +30,11 @@ export class PageMentions implements MentionSources {
   }
 
   async variables(): Promise<MentionOption[]> {
-    const path = this._panel?.context.localPath;
-    if (!path) {
+    const panel = this._panel;
+    if (!panel) {
       return [];
     }
+    const path = serverPath(panel.context);
     const found = await this.page.variables(path);
     return found.map(({ name, detail }) => ({
       section: 'variables',
@@ -66,7 +68,7 @@ export class PageMentions implements MentionSources {
   }
 
   private get _folder(): string {
-    const path = this._panel?.context.localPath ?? '';
+    const path = this._panel ? serverPath(this._panel.context) : '';
     return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
   }
 
@@ -115,7 +117,7 @@ export class PageMentions implements MentionSources {
   private _notebooks(): MentionOption[] {
     const found: MentionOption[] = [];
     this.page.notebooks?.forEach(panel => {
-      const path = panel.context.localPath;
+      const path = serverPath(panel.context);
       if (panel === this._panel) {
         return; // it is on offer by itself
       }

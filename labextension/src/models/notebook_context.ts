@@ -8,6 +8,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ContextItem } from '../protocol/wire';
 import { MAX_SELECTION_CHARS } from './context_items';
+import { serverPath } from './notebook_open';
 import { firstLine } from './tool_words';
 
 const LABEL_CHARS = 60;
@@ -21,7 +22,7 @@ export function cellItem(
 ): ContextItem {
   const number = panel.content.widgets.indexOf(cell) + 1;
   const label = isHeading(cell.model) ? `“${cellTitle(cell.model)}”` : trans.__('cell %1', number);
-  return { type, path: panel.context.localPath, cellId: cell.model.id, label };
+  return { type, path: serverPath(panel.context), cellId: cell.model.id, label };
 }
 
 function isHeading(model: ICellModel): boolean {
@@ -80,7 +81,7 @@ export function cellSelection(
 export function editorSelection(tracker: IEditorTracker | null): ContextItem | null {
   const widget = tracker?.currentWidget;
   const selected = widget ? selectedText(widget.content.editor) : null;
-  return widget && selected ? { type: 'selection', path: widget.context.localPath, ...selected } : null;
+  return widget && selected ? { type: 'selection', path: serverPath(widget.context), ...selected } : null;
 }
 
 function selectedText(

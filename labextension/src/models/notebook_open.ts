@@ -7,7 +7,7 @@ import { ActionError } from './notebook_bridge';
 const COLLABORATION_DRIVE = 'RTC:';
 
 /** The path as the server has it. On another drive than its own, the drive stays: it is another file. */
-export function serverPath({ path }: NotebookPanel['context']): string {
+export function serverPath({ path }: { readonly path: string }): string {
   return path.startsWith(COLLABORATION_DRIVE) ? path.slice(COLLABORATION_DRIVE.length) : path;
 }
 
