@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,15 +12,18 @@ from jupyter_core.utils import ensure_async
 from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.browser_tabs import BrowserTabs
 from onyx_jupyter.notebook.kernel_question import KernelQuestions
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSession, KernelSessions
 from onyx_jupyter.protocols import CellRun, Inspection, KernelVariables
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 _INTERRUPT_S = 5.0
 _RESTART_S = 60.0
+_TAB_RESTART_S = 20.0
 _VARIABLES_S = 2.0
 _INSPECT_S = 4.0
 _VARIABLES = TypeAdapter(KernelVariables)
@@ -30,9 +34,10 @@ _SOURCES = TypeAdapter(dict[int, str])
 class KernelService:
     """Implements `Kernels` over a server's own kernel manager."""
 
-    def __init__(self, kernel_manager: Any, sessions: KernelSessions) -> None:
+    def __init__(self, kernel_manager: Any, sessions: KernelSessions, tabs: BrowserTabs) -> None:
         self._kernels = kernel_manager
         self._sessions = sessions
+        self._tabs = tabs
         self._questions = KernelQuestions(kernel_manager)
 
     async def variables(
@@ -58,6 +63,8 @@ class KernelService:
 
     async def restart(self, path: str) -> None:
         session = await self._session(path)
+        if await self._tab_restarts(path):
+            return
         try:
             async with asyncio.timeout(_RESTART_S):
                 answered = await ensure_async(self._kernels.restart_kernel(session.kernel_id))
@@ -67,6 +74,18 @@ class KernelService:
             raise NotebookError(
                 "kernel_dead", f"The kernel of {path} did not come up again: {str(error) or 'it does not answer'}."
             ) from error
+
+    async def _tab_restarts(self, path: str) -> bool:
+        """Whether the tab that has the notebook open did it: behind its back, a cell that ran would wait for ever."""
+        place = self._tabs.tab_with(path)
+        if place is None:
+            return False
+        try:
+            await self._tabs.request(place.tab, "notebook.restart", {"path": place.path}, _TAB_RESTART_S)
+        except NotebookError as error:  # it is gone or asleep, or another kernel is none of its business
+            _log.info("The tab did not restart the kernel of %s: %s", path, error)
+            return False
+        return True
 
     async def _ask(self, path: str, about: str, seconds: float, **more: Any) -> dict[str, Any]:
         session = await self._running(path)

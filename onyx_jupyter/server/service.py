@@ -85,7 +85,7 @@ class Service:
             drive=drive,
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
-            kernels=KernelService(server_app.kernel_manager, sessions),
+            kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
             places=NotebookPlaces(paths.canonical, remover(contents)),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),

@@ -83,6 +83,8 @@ class FakeTab:
                 if params["runKey"] not in self.runs:
                     raise NotebookError("no_run", "this page has not run it")
                 return await asyncio.shield(self.runs[params["runKey"]])
+            case "notebook.restart":
+                return {"ok": True}
             case _:
                 self._interrupted.set()
                 return {"ok": True}

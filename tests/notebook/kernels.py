@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import kernel_sessions, notebook_paths
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.protocols import CellRun
+from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.files import cell, write_notebook
 
 
@@ -21,8 +23,10 @@ class KernelPlace:
         self.server_app = server_app
         self.manager = server_app.kernel_manager
         self.root = root
-        self.sessions = kernel_sessions(server_app, notebook_paths(server_app))
-        self.service = KernelService(self.manager, self.sessions)
+        paths = notebook_paths(server_app)
+        self.sessions = kernel_sessions(server_app, paths)
+        self.tabs = TabRequests(fake_ids(), paths, reconnect_s=0)
+        self.service = KernelService(self.manager, self.sessions, self.tabs)
         self.kernel_id = ""
         write_notebook(root / "work.ipynb", [cell("a", "x = 1")])
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError
+from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.kernels import KernelPlace, quiet
 from tests.waiting import until
 
@@ -117,3 +118,22 @@ async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels
     assert len(run.outputs[0]["text"]) < 5_000_100
     assert "characters were left out" in run.outputs[1]["data"]["text/plain"]
     assert await kernels.value("1 + 1") == "2"
+
+
+async def test_a_tab_that_has_the_notebook_open_restarts_its_kernel_itself(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    tab = FakeTab(kernels.tabs)
+    tab.show("work.ipynb", [tab_cell("a", "x = 1")])
+    await kernels.service.restart("work.ipynb")
+    assert [(asked.action, asked.params) for asked in tab.asked] == [("notebook.restart", {"path": "work.ipynb"})]
+    assert await kernels.value("x") == "1"  # nobody else did it as well
+
+
+async def test_where_the_tab_cannot_the_server_restarts_the_kernel(kernels: KernelPlace) -> None:
+    await kernels.run("x = 1")
+    tab = FakeTab(kernels.tabs)
+    tab.show("work.ipynb", [tab_cell("a", "x = 1")])
+    tab.notebooks.clear()  # closed in the tab, which has not said so yet
+    await kernels.service.restart("work.ipynb")
+    assert len(tab.asked) == 1
+    assert await kernels.value("'x' in globals()") == "False"

@@ -45,6 +45,7 @@ export function notebookActions(
       runs.run(await open(params), text(params, 'cellId'), text(params, 'runKey')),
     'notebook.join': async params => runs.join(text(params, 'runKey')),
     'notebook.interrupt': async params => interrupt(await open(params)),
+    'notebook.restart': async params => restart(await open(params)),
     'notebook.open': async params => {
       await openCell(text(params, 'path'), params.cellId == null ? null : text(params, 'cellId'));
       return { ok: true };
@@ -105,6 +106,15 @@ function show(panel: NotebookPanel, cellId: string): void {
 
 async function interrupt(panel: NotebookPanel): Promise<Record<string, unknown>> {
   await panel.sessionContext.session?.kernel?.interrupt();
+  return { ok: true };
+}
+
+/** As the menu does it, so that cells that ran are not left waiting for a kernel that is gone; nobody is asked. */
+async function restart(panel: NotebookPanel): Promise<Record<string, unknown>> {
+  if (!panel.sessionContext.session?.kernel) {
+    throw new ActionError('no_kernel', 'The notebook has no kernel to restart.');
+  }
+  await panel.sessionContext.restartKernel();
   return { ok: true };
 }
 

@@ -190,7 +190,7 @@ export interface ClientError {
   data?: Record<string, unknown> | null;
 }
 
-/** Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt and .open. */
+/** Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt, .restart and .open. */
 export interface ClientRequest {
   requestId: string;
   action: string;

@@ -54,7 +54,7 @@ class ClientRespondParams(Wire):
 
 
 class ClientRequest(Wire):
-    """Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt and .open."""
+    """Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt, .restart and .open."""
 
     request_id: str
     action: str

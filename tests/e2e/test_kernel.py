@@ -1,0 +1,46 @@
+"""The kernel of the notebook in front: looked into while a cell runs, and restarted where one sees it."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from onyx_jupyter.testing.script import Call
+from tests.e2e.sidebar import Notebook, Sidebar
+from tests.e2e.stage import Stage, tool_results
+
+Opened = Callable[..., tuple[Sidebar, Notebook]]
+
+
+def test_a_running_kernel_is_looked_into_then_runs_scratch_code_and_restarts_in_sight(
+    open_lab: Opened, stage: Stage, name: str
+) -> None:
+    sidebar, notebook = open_lab("x = 41\nprint('on', flush=True)\nimport time; time.sleep(600)")
+    path = f"{name}.ipynb"
+    prompt = sidebar.page.locator(".jp-InputArea-prompt").first
+    expect(sidebar.page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
+    notebook.source(0).click()
+    sidebar.page.keyboard.press("Control+Enter")
+    expect(sidebar.page.locator(".jp-OutputArea-output").first).to_have_text("on")
+
+    look = Call("more_tools", {"tool": "kernel_variables", "arguments": {"path": path}})
+    stage.play([look], [Call("notebook_restart_kernel", {"path": path})], "Restarted.")
+    sidebar.ask("What is in the kernel? Then restart it.")
+    sidebar.approvals.wait_for()
+    assert "x (int): 41" in tool_results(stage.asked[1])[0]
+    expect(prompt).to_have_text("[*]:")
+    sidebar.hook("approve-once").click()
+    expect(prompt).to_have_text("[ ]:")
+    sidebar.wait_for_end()
+    expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
+
+    scratch = {"path": path, "code": "y = 6 * 7\nprint('x' in globals(), y)"}
+    stage.play([Call("more_tools", {"tool": "kernel_execute", "arguments": scratch})], "42.")
+    sidebar.ask("Calculate")
+    expect(sidebar.hook("approval-source")).to_have_text(scratch["code"])
+    expect(sidebar.hook("approval-where")).to_contain_text(re.compile("in the kernel of"))
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    assert tool_results(stage.asked[1])[-1].strip().endswith("False 42")
+    expect(notebook.cells).to_have_count(1)
+    expect(prompt).to_have_text("[ ]:")
