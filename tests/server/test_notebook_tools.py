@@ -1,0 +1,72 @@
+"""A notebook made, run, stopped in the middle, begun anew and found again: over the socket, in a real kernel."""
+
+import json
+
+import pytest
+
+from onyx_jupyter.testing.script import Call
+from tests.server.conftest import Replies
+
+PATH = "work.ipynb"
+SOURCES = ("x = 20", "x += 1\nprint('x is', x)", "print('begun')\nwhile x:\n    pass", "open('never', 'w').close()")
+LIST = [Call("more_tools", {"tool": "notebook_list", "arguments": {}})]
+
+
+@pytest.fixture(autouse=True)
+def no_kernel_stays(jp_serverapp, jp_asyncio_loop):
+    yield
+    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+
+
+def more(tool, **arguments):
+    return [Call("more_tools", {"tool": tool, "arguments": {"path": PATH, **arguments}})]
+
+
+def results(replies: Replies) -> list[str]:
+    """What the tools gave back in the last request, the oldest first."""
+    return [message["content"] for message in replies.requests[-1].body["messages"] if message["role"] == "tool"]
+
+
+async def test_run_all_shows_where_it_is_and_a_stop_leaves_a_kernel_that_goes_on(connect, replies, jp_root_dir):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    cells = [{"cellType": "markdown", "source": "# Work"}, *({"cellType": "code", "source": text} for text in SOURCES)]
+    replies.next = [more("notebook_create", cells=cells, kernel="python3"), more("notebook_run_all")]
+    run = (await client.ask("chat.send", sessionKey=key, message="Go", mode="auto"))["runId"]
+    await client.until(lambda frame: "cell 3 of 4 · begun" in str(frame.get("data", {}).get("message")))
+    await client.ask("chat.abort", runId=run)
+    assert (await client.end(run))[0] == "chat.aborted"
+    assert client.events("exec.approval_request") == []
+    ids = [cell["id"] for cell in json.loads((jp_root_dir / PATH).read_text())["cells"]]
+
+    # The kernel was interrupted and not lost: the next answer runs on in it, with what it knows.
+    replies.next = [
+        [Call("notebook_run_cell", {"path": PATH, "cellId": ids[2]})],
+        [Call("notebook_outline", {"path": PATH})],
+        more("notebook_restart_kernel"),
+        [Call("notebook_run_cell", {"path": PATH, "cellId": ids[2]})],
+        "Done.",
+    ]
+    run = (await client.ask("chat.send", sessionKey=key, message="Go on", mode="auto"))["runId"]
+    assert (await client.end(run))[0] == "chat.final"
+    went_on, outlined, restarted, lost = results(replies)[-4:]
+    assert "x is 22" in went_on
+    assert f"3 {ids[2]} code [4] 2 lines → text: x += 1" in outlined
+    assert f"5 {ids[4]} code [ ]: open('never', 'w').close()" in outlined
+    assert "was restarted" in restarted
+    assert "NameError" in lost
+    assert not (jp_root_dir / "never").exists()
+
+
+async def test_a_notebook_that_is_there_is_not_made_anew_and_what_is_gone_is_said(connect, replies, jp_root_dir):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    (jp_root_dir / PATH).write_text("mine")
+    replies.next = [more("notebook_create"), more("notebook_find", pattern="x"), LIST, "Fine."]
+    run = (await client.ask("chat.send", sessionKey=key, message="Go", mode="auto"))["runId"]
+    assert (await client.end(run))[0] == "chat.final"
+    made, found, listed = results(replies)
+    assert "is there already" in made
+    assert "notebook_find failed (not_notebook)" in found
+    assert listed == PATH
+    assert (jp_root_dir / PATH).read_text() == "mine"
