@@ -20,11 +20,17 @@ PATH = "churn.ipynb"
 
 
 class FakeKernels:
-    """Kernels of notebooks; `restarted` lists the paths, `error` is what the next restart meets."""
+    """Kernels of notebooks: `ran` is what ran by count, `restarted` lists paths, `error` is what a restart meets."""
 
     def __init__(self) -> None:
         self.restarted: list[str] = []
         self.error: NotebookError | None = None
+        self.ran: dict[int, str] | None = None
+
+    async def executed(self, path: str) -> dict[int, str]:
+        if self.ran is None:
+            raise NotebookError("no_kernel", f"{path} has no kernel.")
+        return self.ran
 
     async def restart(self, path: str) -> None:
         if self.error is not None:

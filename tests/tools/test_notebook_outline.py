@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments, NotebookError
+from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.text_tokens import text_tokens
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
 from tests.notebook.fake_tab import tab_cell
@@ -51,6 +52,15 @@ async def test_each_cell_of_a_short_notebook_has_its_line(desk: Desk) -> None:
         "4 f code [4] → error KeyError: model.fit(df)",
         "5 p code [ ]: plot(df)",
     ]
+
+
+async def test_what_the_outputs_are_worth_is_said_where_a_kernel_can_tell(desk: Desk) -> None:
+    desk.kernels.ran = {3: cell_hash(CELLS[1]["source"]), 4: cell_hash("model.fit(old)"), 5: cell_hash("other")}
+    lines = (await desk.run("notebook_outline", path=PATH)).output.splitlines()
+    assert lines[2].startswith("2 l code [3] 3 lines")
+    assert lines[4].startswith("4 f code [4] edited since → error")
+    desk.kernels.ran = None
+    assert "4 f code [4] → error" in (await desk.run("notebook_outline", path=PATH)).output
 
 
 async def test_a_thousand_cells_come_by_their_headings_and_open_by_them(make_context: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -14,6 +14,7 @@ from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.notebook.stale_cells import Staleness, stale_cells
 from onyx_jupyter.protocols import Cell, NotebookView
 from onyx_jupyter.tools.builtin.notebook_text import headline, notebook_text
 from onyx_jupyter.tools.context import ToolContext
@@ -29,7 +30,13 @@ OUTLINE_TOKENS = 3_400
 MAX_NOTEBOOKS = 200
 MAX_MATCHES = 100
 FIND_S = 10.0
+STATES_S = 2.0
 _NOTE_CHARS = 1_000
+_STATES: Mapping[Staleness, str] = {
+    "edited": "edited since",
+    "other_kernel": "earlier kernel",
+    "out_of_order": "out of order",
+}
 _FROM = "The first cell's number."
 
 
@@ -56,7 +63,10 @@ class NotebookOutlineTool(Tool[NotebookOutlineArguments]):
         view = await opened(api_path(arguments.path, context), context)
         max_chars = max(500, context.max_result_chars - _NOTE_CHARS)
         part = _part(view, arguments.from_, arguments.cells, arguments.heading)
-        made = await asyncio.to_thread(outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars)
+        states = await _states(view, context)
+        made = await asyncio.to_thread(
+            outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars, states=states
+        )
         context.sights.saw_part(view.path, made.shown)
         parts = [headline(view), made.text, *([f"[{MORE}]"] if made.collapsed else [])]
         return ToolResult("\n".join(part for part in parts if part), truncated=made.collapsed)
@@ -151,6 +161,19 @@ class NotebookListTool(Tool[NotebookListArguments]):
         names += [path for path in found if path != front and path not in others]
         note = [f"[There are more than these {MAX_NOTEBOOKS}. Name a folder.]"] if more else []
         return ToolResult("\n".join([*names, *note]) or "There are no notebooks.", truncated=more)
+
+
+async def _states(view: NotebookView, context: ToolContext) -> Mapping[str, str]:
+    """Cell id → what its outputs are worth, where a kernel runs that can tell."""
+    if context.kernels is None or view.kernel_status is None:
+        return {}
+    try:
+        async with asyncio.timeout(STATES_S):
+            executed = await context.kernels.executed(view.path)
+    except (NotebookError, TimeoutError):  # an outline is worth nearly as much without it
+        return {}
+    found = await asyncio.to_thread(stale_cells, view.cells, executed)
+    return {cell_id: _STATES[kind] for cell_id, kind in found.items()}
 
 
 def _part(view: NotebookView, first: int | None, count: int | None, heading: str | None) -> range:

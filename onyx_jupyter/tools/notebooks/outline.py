@@ -6,7 +6,7 @@ It never exceeds its budget for want of a shorter way, and leaves no cell out: e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -58,19 +58,23 @@ def outline(
     *,
     max_tokens: int,
     max_chars: int,
-    edited: Collection[str] = (),
+    states: Mapping[str, str] | None = None,
 ) -> Outline:
-    """The cells of `part` (from 0) in the most telling way that fits. `edited` are those changed since they ran."""
+    """The cells of `part` (from 0) in the most telling way that fits.
+
+    `states` is cell id → a word on what its outputs are worth ("edited").
+    """
+    states = states or {}
 
     def fits(text: str) -> bool:
         return len(text) <= max_chars and text_tokens(text) <= max_tokens
 
     cells = view.cells
     for width in _WIDTHS:
-        text = "\n".join(_line(cells, at, width, edited) for at in part)
+        text = "\n".join(_line(cells, at, width, states) for at in part)
         if fits(text):
             return Outline(text, [cells[at] for at in part], collapsed=False)
-    text, shown = _grouped(cells, part, edited, fits)
+    text, shown = _grouped(cells, part, states, fits)
     return Outline(text, shown, collapsed=True)
 
 
@@ -107,14 +111,14 @@ def _heading(at: int, cell: Cell) -> Heading | None:
     return None
 
 
-def _line(cells: Sequence[Cell], at: int, width: int, edited: Collection[str]) -> str:
+def _line(cells: Sequence[Cell], at: int, width: int, states: Mapping[str, str]) -> str:
     """`12 a1b2c3d4 code [5] 14 lines → table: df = …`"""
     cell = cells[at]
     count = "" if cell.cell_type != "code" else f" [{cell.execution_count or ' '}]"
     lines = cell.source.count("\n") + 1
     parts = [
         f"{at + 1} {cell.id} {_TYPES.get(cell.cell_type, cell.cell_type)}{count}",
-        "edited" if cell.id in edited else "",
+        states.get(cell.id, ""),
         f"{lines} lines" if lines > 1 else "",
         f"→ {words}" if (words := output_words(cell.outputs)) else "",
     ]
@@ -128,7 +132,7 @@ def _first_line(source: str, width: int) -> str:
 
 
 def _grouped(
-    cells: Sequence[Cell], part: range, edited: Collection[str], fits: Callable[[str], bool]
+    cells: Sequence[Cell], part: range, states: Mapping[str, str], fits: Callable[[str], bool]
 ) -> tuple[str, Sequence[Cell]]:
     """By headings as deep as fits, else by ranges of one length."""
     inside = [heading for heading in headings(cells) if heading.at in part]
@@ -137,7 +141,7 @@ def _grouped(
     text, shown = "", list[Cell]()
     for groups in dict.fromkeys(way for way in ways if len(way) > 1):
         alone = [group.begin for group in groups if group.end - group.begin == 1]
-        lines = [_group_line(cells, group, edited) for group in groups]
+        lines = [_group_line(cells, group, states) for group in groups]
         errors = _errors(cells, part)
         text, shown = "\n".join([*lines, *errors]), [cells[at] for at in alone]
         if fits(text):
@@ -159,9 +163,9 @@ def _by_length(part: range, inside: Sequence[Heading], count: int) -> tuple[_Gro
     return tuple(_Group(at, min(at + length, part.stop), by_place.get(at)) for at in starts)
 
 
-def _group_line(cells: Sequence[Cell], group: _Group, edited: Collection[str]) -> str:
+def _group_line(cells: Sequence[Cell], group: _Group, states: Mapping[str, str]) -> str:
     if group.end - group.begin == 1:
-        return _line(cells, group.begin, _RANGE_CHARS, edited)
+        return _line(cells, group.begin, _RANGE_CHARS, states)
     inside = cells[group.begin : group.end]
     code = sum(cell.cell_type == "code" for cell in inside)
     if group.heading is not None:
