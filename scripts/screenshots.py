@@ -64,6 +64,8 @@ EDIT = PLOT.replace(
     'left.set(xlabel="contract (customers)", ylabel="share who left")',
 )
 
+MISTAKE = "churn_by_segment.plot.bar()"
+
 
 def answer(request: Received) -> Reply:
     """The scripted model: two questions, one step after the other."""
@@ -106,6 +108,7 @@ class Studio:
         expect(page.locator(".jp-FileBrowser")).not_to_be_visible()
         widen(sidebar, SIDEBAR_PX)
         notebook.wait(cells)
+        notebook.wait_for_kernel()
         notebook.cells.first.click()
         page.keyboard.press("Escape")
         # The last cell is text, and running it would add another one.
@@ -180,12 +183,31 @@ def narrow(studio: Studio) -> Page:
     return sidebar.page
 
 
+def context(studio: Studio) -> Page:
+    """The menu of `@`, and an error with what one can do about it."""
+    sidebar, notebook = studio.window("context")
+    page = sidebar.page
+    notebook.cells.last.click()
+    for key in ("Escape", "b", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.insert_text(MISTAKE)
+    notebook.run(notebook.cells.count() - 1)
+    expect(notebook.panel.locator("[data-onyx=error-actions]")).to_be_visible()
+    sidebar.models.select_option(MODEL)
+    sidebar.input.click()
+    sidebar.input.press_sequentially("Who of these called most? @")
+    expect(sidebar.hook("mention").and_(page.locator("[data-section=variables]")).first).to_be_visible()
+    scroll_to(notebook, "Your turn")
+    return page
+
+
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
     "approval": approval,
     "done": done,
     "dark": dark,
     "narrow": narrow,
+    "context": context,
 }
 
 

@@ -85,9 +85,13 @@ class Notebook:
     def output(self, index: int) -> Locator:
         return self.cells.nth(index).locator(".jp-OutputArea-output")
 
-    def run(self, index: int) -> None:
-        """As a person does, who waits for the kernel first: without one, JupyterLab runs nothing and says nothing."""
+    def wait_for_kernel(self) -> None:
+        """Without one, JupyterLab runs nothing and says nothing."""
         expect(self.page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=APPEAR_MS)
+
+    def run(self, index: int) -> None:
+        """As a person does, who waits for the kernel first."""
+        self.wait_for_kernel()
         self.cells.nth(index).click(position={"x": 200, "y": 12})
         self.page.keyboard.press("Control+Enter")
         expect(self.cells.nth(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"))
