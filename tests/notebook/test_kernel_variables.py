@@ -128,11 +128,12 @@ async def told_states(kernels: KernelPlace) -> list[str]:
 
 async def test_a_figure_that_a_running_cell_draws_stays_its_own(kernels: KernelPlace) -> None:
     await kernels.run("%matplotlib inline\nimport matplotlib.pyplot as plt")
-    task = await begin(kernels, "plt.plot([1, 2])\n" + BUSY + "plt.title('mine')")
+    task = await begin(kernels, "plt.plot([1, 2])\n" + BUSY + "print(len(plt.gca().lines), 'line')")
     await kernels.service.variables("work.ipynb")
     (kernels.root / "go").touch()
     run = await task
-    assert [output for output in run.outputs if "image/png" in output.get("data", {})]
+    assert run.outputs[0]["text"] == "on\nend\n1 line\n"
+    assert len([output for output in run.outputs if "image/png" in output.get("data", {})]) == 1
 
 
 @pytest.mark.parametrize("allowed", [True, False])
