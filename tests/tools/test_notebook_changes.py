@@ -1,11 +1,13 @@
 """Changes to cells: shown exactly, based on what was seen, and asked in every mode where they take most of it away."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.protocols import NotebookView
 from tests.notebook.fake_tab import tab_cell
 from tests.tools.notebook_desk import PATH, Desk, lettered
 
@@ -73,6 +75,28 @@ async def test_its_own_writes_are_what_the_model_knows(desk: Desk) -> None:
     desk.type("l", "x = 4")
     with pytest.raises(NotebookError, match="x = 4"):
         await desk.call("notebook_edit_cell", cellId="l", source="x = 5")
+
+
+async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(desk: Desk) -> None:
+    class Linked:
+        """`link.ipynb` is the notebook by another name."""
+
+        async def read(self, path: str, in_full: Any = ()) -> NotebookView:
+            return await inner.read(PATH, in_full)
+
+        async def apply(self, path: str, changes: Any) -> Any:
+            return await inner.apply(PATH, changes)
+
+    inner = desk.context.notebooks
+    desk.context = replace(desk.context, notebooks=Linked())  # type: ignore[arg-type]
+    await desk.run("notebook_read", path="link.ipynb")
+    for source in ("x = 2", "x = 3"):
+        await desk.preview("notebook_edit_cell", path="link.ipynb", cellId="l", source=source)
+        await desk.run("notebook_edit_cell", path="link.ipynb", cellId="l", source=source)
+    assert desk.sources[1] == "x = 3"
+    desk.type("l", "mine")
+    with pytest.raises(NotebookError, match="mine"):
+        await desk.preview("notebook_edit_cell", path=PATH, cellId="l", source="x = 4")
 
 
 @pytest.mark.parametrize("was_read", [True, False])

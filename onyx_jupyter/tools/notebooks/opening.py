@@ -33,6 +33,7 @@ async def opened(path: str, context: ToolContext, in_full: Collection[str] = ())
     Raises: NotebookError.
     """
     view = await context.notebooks.read(path, in_full)
+    context.sights.called(path, view.path)
     context.sights.beginning(context.run_id, view)
     return view
 

@@ -27,29 +27,35 @@ class NotebookSights:
     """Of one session. A cell that was seen in part counts as seen only where it was never seen whole."""
 
     def __init__(self) -> None:
+        self._names: dict[str, str] = {}
         self._whole: dict[str, dict[str, str]] = {}
         self._part: dict[str, dict[str, str]] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._run_id = ""
         self._beginnings: dict[str, Beginning] = {}
 
+    def called(self, path: str, name: str) -> None:
+        """The notebook that was asked for as `path` says of itself that it is `name` (a link, a new name)."""
+        self._names[path] = name
+
     def saw(self, path: str, cells: Iterable[Cell]) -> None:
         """The model got the whole source of these cells."""
-        self._whole.setdefault(path, {}).update({cell.id: cell.hash for cell in cells})
+        self._whole.setdefault(self._name(path), {}).update({cell.id: cell.hash for cell in cells})
 
     def saw_part(self, path: str, cells: Iterable[Cell]) -> None:
         """The model got a line or two of them; the first such sight counts."""
-        part = self._part.setdefault(path, {})
+        part = self._part.setdefault(self._name(path), {})
         for cell in cells:
             part.setdefault(cell.id, cell.hash)
 
     def wrote(self, path: str, cell_id: str, source_hash: str) -> None:
         """The model knows the source, since it is its own; so does it where a refusal shows it."""
-        self._whole.setdefault(path, {})[cell_id] = source_hash
+        self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
 
     def hash_of(self, path: str, cell_id: str) -> str | None:
         """Of the source that the model knows; None for a cell that it never saw."""
-        return self._whole.get(path, {}).get(cell_id) or self._part.get(path, {}).get(cell_id)
+        name = self._name(path)
+        return self._whole.get(name, {}).get(cell_id) or self._part.get(name, {}).get(cell_id)
 
     def bind(self, call_id: str, cells: Iterable[Cell]) -> None:
         """A preview of this call was made of these cells: what a person approved."""
@@ -67,6 +73,9 @@ class NotebookSights:
         if view.path not in self._beginnings:
             self._beginnings[view.path] = Beginning(chars_of((cell.id, cell.source) for cell in view.cells))
         return self._beginnings[view.path]
+
+    def _name(self, path: str) -> str:
+        return self._names.get(path, path)
 
 
 def chars_of(sources: Iterable[tuple[str, str]]) -> dict[str, int]:
