@@ -22,9 +22,19 @@ def call(tool: str, path: str, **arguments: str) -> Call:
     return Call(f"notebook_{tool}", {"path": path, **arguments})
 
 
+def more(tool: str, **arguments: object) -> Call:
+    """A tool that stands behind `more_tools`."""
+    return Call("more_tools", {"tool": f"notebook_{tool}", "arguments": arguments})
+
+
 def sources(notebook: Notebook) -> list[str]:
     """Of every cell, as it stands in its editor."""
     return [source_of(cell.locator(".jp-InputArea-editor")) for cell in notebook.cells.all()]
+
+
+def wait_for_sources(notebook: Notebook, *lines: str) -> None:
+    """Until the notebook has exactly these cells, of one line each."""
+    expect(notebook.cells.locator(".jp-InputArea-editor .cm-content")).to_have_text(list(lines))
 
 
 def sources_on_disk(path: Path) -> list[str]:
@@ -195,3 +205,63 @@ def test_review_goes_to_the_first_change_in_a_long_notebook_of_notebook_7(
     review.all("revert-all").click()
     expect(review.bar).to_be_hidden()
     expect(notebook.panel.get_by_text(f"x{many - 1} = {many - 1}")).to_be_visible()
+
+
+def test_removed_and_moved_cells_and_a_new_notebook_where_two_work_together(
+    tabs: Tabs, together_lab: LabServer, stage: Stage, name: str
+) -> None:
+    lab, made = together_lab, f"{name}-made.ipynb"
+    path = lab.notebook(f"{name}.ipynb", "a = 1", "b = 2", "c = 3").name
+    sidebar, notebook = tabs.open(lab, path, name)
+    notebook.wait(cells=3)
+    _, other = tabs.open(lab, path, f"{name}-2")
+    other.wait(cells=3)
+    review, theirs = Review(sidebar.page), Review(other.page)
+    cells = [{"cellType": "code", "source": "made = True"}]
+    stage.play(
+        [
+            more("delete_cell", path=path, cellIds=["cell-2"]),
+            more("move_cell", path=path, cellId="cell-3", atStart=True),
+            more("create", path=made, cells=cells),
+        ],
+        "Done.",
+    )
+    sidebar.page.bring_to_front()
+    sidebar.ask("Tidy up")
+    allow(sidebar, calls=3)
+
+    # Both see where a cell was, what stood in it, and from where the other one came.
+    for seen in (review, theirs):
+        expect(seen.of("deleted")).to_contain_text("Onyx removed a cell")
+        expect(seen.of("moved")).to_contain_text("moved from below cell 2")
+    review.on(review.of("deleted"), "diff-toggle").click()
+    expect(review.on(review.of("deleted"), "diff")).to_contain_text("b = 2")
+
+    # One puts it back: it is there once, for both, where it was.
+    theirs.page.bring_to_front()
+    theirs.on(theirs.of("deleted"), "revert").click()
+    for place in (notebook, other):
+        expect(place.cells).to_have_count(3)
+    for seen in (review, theirs):
+        expect(seen.marks).to_have_count(1)
+    wait_for_sources(notebook, "c = 3", "a = 1", "b = 2")
+    wait_for_sources(other, "c = 3", "a = 1", "b = 2")
+
+    # The notebook that the turn made goes with the turn, from the disk and from the screen.
+    sidebar.page.bring_to_front()
+    tab = sidebar.page.locator(".lm-DockPanel .lm-TabBar-tab", has_text=made)
+    sidebar.page.locator(".jp-DirListing-item", has_text=made).dblclick()
+    expect(tab).to_have_count(1)
+    expect(sidebar.page.get_by_text("made = True")).to_be_visible()
+    review.below("undo").click()
+    expect(review.below("told")).to_contain_text(f"{made} was removed.")
+    expect(tab).to_have_count(0)
+    assert not lab.files.joinpath(made).exists()
+    wait_for_sources(notebook, "a = 1", "b = 2", "c = 3")
+    wait_for_sources(other, "a = 1", "b = 2", "c = 3")
+    expect(theirs.marks).to_have_count(0)
+
+    review.below("put-back").click()
+    expect(review.below("undo")).to_be_visible()
+    assert sources_on_disk(lab.files / made) == ["made = True"]
+    wait_for_sources(other, "c = 3", "a = 1", "b = 2")

@@ -9,6 +9,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { DrawDiff } from '../components/cell_mark_view';
 import { NotebookMarks } from '../models/notebook_marks';
+import { findNotebook, serverPath } from '../models/notebook_open';
 import type { SocketClient } from '../protocol/socket_client';
 import { IOnyxConnection } from '../tokens';
 import { MarkedNotebook } from '../widgets/marked_notebook';
@@ -43,7 +44,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const marked = new Map<NotebookPanel, MarkedNotebook>();
     const mark = (panel: NotebookPanel) => {
-      const marks = new NotebookMarks(client, () => panel.context.localPath);
+      const marks = new NotebookMarks(client, () => serverPath(panel.context));
       const draw = diffFor(panel, languages, trans);
       marked.set(panel, new MarkedNotebook(panel, marks, trans, draw));
       panel.disposed.connect(() => void marked.delete(panel));
@@ -94,7 +95,7 @@ function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {
     }
     const removed = new Set(frame.data.removed);
     tracker
-      .filter(panel => removed.has(panel.context.localPath))
+      .filter(panel => removed.has(serverPath(panel.context)))
       .forEach(panel => {
         void panel.sessionContext.shutdown().catch(() => undefined);
         panel.dispose();
@@ -156,7 +157,7 @@ async function openNotebook(
   path: string
 ): Promise<NotebookPanel | null> {
   await app.commands.execute('docmanager:open', { path });
-  const panel = tracker.find(one => one.context.localPath === path) ?? null;
+  const panel = findNotebook(tracker, path) ?? null;
   await panel?.revealed;
   return panel;
 }

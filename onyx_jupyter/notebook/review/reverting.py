@@ -42,10 +42,16 @@ class Plan:
     left: tuple[LeftAlone, ...]
 
 
-def plan(view: NotebookView, reviewed: Sequence[ReviewedCell], is_later: Callable[[str], bool]) -> Plan:
+def plan(
+    view: NotebookView,
+    reviewed: Sequence[ReviewedCell],
+    is_later: Callable[[str], bool],
+    back: Sequence[ReviewedCell] = (),
+) -> Plan:
     """Takes all these changes back, except where the notebook is no longer as they left it.
 
-    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given.
+    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `back` are
+    changes of the same runs that were taken back before: they tell where cells stood to one another.
     """
     now = {cell.id: cell for cell in view.cells}
     contents: list[CellChange] = []
@@ -60,7 +66,7 @@ def plan(view: NotebookView, reviewed: Sequence[ReviewedCell], is_later: Callabl
         contents.extend([change] if change else [])
         left.extend([LeftAlone(item.cell_id, note)] if note else [])
     order = [cell.id for cell in view.cells]
-    target, stuck = _target_order(order, acting)
+    target, stuck = _target_order(order, acting, _returned(order, back))
     left.extend(LeftAlone(cell_id, "moved") for cell_id in stuck)
     places = _order_changes(order, target, acting, now)
     notes = {item.cell_id for item in left if item.reason != "outputs_not_kept" and item.reason != "ran"}
@@ -118,14 +124,31 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
     return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
 
 
-def _target_order(order: Sequence[str], acting: Sequence[ReviewedCell]) -> tuple[list[str], list[str]]:
+def _returned(order: Sequence[str], back: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+    """Cells that had been deleted and stand again where they stood: for the rest to find its place beside them."""
+    found = []
+    for item in back:
+        if item.existed and not item.exists and item.cell_id in order:
+            above = next((cell_id for cell_id in item.above or () if cell_id in order), None)
+            at = order.index(item.cell_id)
+            if above == (order[at - 1] if at else None):
+                found.append(item)
+    return found
+
+
+def _target_order(
+    order: Sequence[str], acting: Sequence[ReviewedCell], returned: Sequence[ReviewedCell]
+) -> tuple[list[str], list[str]]:
     """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
 
     The changes are undone one after the other, the newest first: so each finds the cells around it as it left them.
     """
-    target = list(order)
+    again = {item.cell_id for item in returned}
+    target = [cell_id for cell_id in order if cell_id not in again]
     stuck: dict[str, None] = {}
-    effects = sorted((part for item in acting for part in item.effects), key=lambda part: part[0], reverse=True)
+    effects = sorted(
+        (part for item in (*acting, *returned) for part in item.effects), key=lambda part: part[0], reverse=True
+    )
     for _, effect in effects:
         cell_id = effect.cell_id
         if effect.kind == "insert" and cell_id in target:

@@ -114,7 +114,8 @@ class Reviewing:
             self._refuse_under_way(run_id)
         session_key, run_id = wanted[-1].runs[-1]
         author = await self._author(session_key, run_id, outcome.revert_id)
-        done = await self._revert(author, self._canonical(path), wanted, outcome)
+        name = self._canonical(path)
+        done = await self._revert(author, name, wanted, outcome, await self._taken_back(name, wanted))
         await self._decide("reject", done, by, outcome.revert_id)
         return outcome
 
@@ -134,7 +135,8 @@ class Reviewing:
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
                 else:
-                    done = await self._revert(author, path, standing, outcome)
+                    back = [item for item in items if item.state in ("rejected", "undone")]
+                    done = await self._revert(author, path, standing, outcome, back)
             except NotebookError as error:
                 outcome.left.append(Left(path, None, error.code, str(error)))
                 continue
@@ -197,14 +199,19 @@ class Reviewing:
         return Author(changes.agent_id, session_key, run_id, revert_id=revert_id)
 
     async def _revert(
-        self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome
+        self,
+        author: Author,
+        path: str,
+        items: Sequence[ReviewedCell],
+        outcome: Outcome,
+        back: Sequence[ReviewedCell] = (),
     ) -> list[ReviewedCell]:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
         later = await self._later(path, items)
         for tries_left in reversed(range(_TRIES)):
             view = await notebooks.read(path)
-            planned = plan(view, items, later.__contains__)
+            planned = plan(view, items, later.__contains__, back)
             try:
                 if planned.changes:
                     await self._recorder.apply(author, path, planned.changes)
@@ -231,6 +238,14 @@ class Reviewing:
         await self._recorder.removing(author, view)
         await self._remove(path)
         return True
+
+    async def _taken_back(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+        """What the same runs did there and a person has taken back already."""
+        found: list[ReviewedCell] = []
+        for session_key, run_id in dict.fromkeys(run for item in items for run in item.runs):
+            changes = await self._store.of_session(session_key)
+            found.extend(run_changes(changes, run_id) if changes else ())
+        return [item for item in found if item.path == path and item.state in ("rejected", "undone")]
 
     async def _later(self, path: str, items: Sequence[ReviewedCell]) -> set[str]:
         """The cells that another run changed after these changes."""
