@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -131,12 +132,13 @@ class ChatNote:
 
 @dataclass(frozen=True, slots=True)
 class ChatSteered:
-    """The user's message came during the run and waits to join it."""
+    """The user's message came during the run and waits to join it; `context` is what went along with it."""
 
     name: ClassVar[str] = "chat.steered"
     run_id: str
     message_id: str
     text: str
+    context: tuple[Mapping[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

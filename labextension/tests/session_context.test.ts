@@ -53,6 +53,14 @@ describe('what goes along with a message', () => {
     expect(JSON.stringify(sent()[1])).not.toContain('6 * 7');
   });
 
+  it('is known from the event of a message that joins, in every tab', async () => {
+    session.send('Start');
+    await settle();
+    const told = { runId: 'r1', sessionKey: 's', seq: 1, messageId: 'm1', text: 'And this', context: [READ] };
+    peer.emit('chat.steered', told);
+    expect(said().at(-1)).toMatchObject({ text: 'And this', context: [READ] });
+  });
+
   it('is found in the transcript where the answer got lost', async () => {
     peer.results['chat.send'] = undefined;
     session.send('Explain', [CELL]);

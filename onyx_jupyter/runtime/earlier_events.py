@@ -18,7 +18,7 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
         if entry.run_id != run_id:
             continue
         if entry.is_steer:
-            yield ChatSteered(run_id, entry.id, entry.content)
+            yield ChatSteered(run_id, entry.id, entry.content, entry.context)
         elif ids := joined_ids(entry):
             yield ChatJoined(run_id, tuple(ids))
         elif entry.role == "assistant":

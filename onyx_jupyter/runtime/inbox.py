@@ -80,4 +80,4 @@ class RunInbox:
         self.mode.take(message)
         self._messages.append(message)
         self._arrived.set()
-        self._emit(ChatSteered(self.run_id, message.id, message.content))
+        self._emit(ChatSteered(self.run_id, message.id, message.content, message.context))

@@ -53,6 +53,12 @@ class Entry:
         return self.role == "user" and self.meta.get("queued") is True
 
     @property
+    def context(self) -> tuple[Mapping[str, Any], ...] | None:
+        """What went along with a user's message; None where nothing did."""
+        items = self.meta.get("context") if self.role == "user" else None
+        return tuple(item for item in items if isinstance(item, Mapping)) or None if isinstance(items, list) else None
+
+    @property
     def sender(self) -> Mapping[str, Any] | None:
         """Of a message that came from another session: its key, agent and run. None where a person wrote it."""
         sender = self.meta.get("from") if self.role == "user" else None

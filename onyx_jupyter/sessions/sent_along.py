@@ -15,8 +15,7 @@ def sent_along(entry: Entry) -> str:
     """First what is said in a few words, then each text under a line that names it; empty where nothing went along."""
     if entry.role != "user":
         return ""
-    sent, notebooks = entry.meta.get("context"), entry.meta.get("notebooks")
-    items = [item for item in sent if isinstance(item, Mapping)] if isinstance(sent, list) else []
+    items, notebooks = entry.context or (), entry.meta.get("notebooks")
     facts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
     facts += [item_in_words(item) for item in items if not item.get("text")]
     if entry.kernel is not None:

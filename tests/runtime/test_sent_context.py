@@ -13,6 +13,7 @@ from onyx_jupyter.protocols import Cell, Inspection, NotebookView
 from onyx_jupyter.runtime import sent_context
 from onyx_jupyter.runtime.sent_context import LIGHT_TOTAL_CHARS, TOTAL_CHARS, SentContext
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.runtime.house import House
 from tests.waiting import LIMIT_S
@@ -214,6 +215,22 @@ async def test_the_transcript_keeps_the_very_text_that_the_model_got(tmp_path: P
     assert item["text"] in house.model.requests[0].messages[0].text
     assert item["text"] in house.model.requests[1].messages[0].text
     assert "other words" not in house.model.requests[1].messages[0].text
+    await house.close()
+
+
+async def test_what_goes_along_with_a_message_during_a_run_is_told_to_every_watcher(tmp_path: Path) -> None:
+    house = House(tmp_path, [[Call("linger")], "Both."])
+    (house.root / "notes.txt").write_text("first words")
+    key = await house.session()
+    run_id = await house.send(key, "Start")
+    await house.linger.started.wait()
+    sent = await house.onyx.send(key, "And this", context=[{"type": "file", "path": "notes.txt"}])
+    (told,) = house.of("chat.steered")
+    assert told["context"] == list(sent.context)
+    assert "first words" in told["context"][0]["text"]
+    house.linger.released.set()
+    await house.end(run_id)
+    assert "first words" in house.model.requests[1].messages[-1].text
     await house.close()
 
 

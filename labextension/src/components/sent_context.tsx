@@ -63,5 +63,5 @@ export function SentText({ item }: { item: ContextOf }): JSX.Element {
 function plain(item: ContextOf, trans: ReturnType<typeof useUi>['trans']): string {
   return item.type === 'notebook'
     ? trans.__('Only its name and the cell you are in. Onyx reads what it needs.')
-    : trans.__('Only its name.');
+    : trans.__('Being read…');
 }

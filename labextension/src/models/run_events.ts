@@ -194,7 +194,7 @@ function resolveQuestion(run: Run, data: QuestionResolvedData, nowMs: number): R
 }
 
 /** A message that joins a run: known already, on its way from here, or from another tab. */
-function steer(items: Conversation, { runId, messageId, text }: ChatSteeredData): Conversation {
+function steer(items: Conversation, { runId, messageId, text, context }: ChatSteeredData): Conversation {
   if (messagesOf(items).some(message => message.id === messageId)) {
     return items;
   }
@@ -208,9 +208,10 @@ function steer(items: Conversation, { runId, messageId, text }: ChatSteeredData)
         ? (item.whenBusy ?? 'steer') === 'steer'
         : item.steers && item.runId === runId)
   );
+  const read = context ? { context } : {};
   return own
-    ? replaceItem(items, own.key, item => ({ ...item, ...known }) as UserMessage)
-    : [...items, { kind: 'user', key: messageId, text, context: [], ...known }];
+    ? replaceItem(items, own.key, item => ({ ...item, ...known, ...read }) as UserMessage)
+    : [...items, { kind: 'user', key: messageId, text, context: [], ...known, ...read }];
 }
 
 function addNote(run: Run, { kind, message, data }: ChatNoteData): Run {

@@ -176,6 +176,8 @@ export interface ChatSteeredData {
   seq: number;
   messageId: string;
   text: string;
+  /** what went along, as the model gets it */
+  context?: Array<SentItem> | null;
 }
 
 /**

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from onyx_jupyter.events import Decision
 from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.server.wire.chat import SentItem
 from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
 
 
@@ -80,6 +81,7 @@ class ChatSteeredData(RunData):
 
     message_id: str
     text: str
+    context: list[SentItem] | None = Field(default=None, description="what went along, as the model gets it")
 
 
 class ChatJoinedData(RunData):
