@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from onyx_jupyter.clock import SystemClock, timestamp
+from onyx_jupyter.errors import StorageError
 from onyx_jupyter.runtime.skill_notebook import CellFailed, SkillNotebook
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 
@@ -57,7 +58,10 @@ class SkillProcess:
         self._run |= {"status": status, "finishedAt": timestamp(SystemClock().now())}
         if error:
             self._run["error"] = error
-        self._save()
+        try:
+            self._save()
+        except StorageError as problem:
+            self._run["error"] = " ".join(filter(None, [self._run.get("error"), str(problem)]))
         self._say({"finished": self._run})
         self._notebook.kill()
         working.cancel()
@@ -85,7 +89,8 @@ class SkillProcess:
 
     async def _save_now_and_then(self) -> None:
         while True:
-            self._save()
+            with contextlib.suppress(StorageError):  # told at the end, where the disk still refuses
+                self._save()
             await asyncio.sleep(SAVE_EVERY_S)
 
     def _save(self) -> None:
@@ -97,7 +102,8 @@ class SkillProcess:
 
     def _say(self, what: dict[str, Any]) -> None:
         if "cell" in what and "output" not in what:
-            self._save()
+            with contextlib.suppress(StorageError):
+                self._save()
         with contextlib.suppress(OSError, ValueError):  # the server is gone
             self._tell.write(json.dumps(what) + "\n")
             self._tell.flush()

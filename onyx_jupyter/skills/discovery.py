@@ -19,7 +19,7 @@ from onyx_jupyter.skills.skill import Listed, Skill, Source
 from onyx_jupyter.skills.trust import TrustedSkill, TrustStore
 
 log = logging.getLogger(__name__)
-MAX_LOOKED_AT = 1000
+MAX_LOOKED_AT = 300
 _NEVER = frozenset({"__pycache__", "node_modules"})
 _MAX_SEEN_FILES = 500
 

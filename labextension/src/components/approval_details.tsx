@@ -11,6 +11,9 @@ const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'mus
 export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();
   const { details } = approval;
+  if (approval.toolName.startsWith('skill_')) {
+    return <SkillUse details={details} />;
+  }
   switch (approval.toolName) {
     case 'exec':
       return (
@@ -157,6 +160,37 @@ export function ArgumentList({ values }: { values: Record<string, unknown> }): J
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A skill's use: what it is given and where; of one that nobody has trusted yet all of it, or what changed. */
+function SkillUse({ details }: { details: Record<string, unknown> }): JSX.Element {
+  const { trans } = useUi();
+  const given = (details.parameters ?? {}) as Record<string, unknown>;
+  const variables = Array.isArray(details.gets) ? details.gets.map(String) : [];
+  return (
+    <>
+      {Object.keys(given).length > 0 && <ArgumentList values={given} />}
+      {details.trust !== 'trusted' && (
+        <div className="onyx-Where" data-onyx="approval-trust">
+          {details.trust === 'changed'
+            ? trans.__('What changed. Allowing it trusts this version:')
+            : trans.__('All that it holds. Allowing it trusts this version:')}
+        </div>
+      )}
+      {typeof details.diff === 'string' ? (
+        <UnifiedDiffView diff={details.diff} />
+      ) : (
+        typeof details.source === 'string' && <Source text={details.source} label={trans.__('The skill')} />
+      )}
+      {variables.length > 0 && <Where label={trans.__('gets the variables')} text={variables.join(', ')} />}
+      <Where
+        label={trans.__('from')}
+        text={string(details.path)}
+        extra={string(details.source) && linesOf(details.source, trans)}
+      />
+      {string(details.cwd) && <Where label={trans.__('in')} text={string(details.cwd)} />}
+    </>
   );
 }
 

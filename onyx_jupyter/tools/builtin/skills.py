@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field
 
-from onyx_jupyter.errors import SkillNotReady, ToolError
+from onyx_jupyter.errors import PathNotAllowed, SkillNotReady, ToolError
 from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Exactly, ToolPreview
@@ -121,11 +121,11 @@ class SkillReadTool(Tool[SkillReadArguments]):
         skill = item.skill
         return ToolPreview(
             summary=f"Follow the skill {skill.name}",
-            details={"skill": skill.name, "path": str(skill.path), "hash": skill.digest, **trust},
+            details={"skill": skill.name, "path": _shown_path(skill, context), "hash": skill.digest} | trust,
             grant=f"skill_read {skill.digest}",
             grant_text=f"reading {skill.name} as it is now",
             exactly=Exactly({"skill": skill.digest}, without=("path",)),
-            must_ask="" if item.trusted else item.reason or "",
+            must_ask=_why_asked(item),
         )
 
     async def run(self, arguments: SkillReadArguments, context: ToolContext) -> ToolResult:
@@ -166,15 +166,16 @@ class SkillNotebookTool(Tool[SkillArguments]):
         skill = item.skill
         given = _given(skill, arguments, context)
         cwd = str(context.server_root)
-        about = {"skill": skill.name, "parameters": _in_effect(skill, given), "cwd": cwd}
+        about: dict[str, Any] = {"skill": skill.name, "parameters": _in_effect(skill, given), "cwd": cwd}
+        about |= {"path": _shown_path(skill, context), "kernel": skill.kernel, "hash": skill.digest}
         about |= {"gets": [*skill.requires.env]} if skill.requires.env else {}
         return ToolPreview(
             summary=f"Run the skill {skill.name}",
-            details={**about, "path": str(skill.path), "kernel": skill.kernel, "hash": skill.digest, **trust},
+            details=about | trust,
             grant=f"skill {skill.digest} {cwd}",
             grant_text=f"every run of {skill.name} as it is now, with any parameters",
             exactly=Exactly({"skill": skill.digest, "cwd": cwd}),
-            must_ask="" if item.trusted else item.reason or "",
+            must_ask=_why_asked(item),
         )
 
     async def run(self, arguments: SkillArguments, context: ToolContext) -> ToolResult:
@@ -201,6 +202,19 @@ def _given(skill: Skill, arguments: SkillArguments, context: ToolContext) -> dic
     """What was given, checked against the skill as it is now. Raises: InvalidArguments, PathNotAllowed."""
     checked = checked_parameters(skill, arguments.given())
     return real_paths(skill, checked.given(), context.paths)
+
+
+def _why_asked(item: Listed) -> str:
+    if item.trusted:
+        return ""
+    return "the skill has changed since it was trusted" if item.changed else "the skill is new here"
+
+
+def _shown_path(skill: Skill, context: ToolContext) -> str:
+    try:
+        return context.paths.shown(context.paths.resolve(str(skill.path)))
+    except PathNotAllowed:  # a place that only Onyx itself reads
+        return str(skill.path)
 
 
 def _in_effect(skill: Skill, given: Mapping[str, Any]) -> dict[str, Any]:
