@@ -187,6 +187,7 @@ class Onyx:
     async def warm(self) -> None:
         """Loads what the first answer will need, so that it does not wait for imports."""
         await self.ready()
+        await self.skills.offered(self.agent(None))
         await self.models.warm()
 
     async def close(self) -> None:
