@@ -17,6 +17,7 @@ from onyx_jupyter.notebook.cells import cell_ids, index_of
 
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
+_MOST_KNOWN = 100
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class NotebookFiles:
     def __init__(self, contents_manager: Any, refuse_write: Callable[[str], Awaitable[None]]) -> None:
         self._contents = contents_manager
         self._refuse_write = refuse_write
+        self._known_ids: dict[str, tuple[object, list[str]]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def load(self, path: str) -> NotebookFile:
@@ -62,9 +64,21 @@ class NotebookFiles:
         content = model.get("content")
         if model.get("type") != "notebook" or not isinstance(content, dict) or "cells" not in content:
             raise NotebookError("not_notebook", f"{path} is no Jupyter notebook.")
-        for cell, cell_id in zip(content["cells"], cell_ids(content["cells"]), strict=True):
+        file = NotebookFile(path, content, model.get("last_modified"))
+        for cell, cell_id in zip(file.cells, self._ids(file), strict=True):
             cell["id"] = cell_id
-        return NotebookFile(path, content, model.get("last_modified"))
+        return file
+
+    def _ids(self, file: NotebookFile) -> list[str]:
+        """Those of the last reading while the file is the same: nbformat makes up new ones each time where two cells
+        have one id, and in formats before 4."""
+        version, ids = self._known_ids.pop(file.path, (None, []))
+        if version is None or version != file.version or len(ids) != len(file.cells):
+            ids = cell_ids(file.cells)
+        self._known_ids[file.path] = (file.version, ids)
+        while len(self._known_ids) > _MOST_KNOWN:
+            del self._known_ids[next(iter(self._known_ids))]
+        return ids
 
     async def change(self, path: str, change: Callable[[NotebookFile], T]) -> T:
         """Loads, lets `change` alter the content, and saves; once more where the file changed in between.

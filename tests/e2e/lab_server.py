@@ -44,6 +44,7 @@ class LabServer:
         offline: bool = False,
         collaboration: bool = False,
     ) -> None:
+        self.collaboration = collaboration
         self.files = folder / "files"
         self.home = folder / "onyx"
         self.log = folder / "server.log"

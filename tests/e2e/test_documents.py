@@ -6,14 +6,17 @@ Each story is played alone and together (jupyter-collaboration), with the tab op
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 from playwright.sync_api import expect
 
-from onyx_jupyter.testing.script import Call
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.testing.script import Call, Hold, Say
+from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer, until
 from tests.e2e.sidebar import Notebook, Sidebar, source_of
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, tool_results
 
 Opened = Callable[..., tuple[Sidebar, Notebook]]
 
@@ -70,3 +73,95 @@ def test_open_notebook_is_changed_where_it_is_open_and_what_was_typed_stays(
     assert "# not saved yet" in mine
     assert theirs == "'from onyx'"
     expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
+
+
+def test_notebook_whose_tab_is_closed_in_the_middle_of_a_turn_loses_nothing(
+    open_lab: Opened, tabs: Tabs, lab: LabServer, stage: Stage, name: str
+) -> None:
+    path = lab.notebook(f"{name}-other.ipynb", "'first'")
+    sidebar, _ = open_lab("'in front'")
+    other = tabs.new()
+    other.goto(lab.url(f"lab/workspaces/{name}-other/tree/{path.name}", reset=""))
+    beside = Notebook(other)
+    beside.wait(cells=1)
+    closed = Hold(released=Event())
+    stage.play(
+        [insertion(path, "'while open'")],
+        [Say("It will be closed now."), closed, insertion(path, "'after that'")],
+        [Call("notebook_read", {"path": path.name})],
+        "Done.",
+    )
+    sidebar.ask("Add a cell there, and one more")
+    sidebar.hook("approve-session").click()
+    beside.wait(cells=2)
+    beside.save()
+    until(lambda: len(sources_on_disk(path)) == 2)
+    expect(sidebar.answers.last).to_contain_text("closed now")
+    other.close()
+    closed.released.set()
+    expect(sidebar.answers.last).to_contain_text("Done.")
+    # A room outlives its last visitor for a while, and has the last word about the file as long.
+    where = "open in a collaboration room" if lab.collaboration else "not open"
+    assert where in tool_results(stage.asked[-1])[-1].splitlines()[0]
+    until(lambda: len(sources_on_disk(path)) == 3)
+    assert sources_on_disk(path) == ["'first'", "'while open'", "'after that'"]
+
+    sidebar.page.locator(".jp-DirListing-item", has_text=path.name).first.dblclick()
+    Notebook(sidebar.page).wait(cells=3)
+    expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
+
+
+def test_typing_in_the_cell_that_is_edited_keeps_caret_keystrokes_and_undo(
+    open_lab: Opened, lab: LabServer, stage: Stage, name: str
+) -> None:
+    sidebar, notebook = open_lab("first = 1\nsecond = 2")
+    page, cell, path = sidebar.page, notebook.source(0), f"{name}.ipynb"
+    cell.locator(".cm-line").nth(1).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" # min")
+    edit = {"path": path, "cellId": "cell-1", "source": "first = 10\nsecond = 2 # min"}
+    stage.play(
+        [Call("notebook_edit_cell", {**edit, "baseHash": cell_hash("first = 1\nsecond = 2")})],
+        [Call("notebook_edit_cell", {**edit, "baseHash": cell_hash("first = 1\nsecond = 2 # min")})],
+        "Done.",
+    )
+    sidebar.ask("Make it ten")
+    expect(sidebar.approvals).to_have_count(1)
+    assert "second = 2 # min" in tool_results(stage.asked[1])[-1]  # refused, with what stands there now
+    sidebar.hook("approve-once").click()
+    expect(sidebar.answers.last).to_contain_text("Done.")
+    assert source_of(cell) == "first = 10\nsecond = 2 # min"
+
+    cell.evaluate("editor => editor.focus()")  # without a click, which would move the caret
+    page.keyboard.type("e")
+    assert source_of(cell) == "first = 10\nsecond = 2 # mine"
+    page.keyboard.press("Escape")
+    page.keyboard.press("z")
+    expect(cell).not_to_contain_text("10")
+    assert source_of(cell) == "first = 1\nsecond = 2 # mine"
+
+
+@pytest.mark.parametrize("lab", ["alone"], indirect=True)
+def test_cell_that_is_not_on_screen_runs_in_a_page_in_the_background(
+    open_lab: Opened, lab: LabServer, stage: Stage, name: str
+) -> None:
+    sources = [f"print('cell', {number})" for number in range(150)]
+    long = lab.notebook(f"{name}-long.ipynb", "print('warm')", *sources)
+    sidebar, _ = open_lab("'in front'")
+    page = sidebar.page
+    page.locator(".jp-DirListing-item", has_text=long.name).first.dblclick()
+    Notebook(page).cells.first.wait_for()
+    hidden = Hold(released=Event())
+    stage.play(
+        [Call("notebook_run_cell", {"path": long.name, "cellId": "cell-1"})],
+        [Say("In the background now."), hidden, Call("notebook_run_cell", {"path": long.name, "cellId": "cell-149"})],
+        "Done.",
+    )
+    sidebar.ask("Run the first and the last but one")
+    sidebar.hook("approve-session").click()
+    expect(sidebar.answers.last).to_contain_text("background now")
+    page.get_by_role("tab", name=f"{name}.ipynb").click()
+    page.evaluate("window.requestAnimationFrame = () => 0")  # as in a page that nobody sees
+    hidden.released.set()
+    until(lambda: len(stage.asked) == 3)
+    assert "cell 147" in tool_results(stage.asked[2])[-1]

@@ -5,7 +5,7 @@ import contextlib
 import copy
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
@@ -23,6 +23,7 @@ class FakeTab:
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
         self.runs: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.cells_in_a_frame = 1_000
+        self.before_reading: Callable[[], None] = lambda: None
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
         self.was_asked = asyncio.Event()
@@ -40,6 +41,10 @@ class FakeTab:
 
     def close(self) -> None:
         self.tabs.closed(self.tab)
+
+    def end(self) -> None:
+        """Ends the cell that sleeps."""
+        self._interrupted.set()
 
     def respond(self, frame: str) -> bool:
         params = ClientRespondParams.model_validate_json(frame)
@@ -90,6 +95,7 @@ class FakeTab:
                 return {"ok": True}
 
     def _read(self, cells: list[dict[str, Any]], start: int) -> dict[str, Any]:
+        self.before_reading()
         end = start + self.cells_in_a_frame
         order = " ".join(cell["id"] for cell in cells)
         part = {"cells": cells[start:end], "order": order, "next": end if end < len(cells) else None}

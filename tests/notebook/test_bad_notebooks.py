@@ -1,0 +1,206 @@
+"""Notebooks as they should not be, and servers that refuse: a clear result, and nothing is lost."""
+
+import asyncio
+import json
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.web import HTTPError
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.browser_backend import BrowserBackend
+from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.notebook.document_service import DocumentService
+from onyx_jupyter.notebook.output_limits import TOTAL_CHARS, OutputLimits
+from onyx_jupyter.notebook.paths import NotebookPaths
+from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, MoveCell
+from onyx_jupyter.testing.fake_clock import fake_ids
+from tests.notebook.fake_tab import FakeTab, tab_cell
+from tests.notebook.files import cell, read_cells, service_over, write_notebook
+
+
+def quiet(line: str) -> None:
+    """Nobody watches."""
+
+
+@pytest.fixture
+def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[Any]:
+    yield jp_serverapp
+    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+
+
+@pytest.fixture
+def service(server: Any) -> DocumentService:
+    return service_over(server)[0]
+
+
+async def refused(awaitable: Any) -> NotebookError:
+    with pytest.raises(NotebookError) as caught:
+        await awaitable
+    return caught.value
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"cells": 1}', "null", "[]", '{"nbformat": 4, "cells": [{}]}'])
+async def test_a_malformed_notebook_is_said_to_be_one_and_left_as_it_is(
+    service: DocumentService, jp_root_dir: Path, content: str
+) -> None:
+    path = jp_root_dir / "n.ipynb"
+    path.write_text(content)
+    for attempt in (service.read("n.ipynb"), service.apply("n.ipynb", [InsertCell(cell("a", "x"))])):
+        error = await refused(attempt)
+        assert error.code == "not_notebook"
+        assert "n.ipynb" in str(error)
+    assert path.read_text() == content
+
+
+async def test_a_notebook_of_format_3_is_read_as_4_and_saved_as_that_when_it_is_changed(
+    service: DocumentService, jp_root_dir: Path
+) -> None:
+    path = jp_root_dir / "old.ipynb"
+    code = {"cell_type": "code", "language": "python", "input": ["x = 1"], "outputs": [], "prompt_number": 3}
+    heading = {"cell_type": "heading", "level": 2, "source": ["Title"], "metadata": {}}
+    sheet = {"cells": [heading, code | {"metadata": {}, "collapsed": False}], "metadata": {}}
+    content = {"metadata": {"name": "old"}, "nbformat": 3, "nbformat_minor": 0, "worksheets": [sheet]}
+    path.write_text(json.dumps(content))
+    view = await service.read("old.ipynb")
+    assert [(c.cell_type, c.source) for c in view.cells] == [("markdown", "## Title"), ("code", "x = 1")]
+    assert json.loads(path.read_text())["nbformat"] == 3
+    await service.apply("old.ipynb", [EditCell(view.cells[1].id, "x = 2", cell_hash("x = 1"))])
+    saved = json.loads(path.read_text())
+    assert (saved["nbformat"], saved["nbformat_minor"]) == (4, 5)
+    assert [c["source"] for c in read_cells(path)] == ["## Title", "x = 2"]
+    assert [c["id"] for c in saved["cells"]] == [c.id for c in view.cells]
+
+
+@pytest.mark.filterwarnings("ignore:Non-unique cell id")  # nbformat's own, which gives the second another id each time
+async def test_of_two_cells_with_one_id_the_one_that_is_meant_is_changed(
+    service: DocumentService, jp_root_dir: Path
+) -> None:
+    path = jp_root_dir / "n.ipynb"
+    write_notebook(path, [cell("a", "first"), cell("a", "second"), cell("a", "second")])
+    ids = [c.id for c in (await service.read("n.ipynb")).cells]
+    assert len(set(ids)) == 3
+    await service.apply("n.ipynb", [EditCell(ids[1], "changed"), DeleteCell(ids[2])])
+    assert [(c["id"], c["source"]) for c in read_cells(path)] == [("a", "first"), (ids[1], "changed")]
+
+
+async def test_a_file_that_must_not_be_written_is_said_to_be_so(
+    server: Any, service: DocumentService, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "print('ran')")])
+
+    async def save(model: object, path: str = "") -> None:
+        raise HTTPError(403, "Permission denied: %s", path)  # what Jupyter says of a read-only file
+
+    monkeypatch.setattr(server.contents_manager, "save", save)
+    error = await refused(service.apply("n.ipynb", [EditCell("a", "x")]))
+    assert error.code == "not_saved"
+    assert "Permission denied: n.ipynb" in str(error)
+    run = await service.run_cell("n.ipynb", "a", quiet)
+    assert run.outputs[0]["text"] == "ran\n"
+    assert "Permission denied" in (run.note or "")
+
+
+async def test_a_source_that_no_file_can_hold_is_refused(service: DocumentService, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
+    for change in (EditCell("a", "half \ud83d pair"), InsertCell({"cell_type": "code", "source": "\udc00"})):
+        assert (await refused(service.apply("n.ipynb", [change]))).code == "bad_cell"
+    assert read_cells(jp_root_dir / "n.ipynb")[0]["source"] == "x = 1"
+
+
+async def test_an_output_of_200_mb_is_neither_shown_nor_kept_in_memory_nor_lost(
+    service: DocumentService, jp_root_dir: Path
+) -> None:
+    path = jp_root_dir / "n.ipynb"
+    size = 200_000_000
+    output = {"output_type": "stream", "name": "stdout", "text": "x" * size}
+    write_notebook(path, [cell("a", "print(big)") | {"outputs": [output]}, cell("b", "y = 1")])
+    del output
+    tracemalloc.start()
+    try:
+        view = await service.read("n.ipynb")
+        (made, _) = await service.apply("n.ipynb", [EditCell("a", "print(small)"), MoveCell("b", "start")])
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(view.cells[0].outputs[0]["text"]) < 30_000
+    assert made.outputs_left_out
+    assert made.before is not None
+    assert "outputs" not in made.before
+    assert left < 20_000_000
+    assert path.stat().st_size > size
+
+
+def test_what_reading_shows_of_outputs_is_bounded_in_all() -> None:
+    limits = OutputLimits()
+    stream = {"output_type": "stream", "name": "stdout", "text": "x" * 50_000}
+    picture = {"output_type": "display_data", "data": {"image/png": "p" * 9, "text/plain": "<Figure>"}}
+    shown = [limits.limited([stream, picture], in_full=False) for _ in range(1_000)]
+    assert sum(len(outputs[0]["text"]) for outputs in shown) < TOTAL_CHARS + 100_000
+    assert shown[0][1]["data"] == {"text/plain": "<Figure>"}
+    assert limits.limited([stream, picture], in_full=True) == (stream, picture)
+    error = {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["one", "two"]}
+    assert limits.limited([error], in_full=True)[0]["traceback"] == ["one\ntwo"]
+
+
+async def test_a_notebook_of_many_cells_is_read_in_parts_and_from_the_beginning_when_it_changes_meanwhile() -> None:
+    tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=0)
+    tab = FakeTab(tabs)
+    tab.cells_in_a_frame = 400
+    tab.show("n.ipynb", [tab_cell(f"c{number}", str(number)) for number in range(1_200)])
+    backend = BrowserBackend(tabs)
+    assert [c.source for c in (await backend.read("n.ipynb")).cells] == [str(number) for number in range(1_200)]
+    assert len(tab.asked) == 3
+
+    def take_one_away() -> None:
+        if len(tab.asked) == 5:  # in the middle of the second reading
+            del tab.notebooks["n.ipynb"][0]
+
+    tab.before_reading = take_one_away
+    assert [c.source for c in (await backend.read("n.ipynb")).cells] == [str(number) for number in range(1, 1_200)]
+
+
+async def test_a_notebook_on_another_drive_is_not_taken_for_the_file_of_that_name(
+    server: Any, jp_root_dir: Path
+) -> None:
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", "here")])
+    service, tabs = service_over(server)
+    tab = FakeTab(tabs)
+    tab.show("S3:n.ipynb", [tab_cell("b", "there")])
+    assert (await service.read("n.ipynb")).cells[0].source == "here"
+    assert (await service.read("S3:n.ipynb")).cells[0].source == "there"
+    tab.close()
+    assert (await refused(service.read("S3:n.ipynb"))).code == "not_found"
+
+
+async def test_a_laptop_that_wakes_up_is_asked_how_the_run_went_and_not_to_run_again() -> None:
+    tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
+    tab = FakeTab(tabs)
+    cells = [tab_cell("a", "sleep"), tab_cell("b", "print('again')")]
+    tab.show("n.ipynb", cells)
+    running = asyncio.ensure_future(BrowserBackend(tabs).run_cell("n.ipynb", "a", quiet))
+    await tab.started.wait()
+    tab.close()
+    awake = FakeTab(tabs)
+    awake.runs = tab.runs  # the same page: only its connection is another
+    awake.show("n.ipynb", cells)
+    tab.end()
+    assert (await running).status == "error"
+    assert [request.action for request in (*tab.asked, *awake.asked)] == ["notebook.run", "notebook.join"]
+
+
+async def test_a_page_that_was_loaded_anew_does_not_run_again_and_it_is_said() -> None:
+    tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [tab_cell("a", "sleep")])
+    running = asyncio.ensure_future(BrowserBackend(tabs).run_cell("n.ipynb", "a", quiet))
+    await tab.started.wait()
+    tab.close()
+    anew = FakeTab(tabs)
+    anew.show("n.ipynb", [tab_cell("a", "sleep")])
+    assert (await refused(running)).code == "tab_gone"
+    assert [request.action for request in anew.asked] == ["notebook.join"]
