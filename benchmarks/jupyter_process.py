@@ -21,6 +21,9 @@ from typing import Any, Self
 
 import psutil
 
+from tests.collaboration import LAB_EXTENSIONS, SERVER_EXTENSIONS
+
+_ROOT = Path(__file__).parents[1]
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 15.0
 _POLL_S = 0.02
@@ -147,13 +150,14 @@ class JupyterProcess:
         bin_folder = str(Path(sys.executable).parent)
         return kept | {
             "PATH": bin_folder + os.pathsep + kept.get("PATH", ""),
+            "JUPYTER_PATH": str(self._folder / "share"),
             "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
             "JUPYTER_DATA_DIR": str(self._folder / "data"),
             "JUPYTER_RUNTIME_DIR": str(self._folder / "runtime"),
             "IPYTHONDIR": str(self._folder / "ipython"),
             "ONYX_HOME": str(self.home),
             "ONYX_FORBID_PROVIDERS": "1",
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), kept.get("PYTHONPATH", "")])),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), kept.get("PYTHONPATH", "")])),
         }
 
     def _write_configuration(self) -> None:
@@ -161,10 +165,18 @@ class JupyterProcess:
         config = self._folder / "config"
         settings = config / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
         settings.mkdir(parents=True)
-        extensions = {"onyx_jupyter": self._extension, "notebook": False} | dict.fromkeys(self._extensions, True)
+        others = dict.fromkeys(("notebook", *SERVER_EXTENSIONS), False)
+        extensions = {"onyx_jupyter": self._extension} | others | dict.fromkeys(self._extensions, True)
         config.joinpath("jupyter_server_config.json").write_text(
             json.dumps({"ServerApp": {"jpserver_extensions": extensions}})
         )
+        page = config / "labconfig" / "page_config.json"
+        page.parent.mkdir()
+        page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(LAB_EXTENSIONS, True)}))
+        front_end = self._folder / "share" / "labextensions" / "onyx-jupyter"
+        front_end.parent.mkdir(parents=True)
+        if self._extension:
+            front_end.symlink_to(_ROOT / "onyx_jupyter" / "labextension")
         settings.joinpath("notification.jupyterlab-settings").write_text(
             json.dumps({"fetchNews": "false", "checkForUpdates": False})
         )

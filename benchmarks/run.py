@@ -23,6 +23,7 @@ NAMES = (
     "streaming",
     "stop",
     "tool_turn",
+    "notebook_edits",
     "notebook_outline",
     "notebook_undo",
     "kernel_variables",

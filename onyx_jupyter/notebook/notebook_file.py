@@ -70,8 +70,10 @@ class NotebookFiles:
         return file
 
     def _ids(self, file: NotebookFile) -> list[str]:
-        """Those of the last reading while the file is the same: nbformat makes up new ones each time where two cells
-        have one id, and in formats before 4."""
+        """Those of the last reading as long as the file is the same.
+
+        Where two cells have one id, and in formats before 4, nbformat makes up new ones at each reading.
+        """
         version, ids = self._known_ids.pop(file.path, (None, []))
         if version is None or version != file.version or len(ids) != len(file.cells):
             ids = cell_ids(file.cells)

@@ -74,11 +74,11 @@ class Service:
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
-        self._documents = document_service(server_app, self._tabs, paths, contents)
+        self.documents = document_service(server_app, self._tabs, paths, contents)
         self.onyx = Onyx(
             home,
             root,
-            self._documents,
+            self.documents,
             encode=encode_event,
             templates=installed_templates(),
             packaged_skills=installed_skills(),
@@ -129,7 +129,7 @@ class Service:
         await asyncio.to_thread(self._log.close)
 
     async def _renamed_on_drive(self, old: str, new: str) -> None:
-        await self._documents.renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
+        await self.documents.renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
         await self.onyx.notebook_renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
 
     async def _warm(self) -> None:
