@@ -5,14 +5,17 @@ import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
 import { reviewPlugin } from './plugins/review';
+import { drivePlugin, workspacePlugin } from './plugins/workspace';
 
 export default [
+  drivePlugin,
   connectionPlugin,
   notebookPlugin,
   chatPlugin,
   approvalsPlugin,
   cellActionsPlugin,
   reviewPlugin,
-  cellCardPlugin
+  cellCardPlugin,
+  workspacePlugin
 ];
 export * from './tokens';

@@ -4,7 +4,7 @@ import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components'
 import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
-import { cellOf, firstLine, formatDuration, toolLine } from '../models/tool_words';
+import { cellOf, fileOf, firstLine, formatDuration, toolLine } from '../models/tool_words';
 import type { AttachmentInfo } from '../protocol/wire';
 import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
@@ -101,26 +101,34 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
         </pre>
       )}
       <Images images={images} />
-      <CellLink call={call} />
+      <PlaceLink call={call} />
     </>
   );
 }
 
-/** From a call to the cell that it was about. */
-function CellLink({ call }: { call: ToolCall }): JSX.Element | null {
-  const { trans, showCell } = useUi();
+/** From a call to the cell that it was about, else to the file. */
+function PlaceLink({ call }: { call: ToolCall }): JSX.Element | null {
+  const { trans, showCell, openFile } = useUi();
   const cell = cellOf(call);
-  if (!cell || !showCell) {
-    return null;
+  const file = fileOf(call);
+  if (cell && showCell) {
+    return (
+      <PlaceButton
+        hook="show-cell"
+        label={trans.__('Show the cell')}
+        go={() => showCell(cell.path, cell.cellId)}
+      />
+    );
   }
+  return file && openFile ? (
+    <PlaceButton hook="open-file" label={trans.__('Open %1', file)} go={() => openFile(file)} />
+  ) : null;
+}
+
+function PlaceButton(props: { hook: string; label: string; go: () => void }): JSX.Element {
   return (
-    <button
-      type="button"
-      className="onyx-Link"
-      data-onyx="show-cell"
-      onClick={() => showCell(cell.path, cell.cellId)}
-    >
-      {trans.__('Show the cell')}
+    <button type="button" className="onyx-Link onyx-Tool-file" data-onyx={props.hook} onClick={props.go}>
+      {props.label}
     </button>
   );
 }

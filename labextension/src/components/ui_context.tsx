@@ -11,6 +11,8 @@ export interface Ui {
   copy: (text: string) => void;
   /** Bring a cell into view; absent where this page shows no notebooks. */
   showCell?: (path: string, cellId: string) => void;
+  /** Open a file in JupyterLab by the path that a tool of the session's agent has for it; absent where none can be. */
+  openFile?: (path: string) => void;
 }
 
 const UiContext = createContext<Ui | null>(null);

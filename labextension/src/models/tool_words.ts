@@ -106,6 +106,18 @@ export function cellOf(call: ToolCall): { path: string; cellId: string } | null 
   return path && cellId && call.tool.startsWith('notebook_') ? { path, cellId } : null;
 }
 
+/** The file that a call was about, by the agent's path for it; empty where there is none to open. */
+export function fileOf(call: ToolCall): string {
+  const path = string(call.input.path);
+  if (call.status !== 'ok' || path === '' || path.startsWith('/')) {
+    return '';
+  }
+  if (/^(read|write|edit|notebook_\w+)$/.test(call.tool)) {
+    return path;
+  }
+  return call.tool === 'memory_get' ? `onyx:${path.replace(/^onyx:/, '')}` : '';
+}
+
 /** The first line that says something, headings of an output's parts aside: a failure's reason in one line. */
 export function firstLine(text: string): string {
   return (

@@ -15,6 +15,7 @@ import { asMarkdown } from '../models/export_markdown';
 import { Grants } from '../models/grants';
 import { draggedItems } from '../models/dragged_items';
 import { PageMentions } from '../models/mention_sources';
+import { browserPath } from '../models/onyx_drive';
 import { SessionList } from '../models/session_list';
 import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
@@ -37,6 +38,11 @@ const Command = {
   copyConversation: 'onyx:copy-conversation',
   reload: 'onyx:reload-session'
 };
+
+/** Of other plugins. */
+const OPEN_FILE = 'onyx:open-file';
+const FILES = 'onyx:open-workspace';
+const SKILLS = 'onyx:skills';
 
 export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   id: 'onyx-jupyter:chat',
@@ -77,6 +83,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         view.focusInput();
       }
     };
+    // What the session's agent calls `onyx:` is a folder of the drive.
+    const opened = (path: string) => browserPath(path, model.session.info?.agentId);
     const sidebar = new ChatSidebar(
       {
         chat: model,
@@ -94,8 +102,9 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           rendermime: safeRendermime(rendermime),
           copy: text => Clipboard.copyToSystem(text),
           showCell: notebooks
-            ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path, cellId })
-            : undefined
+            ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path: opened(path) ?? path, cellId })
+            : undefined,
+          openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' })
         },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y)
@@ -105,6 +114,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     );
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
+    [SKILLS, FILES].forEach(command => menu.addItem({ command }));
+    menu.addItem({ type: 'separator' });
     [Command.connectModel, Command.grants, Command.copyConversation, Command.reload].forEach(command =>
       menu.addItem({ command })
     );

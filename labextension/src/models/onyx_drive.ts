@@ -1,0 +1,38 @@
+/** Onyx's own files as a drive of JupyterLab's contents, and how their paths are written. It shows nothing itself. */
+import { URLExt } from '@jupyterlab/coreutils';
+import { Drive } from '@jupyterlab/services';
+import type { ServerConnection } from '@jupyterlab/services';
+
+export const DRIVE_NAME = 'Onyx';
+const CONTENTS = 'onyx/api/contents';
+const FILES = 'onyx/files';
+const AGENTS_OWN = 'onyx:';
+const MAIN_AGENT = 'main';
+
+export class OnyxDrive extends Drive {
+  constructor(serverSettings: ServerConnection.ISettings) {
+    super({ name: DRIVE_NAME, apiEndpoint: CONTENTS, serverSettings });
+  }
+
+  /** As for the server's own files, from the drive's address. */
+  override async getDownloadUrl(localPath: string): Promise<string> {
+    const url = new URL(await super.getDownloadUrl(localPath));
+    const { baseUrl } = this.serverSettings;
+    const own = new URL(URLExt.join(baseUrl, FILES, URLExt.encodeParts(localPath)));
+    own.search = url.search;
+    return own.toString();
+  }
+}
+
+/**
+ * The path by which JupyterLab opens what a tool calls by `path`: `onyx:` in front means the workspace of that agent.
+ * null for what is no path of the file browser.
+ */
+export function browserPath(path: string, agentId: string | null | undefined): string | null {
+  if (path.startsWith(AGENTS_OWN)) {
+    const workspace = !agentId || agentId === MAIN_AGENT ? 'workspace' : `workspace-${agentId}`;
+    const rest = path.slice(AGENTS_OWN.length).replace(/^\/+/, '');
+    return rest === '' ? null : `${DRIVE_NAME}:${workspace}/${rest}`;
+  }
+  return path === '' || path.startsWith('/') ? null : path;
+}
