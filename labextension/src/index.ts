@@ -5,6 +5,7 @@ import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { notebookPlugin } from './plugins/notebook';
 import { reviewPlugin } from './plugins/review';
+import { skillsPlugin } from './plugins/skills';
 import { drivePlugin, workspacePlugin } from './plugins/workspace';
 
 export default [
@@ -16,6 +17,7 @@ export default [
   cellActionsPlugin,
   reviewPlugin,
   cellCardPlugin,
-  workspacePlugin
+  workspacePlugin,
+  skillsPlugin
 ];
 export * from './tokens';

@@ -100,7 +100,8 @@ export class Peer {
 export class Refusal {
   constructor(
     readonly code: number,
-    readonly message: string
+    readonly message: string,
+    readonly data?: unknown
   ) {}
 }
 

@@ -1,0 +1,27 @@
+/** Outputs of cells as a notebook shows them, drawn by JupyterLab's own output area; nothing in them is trusted. */
+import { OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
+import type { IOutput } from '@jupyterlab/nbformat';
+import { Widget } from '@lumino/widgets';
+import { useLayoutEffect, useRef } from 'react';
+
+import { useUi } from './ui_context';
+
+export function NotebookOutputs({
+  outputs
+}: {
+  outputs: ReadonlyArray<Record<string, unknown>>;
+}): JSX.Element {
+  const { rendermime } = useUi();
+  const host = useRef<HTMLDivElement>(null);
+  // Before the host is taken out of the page: a Lumino widget insists on being in it when it goes.
+  useLayoutEffect(() => {
+    const model = new OutputAreaModel({ values: outputs as unknown as IOutput[], trusted: false });
+    const area = new SimplifiedOutputArea({ model, rendermime });
+    Widget.attach(area, host.current!);
+    return () => {
+      area.dispose();
+      model.dispose();
+    };
+  }, [outputs, rendermime]);
+  return <div ref={host} className="onyx-Outputs" data-onyx="skill-outputs" />;
+}

@@ -1,0 +1,93 @@
+/** The skills panel in the main area, and the commands that lead to it. */
+import { ILayoutRestorer } from '@jupyterlab/application';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { SkillDraft } from '../models/skill_draft';
+import { SkillRuns } from '../models/skill_runs';
+import { Skills } from '../models/skills';
+import { INotebookFront, IOnyxConnection } from '../tokens';
+import { onyxIcon } from '../widgets/onyx_icon';
+import { safeRendermime } from '../widgets/safe_rendermime';
+import { SkillsPanel } from '../widgets/skills_panel';
+
+const Command = { open: 'onyx:skills', save: 'onyx:save-as-skill' };
+/** Of the workspace's plugin. */
+const OPEN_FILE = 'onyx:open-file';
+const SHOW_FILES = 'onyx:open-workspace';
+const ID = 'onyx-skills';
+
+export const skillsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:skills',
+  description: 'The Onyx skills in a panel.',
+  autoStart: true,
+  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    { client }: IOnyxConnection,
+    front: INotebookFront,
+    rendermime: IRenderMimeRegistry,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    const skills = new Skills(client);
+    const draft = new SkillDraft(client);
+    const tracker = new WidgetTracker<MainAreaWidget<SkillsPanel>>({ namespace: ID });
+    let runs: SkillRuns | null = null;
+    const create = () => {
+      runs ??= new SkillRuns(client);
+      const content = new SkillsPanel({
+        ...{ skills, runs, draft, front, contents: app.serviceManager.contents },
+        openFolder: () => void app.commands.execute(SHOW_FILES),
+        ui: {
+          trans,
+          rendermime: safeRendermime(rendermime),
+          insertCode: null,
+          copy: text => Clipboard.copyToSystem(text),
+          openFile: path => void app.commands.execute(OPEN_FILE, { path })
+        }
+      });
+      const panel = new MainAreaWidget({ content });
+      panel.id = ID;
+      panel.toolbar.hide();
+      panel.title.label = trans.__('Skills');
+      panel.title.icon = onyxIcon;
+      panel.title.closable = true;
+      return panel;
+    };
+    const open = async () => {
+      const panel = tracker.currentWidget ?? create();
+      if (!panel.isAttached) {
+        app.shell.add(panel, 'main', { type: 'Onyx skills' });
+        await tracker.add(panel);
+      }
+      app.shell.activateById(panel.id);
+    };
+    app.commands.addCommand(Command.open, {
+      label: args => (args['isPalette'] ? trans.__('Skills') : trans.__('Onyx skills')),
+      caption: trans.__('What Onyx knows how to do: look, run, trust'),
+      icon: args => (args['isPalette'] ? undefined : onyxIcon),
+      execute: open
+    });
+    app.commands.addCommand(Command.save, {
+      label: trans.__('Save notebook as skill…'),
+      caption: trans.__('Make a skill of the notebook in front'),
+      isEnabled: () => front.path !== null,
+      execute: async () => {
+        const { path } = front;
+        if (path !== null) {
+          await open();
+          await draft.begin(path);
+        }
+      }
+    });
+    front.changed.connect(() => app.commands.notifyCommandChanged(Command.save));
+    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    void restorer?.restore(tracker, { command: Command.open, name: () => ID });
+  }
+};

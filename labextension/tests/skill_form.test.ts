@@ -1,0 +1,108 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { describe, expect, it } from 'vitest';
+
+import { formOf, initialForm, optionsOf, readForm, widgetOf } from '../src/models/skill_form';
+import type { Filled } from '../src/models/skill_form';
+import type { SkillField } from '../src/protocol/wire';
+
+const trans = nullTranslator.load('');
+const field = (values: Partial<SkillField>): SkillField => ({
+  name: 'x',
+  type: 'string',
+  required: false,
+  ...values
+});
+const read = (one: SkillField, filled: Filled) => {
+  const { values, errors } = readForm([one], { x: filled }, trans);
+  return errors.x ?? ('x' in values ? { value: values.x } : 'left out');
+};
+
+describe('a form made from a parameters cell', () => {
+  it('shows each default as one would write it', () => {
+    const fields = [
+      field({ name: 'path', type: 'path', required: true }),
+      field({ name: 'rows', type: 'integer', hasDefault: true, default: 2000000 }),
+      field({ name: 'exact', type: 'boolean', hasDefault: true, default: true }),
+      field({ name: 'task', type: 'choice', choices: ['auto', 'full'], hasDefault: true, default: 'auto' }),
+      field({ name: 'key', type: 'array', itemType: 'string', hasDefault: true, default: ['a', 'b'] }),
+      field({ name: 'odd', type: 'array', itemType: 'string', hasDefault: true, default: ['a, b'] }),
+      field({ name: 'map', type: 'object', hasDefault: true, default: { a: 1 } }),
+      field({ name: 'limit', type: 'number', nullable: true, hasDefault: true, default: null })
+    ];
+    expect(initialForm(fields)).toEqual({
+      ...{ path: '', rows: '2000000', exact: true, task: '"auto"', key: 'a, b', odd: '["a, b"]' },
+      ...{ map: '{"a":1}', limit: '' }
+    });
+    expect(fields.map(widgetOf)).toEqual([
+      ...['path', 'number', 'checkbox', 'select', 'json', 'json', 'json', 'number']
+    ]);
+    expect(readForm(fields, { ...initialForm(fields), path: 'a.csv' }, trans)).toEqual({
+      values: { path: 'a.csv' },
+      errors: {}
+    });
+  });
+
+  it('takes numbers as Python writes them, and says what is none', () => {
+    expect(read(field({ type: 'integer' }), '1_000')).toEqual({ value: 1000 });
+    expect(read(field({ type: 'integer' }), '1.5')).toBe('Give a whole number.');
+    expect(read(field({ type: 'integer' }), '12a')).toBe('Give a number.');
+    expect(read(field({ type: 'number' }), '1e-9')).toEqual({ value: 1e-9 });
+    expect(read(field({ type: 'number' }), 'Infinity')).toBe('Give a number.');
+    expect(read(field({ type: 'number', nullable: true, hasDefault: true, default: 1 }), '')).toEqual({
+      value: null
+    });
+    expect(read(field({ type: 'number', hasDefault: true, default: 1 }), '')).toBe('Give a value.');
+  });
+
+  it('asks for what is needed, and leaves to the cell what only the cell can give', () => {
+    expect(read(field({ type: 'path', required: true }), ' ')).toBe('This is needed.');
+    expect(read(field({ type: 'string', required: true }), '')).toBe('This is needed.');
+    expect(read(field({ type: 'string', defaultText: 'os.getcwd()' }), '')).toBe('left out');
+    expect(read(field({ type: 'string', hasDefault: true, default: 'a' }), '')).toEqual({ value: '' });
+    expect(read(field({ type: 'string', hasDefault: true, default: 'a' }), ' b ')).toEqual({ value: ' b ' });
+  });
+
+  it('reads lists with and without JSON, and objects', () => {
+    const list = field({ type: 'array', itemType: 'string', hasDefault: true, default: [] });
+    expect(read(list, 'a, b ,')).toEqual({ value: ['a', 'b'] });
+    expect(read(list, '["a, b"]')).toEqual({ value: ['a, b'] });
+    expect(read(list, '["a"')).toMatch(/^This is no JSON/);
+    expect(read(field({ type: 'array', itemType: 'integer' }), '1, 2')).toEqual({ value: [1, 2] });
+    expect(read(field({ type: 'array', itemType: 'integer' }), '1, x')).toBe('Give a number.');
+    expect(read(field({ type: 'object' }), '{"a": [1]}')).toEqual({ value: { a: [1] } });
+    expect(read(field({ type: 'object' }), '[1]')).toBe('Give an object, such as {"a": 1}.');
+    expect(read(field({ type: 'any' }), 'word')).toEqual({ value: 'word' });
+    expect(read(field({ type: 'any' }), '{"a":')).toMatch(/^This is no JSON/);
+  });
+
+  it('offers the choices, and none where there may be none', () => {
+    const choice = field({
+      type: 'choice',
+      choices: ['a', 2],
+      nullable: true,
+      hasDefault: true,
+      default: 'a'
+    });
+    expect(optionsOf(choice)).toEqual(['"a"', '2', 'null']);
+    expect(read(choice, '2')).toEqual({ value: 2 });
+    expect(read(choice, 'null')).toEqual({ value: null });
+    expect(optionsOf(field({ type: 'boolean', required: true }))).toEqual(['', 'true', 'false']);
+    expect(read(field({ type: 'boolean', required: true }), '')).toBe('This is needed.');
+    expect(read(field({ type: 'boolean', required: true }), 'false')).toEqual({ value: false });
+    expect(read(field({ type: 'boolean', hasDefault: true, default: true }), false)).toEqual({
+      value: false
+    });
+  });
+
+  it('can be filled as a former run was', () => {
+    const fields = [
+      field({ name: 'path', type: 'path', required: true }),
+      field({ name: 'key', type: 'array', itemType: 'string', hasDefault: true, default: [] })
+    ];
+    expect(formOf(fields, { path: 'b.csv' })).toEqual({ path: 'b.csv', key: '' });
+    expect(readForm(fields, formOf(fields, { path: 'b.csv', key: ['id'] }), trans).values).toEqual({
+      path: 'b.csv',
+      key: ['id']
+    });
+  });
+});

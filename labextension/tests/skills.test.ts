@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { SkillDraft } from '../src/models/skill_draft';
+import { SkillRuns } from '../src/models/skill_runs';
+import { Skills } from '../src/models/skills';
+import type { SkillInfo, SkillRunInfo } from '../src/protocol/wire';
+import { Peer, Refusal, settle } from './peer';
+
+const skill = (name: string, values: Partial<SkillInfo> = {}): SkillInfo => ({
+  ...{
+    id: `home:${name}`,
+    name,
+    kind: 'notebook',
+    description: name,
+    source: 'home',
+    location: `/${name}.ipynb`
+  },
+  ...{
+    state: 'ready',
+    trusted: true,
+    changed: false,
+    hash: `${name}-1`,
+    requires: { bins: [], env: [], python: [] }
+  },
+  ...values
+});
+const run = (runId: string, values: Partial<SkillRunInfo> = {}): SkillRunInfo => ({
+  ...{
+    runId,
+    skill: 'count',
+    status: 'ok',
+    parameters: {},
+    startedAt: '2026-11-22T06:00:00Z',
+    by: 'user:ada'
+  },
+  ...{ copyLocation: `/runs/${runId}.ipynb`, hash: 'count-1' },
+  ...values
+});
+let peer: Peer;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = {
+    'skills.list': { skills: [skill('count'), skill('plot')], leftOut: 0 },
+    'skills.get': ({ id }: { id: string }) => ({ skill: skill(id.slice(5)), text: 'x', instructions: '' })
+  };
+  peer.connect();
+});
+afterEach(() => {
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('the skills', () => {
+  it('are read when they are looked at, and again when they change, and no more when nobody looks', async () => {
+    const skills = new Skills(peer.client);
+    peer.emit('skills.updated', {});
+    await settle();
+    expect(skills.skills).toBeNull();
+    await skills.open();
+    expect(skills.skills?.map(one => one.name)).toEqual(['count', 'plot']);
+    peer.results['skills.list'] = { skills: [skill('plot')], leftOut: 2 };
+    peer.emit('skills.updated', {});
+    await settle();
+    expect([skills.skills?.length, skills.leftOut]).toEqual([1, 2]);
+    skills.close();
+    peer.emit('skills.updated', {});
+    await settle();
+    expect(peer.askedFor('skills.list')).toHaveLength(2);
+  });
+
+  it('show the detail of the one that was chosen last, however late an answer comes', async () => {
+    const skills = new Skills(peer.client);
+    await skills.open();
+    skills.select('home:count');
+    skills.select('home:plot');
+    await settle();
+    expect(skills.detail?.skill.name).toBe('plot');
+    skills.select(null);
+    expect([skills.selected, skills.detail]).toEqual([null, null]);
+  });
+
+  it('are trusted in the version that was shown, and say so when it is another by now', async () => {
+    const skills = new Skills(peer.client);
+    await skills.open();
+    skills.select('home:count');
+    await settle();
+    peer.results['skills.trust'] = { skill: skill('count') };
+    await skills.trust();
+    expect(peer.askedFor('skills.trust')).toEqual([{ name: 'count', id: 'home:count', hash: 'count-1' }]);
+    peer.results['skills.trust'] = new Refusal(-32602, 'The skill has changed meanwhile.');
+    await skills.trust();
+    expect(skills.detailProblem).toBe('The skill has changed meanwhile.');
+  });
+
+  it('keep the list and say why when it cannot be read', async () => {
+    const skills = new Skills(peer.client);
+    await skills.open();
+    peer.results['skills.list'] = new Refusal(-32000, 'The disk is gone.');
+    await skills.load();
+    expect([skills.skills?.length, skills.problem]).toEqual([2, 'The disk is gone.']);
+  });
+});
+
+describe('a run', () => {
+  it('is followed from its start over each cell to its result', async () => {
+    const runs = new SkillRuns(peer.client);
+    peer.results['skills.runs'] = { runs: [] };
+    runs.show('count');
+    await settle();
+    peer.results['skills.run'] = () => {
+      peer.results['skills.runs'] = { runs: [run('r1', { status: 'running' })] };
+      return { runId: 'r1' };
+    };
+    await runs.start({ rows: 3 }, 'work/a.ipynb');
+    expect(peer.askedFor('skills.run')).toEqual([
+      { name: 'count', parameters: { rows: 3 }, path: 'work/a.ipynb' }
+    ]);
+    peer.emit('skills.run_progress', {
+      runId: 'r1',
+      skill: 'count',
+      index: 2,
+      total: 5,
+      cell: 'Load',
+      line: '50 %'
+    });
+    expect(runs.current?.progress).toEqual({ index: 2, total: 5, cell: 'Load', line: '50 %' });
+    expect(runs.result).toBeNull();
+    expect(peer.askedFor('skills.result')).toHaveLength(0);
+    peer.results['skills.result'] = { run: run('r1'), outputs: [{ output_type: 'stream' }], text: 'x' };
+    peer.emit('skills.run_finished', run('r1'));
+    await settle();
+    expect(runs.current?.status).toBe('ok');
+    expect(runs.result?.outputs).toHaveLength(1);
+  });
+
+  it('of another skill, or of an agent, does not take the place of the one in view', async () => {
+    const runs = new SkillRuns(peer.client);
+    peer.results['skills.runs'] = { runs: [run('r1')] };
+    peer.results['skills.result'] = { run: run('r1'), outputs: [], text: '' };
+    runs.show('count');
+    await settle();
+    peer.emit('skills.run_started', run('other', { skill: 'plot', status: 'running' }));
+    peer.emit('skills.run_started', run('r2', { status: 'running', by: 'agent:main' }));
+    expect(runs.runs.map(one => one.runId)).toEqual(['r2', 'r1']);
+    expect(runs.current?.runId).toBe('r1');
+  });
+
+  it('that cannot start says why, and can be tried again', async () => {
+    const runs = new SkillRuns(peer.client);
+    peer.results['skills.runs'] = { runs: [] };
+    runs.show('count');
+    await settle();
+    peer.results['skills.run'] = new Refusal(-32000, '8 skills are running.');
+    await runs.start({}, null);
+    expect([runs.problem, runs.isStarting]).toEqual(['8 skills are running.', false]);
+  });
+});
+
+describe('saving a notebook as a skill', () => {
+  const PROPOSED = {
+    name: 'count',
+    description: 'Counts.',
+    parameters: 'rows = 3',
+    fields: [],
+    problem: null
+  };
+
+  it('begins with what is proposed and saves what a person made of it', async () => {
+    const draft = new SkillDraft(peer.client);
+    peer.results['skills.propose'] = PROPOSED;
+    peer.results['skills.save'] = { skill: skill('count-rows') };
+    await draft.begin('work/count.ipynb');
+    expect(draft.draft).toMatchObject({ name: 'count', parameters: 'rows = 3', place: 'workspace' });
+    draft.change({ name: 'count-rows', place: 'home' });
+    expect((await draft.save())?.name).toBe('count-rows');
+    expect(peer.askedFor('skills.save')).toEqual([
+      {
+        ...{ path: 'work/count.ipynb', name: 'count-rows', description: 'Counts.', parameters: 'rows = 3' },
+        ...{ place: 'home', overwrite: false }
+      }
+    ]);
+    expect(draft.path).toBeNull();
+  });
+
+  it('puts an error where it belongs, keeps what was typed, and lets go of it with the next change', async () => {
+    const draft = new SkillDraft(peer.client);
+    peer.results['skills.propose'] = PROPOSED;
+    peer.results['skills.save'] = new Refusal(
+      -32602,
+      '`parameters`: The parameters cell does not parse: line 1.',
+      {
+        field: 'parameters'
+      }
+    );
+    await draft.begin('count.ipynb');
+    draft.change({ parameters: 'rows = ' });
+    expect(await draft.save()).toBeNull();
+    expect(draft.errors).toEqual({ parameters: 'The parameters cell does not parse: line 1.' });
+    expect(draft.draft?.parameters).toBe('rows = ');
+    draft.change({ parameters: 'rows = 3' });
+    expect(draft.errors).toEqual({});
+  });
+
+  it('says what keeps a notebook from being read', async () => {
+    const draft = new SkillDraft(peer.client);
+    peer.results['skills.propose'] = new Refusal(-32000, 'There is no such notebook.');
+    await draft.begin('gone.ipynb');
+    expect([draft.draft, draft.errors['']]).toEqual([null, 'There is no such notebook.']);
+  });
+});
