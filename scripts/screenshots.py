@@ -22,6 +22,7 @@ from onyx_jupyter.testing.script import Call, Reply, Say, Tokens
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
 from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
+from tests.e2e.review import Review
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import inserted_cell_id
 
@@ -73,6 +74,8 @@ def answer(request: Received) -> Reply:
     begin = max(index for index, message in enumerate(messages) if message["role"] == "user")
     step = sum(message["role"] == "assistant" for message in messages[begin:])
     insertion = {"path": NOTEBOOK, "cellType": "code", "source": PLOT, "afterCellId": "next"}
+    if SECOND_QUESTION in request.last_user_text and step > 0:
+        return [Say("The customers stand above the bars, and the axis says so."), Tokens(3_905, 41)]
     if SECOND_QUESTION in request.last_user_text:
         cell = inserted_cell_id(request)
         edit = {"path": NOTEBOOK, "cellId": cell, "source": EDIT}
@@ -183,6 +186,24 @@ def narrow(studio: Studio) -> Page:
     return sidebar.page
 
 
+def review(studio: Studio) -> Page:
+    """An edit with its diff, to keep or to revert; the cell itself was kept before."""
+    sidebar, notebook = studio.window("review")
+    studio.ask(sidebar)
+    studio.finish(sidebar, notebook)
+    marks = Review(sidebar.page)
+    marks.on(marks.of("added"), "keep").click()
+    sidebar.ask(SECOND_QUESTION)
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    marks.on(marks.of("edited"), "diff-toggle").click()
+    expect(marks.on(marks.of("edited"), "diff").locator(".cm-deletedChunk")).to_be_visible()
+    expect(marks.below("undo")).to_be_visible()
+    sidebar.page.set_viewport_size({"width": SIZE_PX["width"], "height": 660})
+    scroll_to(notebook, "Your turn")
+    return sidebar.page
+
+
 def context(studio: Studio) -> Page:
     """The menu of `@`, and an error with what one can do about it."""
     sidebar, notebook = studio.window("context")
@@ -207,6 +228,7 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "done": done,
     "dark": dark,
     "narrow": narrow,
+    "review": review,
     "context": context,
 }
 

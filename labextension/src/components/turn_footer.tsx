@@ -28,8 +28,8 @@ export const TurnFooter = memo(function TurnFooter(props: TurnFooterProps): JSX.
   const changed = turn.notebooks.find(notebook => notebook.cells > 0);
   const told = outcome ? [...notebookWords(outcome, trans), ...leftWords(outcome, trans)] : [];
   return (
-    <footer className="onyx-Turn" data-onyx="turn-changes" data-undone={turn.undone}>
-      <span className="onyx-Turn-words">
+    <footer className="onyx-TurnChanges" data-onyx="turn-changes" data-undone={turn.undone}>
+      <span className="onyx-TurnChanges-words">
         {turn.undone ? trans.__('Undone') : turnWords(turn, trans)}
         {!turn.undone && !canUndo && <> · {trans.__('reverted')}</>}
       </span>
@@ -69,7 +69,7 @@ export const TurnFooter = memo(function TurnFooter(props: TurnFooterProps): JSX.
         </button>
       )}
       {(told.length > 0 || problem) && (
-        <div className="onyx-Turn-told" role="status" data-onyx="turn-told">
+        <div className="onyx-TurnChanges-told" role="status" data-onyx="turn-told">
           {problem ?? told.join(' ')}
         </div>
       )}
