@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
-import secrets
-import sys
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,23 +16,16 @@ import psutil
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, OnyxError, ToolError
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.runtime.skill_worker import Ending, SkillWorker, Task
 from onyx_jupyter.skills.injection import path_lines, path_values
 from onyx_jupyter.skills.needs import DEFAULT_KERNEL
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
 from onyx_jupyter.skills.run_result import result_outputs
 from onyx_jupyter.skills.running import CellProgress, RunOutcome, RunRequest
-from onyx_jupyter.tools.processes.environment import command_environment
-from onyx_jupyter.tools.processes.guardian import Guardian
-from onyx_jupyter.tools.processes.process_tree import end_process_tree
 
 log = logging.getLogger(__name__)
 MAX_RUNNING = 8
-GRACE_S = 0.5
-AFTER_TIMEOUT_S = 30.0
-LINE_BYTES = 4_000_000
-STDERR_CHARS = 2000
-_PROCESS = "onyx_jupyter.runtime.skill_process"
 
 Announce = Callable[[str, dict[str, object]], None]
 
@@ -80,7 +69,7 @@ class SkillRuns:
         self._on_end = on_end
         self._opened_as = opened_as
         self._live: dict[str, LiveRun] = {}
-        self._guardian = Guardian()
+        self._worker = SkillWorker()
         self._owner = Owner(pid=os.getpid(), started=psutil.Process().create_time())
 
     async def start(self, request: RunRequest) -> LiveRun:
@@ -184,17 +173,20 @@ class SkillRuns:
             if run.task is not None:
                 run.task.cancel()
                 await asyncio.wait([run.task])
-        await self._guardian.close()
+        await self._worker.close()
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _see_through(self, run: LiveRun) -> RunOutcome:
-        status, error = "interrupted", None
-        said: Mapping[str, Any] = {}
+        ending = Ending("interrupted")
         try:
-            status, error, said = await self._work(run)
+            task = Task(self._job(run), run.request.skill.requires.env, run.stopping)
+            ending = await self._worker.work(task, lambda progress: self._tell(run, progress))
+        except ToolError as error:
+            ending = Ending("failed", str(error))
+            raise
         finally:
-            writing = asyncio.ensure_future(self._finish(run, status, error, said))
+            writing = asyncio.ensure_future(self._finish(run, ending))
             try:
                 await asyncio.shield(writing)
             except asyncio.CancelledError:
@@ -202,7 +194,8 @@ class SkillRuns:
                 raise
         return await asyncio.to_thread(self._outcome, run.record)
 
-    async def _finish(self, run: LiveRun, status: str, error: str | None, said: Mapping[str, Any]) -> None:
+    async def _finish(self, run: LiveRun, ending: Ending) -> None:
+        status, error, said = ending.status, ending.error, ending.said
         facts = {name: said[name] for name in ("inputHash", "versions") if name in said}
         ended = {"status": status, "finishedAt": said.get("finishedAt") or timestamp(self._clock.now()), **facts}
         ended |= {"error": self._redact(error)} if error else {}
@@ -217,87 +210,12 @@ class SkillRuns:
             self._announce("skills.run_finished", self.info(run.record))
             await self._on_end(run.record)
 
-    async def _work(self, run: LiveRun) -> tuple[str, str | None, Mapping[str, Any]]:
-        """Status, error, and the last words of the process. Whatever happens, nothing of it is left running."""
-        marker = secrets.token_hex(16)
-        await self._guardian.watch(marker)
-        process: asyncio.subprocess.Process | None = None
-        try:
-            process = await self._spawn(run, marker)
-            await self._guardian.watch(marker, process.pid)
-            return await self._converse(run, process)
-        finally:
-            ending = asyncio.ensure_future(self._end(process, marker))
-            try:
-                await asyncio.shield(ending)
-            except asyncio.CancelledError:
-                await asyncio.wait([ending])
-                raise
-
-    async def _spawn(self, run: LiveRun, marker: str) -> asyncio.subprocess.Process:
-        pipe = asyncio.subprocess.PIPE
-        needed = run.request.skill.requires.env
-        try:
-            return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", _PROCESS),
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-                limit=LINE_BYTES,
-                env=command_environment(marker, needed),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise ToolError(f"No process could be started for the skill: {error.strerror or error}.") from error
-
-    async def _converse(
-        self, run: LiveRun, process: asyncio.subprocess.Process
-    ) -> tuple[str, str | None, Mapping[str, Any]]:
-        """Sends the job, follows its lines, and asks it to stop where somebody wishes that."""
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        complaints: deque[str] = deque(maxlen=40)
-        reading = asyncio.create_task(_drain(process.stderr, complaints))
-        following = asyncio.create_task(self._follow(run, process.stdout))
-        stopping = asyncio.create_task(run.stopping.wait())
-        try:
-            job = await asyncio.to_thread(json.dumps, self._job(run))
-            process.stdin.write(job.encode() + b"\n")
-            with contextlib.suppress(ConnectionError):
-                await process.stdin.drain()
-            patience_s = self._timeout_s() + AFTER_TIMEOUT_S
-            await asyncio.wait([following, stopping], timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-            if stopping.done() and not following.done():
-                with contextlib.suppress(ConnectionError, RuntimeError):
-                    process.stdin.write(b"stop\n")
-                await asyncio.wait([following], timeout=GRACE_S)
-                last = following.result() if following.done() else None
-                return "stopped", None, last or {}
-            last = following.result() if following.done() else None
-        finally:
-            for task in (reading, following, stopping):
-                task.cancel()
-        if last is not None:
-            return str(last["status"]), last.get("error"), last
-        why = "\n".join(complaints)[-STDERR_CHARS:]
-        log.error("The process of run %s ended without a word: %s", run.record.run_id, why)
-        return "failed", "The process that runs the skill ended by itself; out of memory, perhaps.", {}
-
-    async def _follow(self, run: LiveRun, lines: asyncio.StreamReader) -> Mapping[str, Any] | None:
-        """Until it says how it ended; None where it ended without."""
-        while line := await lines.readline():
-            said = json.loads(line)
-            if "finished" in said:
-                ended: Mapping[str, Any] = said["finished"]
-                return ended
-            progress = CellProgress(said["index"], said["total"], said["cell"], said["line"])
-            run.progress = replace(progress, cell=self._redact(progress.cell), line=self._redact(progress.line))
-            about = {"runId": run.record.run_id, "skill": run.record.skill}
-            self._announce("skills.run_progress", {**about, **camel_data(run.progress)})
-            for watcher in run.watchers:
-                watcher(run.progress)
-        return None
+    def _tell(self, run: LiveRun, progress: CellProgress) -> None:
+        run.progress = replace(progress, cell=self._redact(progress.cell), line=self._redact(progress.line))
+        about = {"runId": run.record.run_id, "skill": run.record.skill}
+        self._announce("skills.run_progress", {**about, **camel_data(run.progress)})
+        for watcher in run.watchers:
+            watcher(run.progress)
 
     def _job(self, run: LiveRun) -> dict[str, Any]:
         request, skill = run.request, run.request.skill
@@ -315,13 +233,6 @@ class SkillRuns:
             "run": run.record.plain(),
             "timeoutS": self._timeout_s(),
         }
-
-    async def _end(self, process: asyncio.subprocess.Process | None, marker: str) -> None:
-        await asyncio.to_thread(end_process_tree, process.pid if process is not None else None, marker)
-        if process is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), GRACE_S)
-        self._guardian.release(marker)
 
     def _outcome(self, record: RunRecord) -> RunOutcome:
         try:
@@ -364,18 +275,6 @@ def _distribution(requirement: str) -> str:
         return Requirement(requirement).name
     except InvalidRequirement:
         return requirement
-
-
-async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
-    """Reads what is complained of, so that nobody waits for it to be read; the last lines are kept."""
-    while True:
-        try:
-            line = await stream.readline()
-        except ValueError:  # a line without end
-            continue
-        if not line:
-            return
-        kept.append(line.decode("utf-8", "replace").rstrip())
 
 
 def _logged(task: asyncio.Task[Any]) -> None:
