@@ -4,6 +4,7 @@ import json
 import stat
 
 import nbformat
+import psutil
 import pytest
 
 from tests.server.client import MethodFailed
@@ -243,17 +244,16 @@ async def test_stop_ends_the_kernel_and_all_that_it_started(connect, skills_fold
 
 async def test_a_run_that_takes_too_long_is_stopped(connect, skills_folder, onyx_home):
     config = json.loads((onyx_home / "onyx.json").read_text())
-    (onyx_home / "onyx.json").write_text(json.dumps({**config, "skills": {"timeoutMs": 4000}}))
+    (onyx_home / "onyx.json").write_text(json.dumps({**config, "skills": {"timeoutMs": 1500}}))
     write_notebook(skills_folder / "wait.ipynb", cell(WAITS))
     client = await connect()
     await trusted(client, "wait")
-    run_id = (await client.ask("skills.run", name="wait"))["runId"]
-    pids = await under_way(client, run_id)
-    assert all(map(lives, pids))
-    end = await client.event("skills.run_finished", runId=run_id)
+    end, _ = await ran(client, "wait")
     assert end["status"] == "timeout"
-    assert "4 s" in end["error"]
-    assert not any(map(lives, pids))
+    assert "1.5 s" in end["error"]
+    left = [process for process in psutil.Process().children(recursive=True) if lives(process.pid)]
+    commands = [" ".join(process.cmdline()) for process in left]
+    assert not [command for command in commands if "skill_process" in command or "sleep 600" in command]
 
 
 async def test_more_output_than_can_be_kept_is_left_out_and_said(connect, skills_folder):
