@@ -222,10 +222,28 @@ def context(studio: Studio) -> Page:
     return page
 
 
+def cell(studio: Studio) -> Page:
+    sidebar, notebook = studio.window("cell")
+    keys = sidebar.page.keyboard
+    notebook.cells.last.click()
+    keys.press("Escape")
+    keys.press("b")
+    keys.press("Enter")
+    for source in ("%load_ext onyx_jupyter", f"%%onyx --model {MODEL}\n{QUESTION}"):
+        keys.insert_text(source)
+        keys.press("Shift+Enter")
+    approval = notebook.panel.locator("[data-onyx=approval]")
+    expect(approval).to_contain_text("by_contract")
+    approval.evaluate("card => card.scrollIntoView({block: 'end'})")
+    sidebar.page.mouse.move(SIZE_PX["width"] / 2, SIZE_PX["height"] - 2)
+    return sidebar.page
+
+
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
     "approval": approval,
     "done": done,
+    "cell": cell,
     "dark": dark,
     "narrow": narrow,
     "review": review,

@@ -33,7 +33,7 @@ HELP = """\
 | `--code` | inserts the answer's code as the next cell |
 | `--agent id` | another agent |
 | `--session key` | another session for this question; `new` begins one that stays |
-| `--model provider/model` | another model for this question |
+| `--model provider/model` | another model, from this question on |
 | `--mode ask` | `ask` (reads only), `agent` (asks before each change) or `auto` |
 | `--` | ends the options: what follows is a question, whatever its first word |
 
@@ -68,11 +68,15 @@ def memory(connection: ServerConnection, query: str, agent: str | None) -> str:
 
 def passage_markdown(passage: Mapping[str, Any]) -> str:
     """`MEMORY.md:3–4 · Work`, and the words below it."""
-    lines = passage["startLine"], passage["endLine"]
-    place = f"{passage['path']}:{lines[0]}" + (f"–{lines[1]}" if lines[1] > lines[0] else "")
     heading = f" · {escaped(passage['heading'])}" if passage["heading"] else ""
     quoted = "\n".join(f"> {escaped(line)}  " for line in str(passage["snippet"]).splitlines())
-    return f"{code(place)}{heading}\n\n{quoted}"
+    return f"{code(place(passage))}{heading}\n\n{quoted}"
+
+
+def place(passage: Mapping[str, Any]) -> str:
+    """`MEMORY.md:3–4`."""
+    first, last = passage["startLine"], passage["endLine"]
+    return f"{passage['path']}:{first}" + (f"–{last}" if last > first else "")
 
 
 def ago(moment: str, now: datetime | None = None) -> str:

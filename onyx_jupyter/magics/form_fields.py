@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.magics.arguments import literal
-from onyx_jupyter.magics.widget_library import widgets
+from onyx_jupyter.magics.widget_library import note, widgets
 
 _TEXTS = ("string", "path")
 _LEFT_OUT = object()
@@ -20,11 +20,18 @@ class FieldProblem(Exception):
 
 @dataclass(frozen=True)
 class FormField:
-    """`widget` is what one sees; `read` gives the value, or nothing where the skill's own default holds."""
+    """`widget` is what one fills in, `words` what the skill says of it; the value may be the skill's own default."""
 
     name: str
     widget: Any
+    words: str
     _read: Callable[[], Any]
+
+    @property
+    def row(self) -> Any:
+        """The widget with its words beside it."""
+        library = widgets()
+        return library.HBox([self.widget, library.HTML(note(self.words))])
 
     def value(self) -> dict[str, Any]:
         """`{name: value}`, or `{}`. Raises: FieldProblem."""
@@ -35,25 +42,25 @@ class FormField:
 def form_field(field: Mapping[str, Any]) -> FormField:
     """The widget that fits the field's type: a tick, a list of choices, or a line of text."""
     library = widgets()
-    name, kind = field["name"], field["type"]
+    name, kind, words = field["name"], field["type"], field["description"]
     look = {
         "description": name,
-        "tooltip": field["description"] or name,
-        "style": {"description_width": "initial"},
-        "layout": library.Layout(width="auto", max_width="480px"),
+        "tooltip": words or name,
+        "style": {"description_width": "110px"},
+        "layout": library.Layout(width="420px"),
     }
     plain = not field["nullable"] and field["hasDefault"]
     if kind == "boolean" and plain and isinstance(field["default"], bool):
-        tick = library.Checkbox(value=field["default"], indent=False, **look)
-        return FormField(name, tick, lambda: tick.value)
+        tick = library.Checkbox(value=field["default"], **look)
+        return FormField(name, tick, words, lambda: tick.value)
     if kind == "choice" and field["choices"] and not field["nullable"]:
         first = field["default"] if field["default"] in field["choices"] else field["choices"][0]
         menu = library.Dropdown(options=field["choices"], value=first, **look)
-        return FormField(name, menu, lambda: menu.value)
+        return FormField(name, menu, words, lambda: menu.value)
     begins = _as_text(field)
     hint = "required" if field["required"] else ""
     line = library.Text(value=begins, placeholder=hint, continuous_update=False, **look)
-    return FormField(name, line, lambda: _from_text(line.value, begins, field))
+    return FormField(name, line, words, lambda: _from_text(line.value, begins, field))
 
 
 def _as_text(field: Mapping[str, Any]) -> str:

@@ -15,17 +15,13 @@ class KernelSessions:
     def __init__(self) -> None:
         self._keys: dict[tuple[str, str | None], str] = {}
 
-    def key(
-        self, connection: ServerConnection, *, wanted: str | None, agent: str | None, model: str | None, title: str
-    ) -> str:
+    def key(self, connection: ServerConnection, *, wanted: str | None, agent: str | None, title: str) -> str:
         """Raises: Refused (no such agent), ConnectionGone."""
         if wanted not in (None, NEW):
             return str(wanted)
         place = (connection.server.url, agent)
         if wanted == NEW or place not in self._keys:
-            asked: dict[str, Any] = {
-                name: value for name, value in (("agentId", agent), ("model", model)) if value is not None
-            }
+            asked: dict[str, Any] = {} if agent is None else {"agentId": agent}
             self._keys[place] = connection.request("sessions.create", title=title[:200], **asked)["sessionKey"]
         return self._keys[place]
 

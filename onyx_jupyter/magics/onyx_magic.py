@@ -6,6 +6,7 @@ import builtins
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,7 @@ class OnyxMagics(Magics):
         return Turn(connection, question, view, Person(builtins.input)).run()
 
     def _session(self, connection: ServerConnection, facts: KernelFacts, options: Options) -> str:
-        return self._sessions.key(
-            connection, wanted=options.session, agent=options.agent, model=options.model, title=facts.title
-        )
+        return self._sessions.key(connection, wanted=options.session, agent=options.agent, title=facts.title)
 
     def _read(
         self, connection: ServerConnection, facts: KernelFacts, options: Options, shape: Shape, answer: str
@@ -98,7 +97,7 @@ class OnyxMagics(Magics):
         try:
             return shape.read(answer)
         except ShapeError as error:
-            again = options if options.session != NEW else Options(agent=options.agent, model=options.model)
+            again = replace(options, session=None if options.session == NEW else options.session)
             repaired = self._turn(connection, facts, again, shape.repair(error)).answer
         try:
             return shape.read(repaired)

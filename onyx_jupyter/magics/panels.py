@@ -8,7 +8,7 @@ from typing import Any
 from IPython import get_ipython
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.commands import ago
+from onyx_jupyter.magics.commands import ago, place
 from onyx_jupyter.magics.connection import ServerConnection
 from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
 from onyx_jupyter.magics.onyx_magic import connected
@@ -68,7 +68,7 @@ def _passages(facts: KernelFacts, query: str, agent: str | None) -> str:
     if not results:
         return note("Nothing in memory has any of these words.")
     return "".join(
-        f"<p><code>{html.escape(one['path'])}:{one['startLine']}–{one['endLine']}</code> "
+        f"<p><code>{html.escape(place(one))}</code> "
         f"{note(one['heading'])}<br>{html.escape(one['snippet']).replace(chr(10), '<br>')}</p>"
         for one in results
     )

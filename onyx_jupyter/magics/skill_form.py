@@ -49,7 +49,7 @@ class SkillForm:
         self._source = library.HTML(_source(shown))
         title = f"<b>{html.escape(name)}</b> {note(self._skill['description'])}"
         bar = library.HBox([self.run_button, self.stop_button, self.progress])
-        fields = [field.widget for field in self.fields.values()]
+        fields = [field.row for field in self.fields.values()]
         self.widget = library.VBox(
             [library.HTML(title), self._source, self.trust_button, *fields, bar, self.status, self.output]
         )
@@ -102,7 +102,8 @@ class SkillForm:
 
     def _show_result(self, result: SkillResult) -> None:
         address = f"{urlsplit(self._server.url).path}lab/tree/{quote(result.copy)}"
-        link = f'<a href="{html.escape(address)}" target="_blank">{html.escape(result.copy)}</a>'
+        look = 'target="_blank" style="text-decoration: underline"'
+        link = f'<a href="{html.escape(address)}" {look}>{html.escape(result.copy)}</a>'
         copy = link if result.run.get("copyPath") else html.escape(result.copy)
         self.status.value = f"{note(ended(result), is_problem=not result.is_ok)} · {copy}"
         self.output.outputs = tuple(result.outputs)

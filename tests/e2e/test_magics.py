@@ -1,6 +1,7 @@
 """`%onyx` in a notebook: the card is answered in the cell that asked, folds, and is still there after a reload."""
 
 import json
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
@@ -8,8 +9,10 @@ from playwright.sync_api import Locator, Page, expect
 from onyx_jupyter.testing.script import Call
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
-from tests.e2e.sidebar import Notebook, Sidebar
+from tests.e2e.sidebar import APPEAR_MS, Notebook, Sidebar
 from tests.e2e.stage import Stage, tool_results
+from tests.skills.notebooks import cell as code_cell
+from tests.skills.notebooks import write_notebook
 
 OpenLab = Callable[..., tuple[Sidebar, Notebook]]
 LOAD = "%load_ext onyx_jupyter"
@@ -20,9 +23,10 @@ def card(notebook: Notebook, index: int = 1) -> Locator:
     return notebook.cells.nth(index).locator("[data-onyx=cell-turn]")
 
 
-def run_all(notebook: Notebook) -> None:
-    """Each cell when the one before it has begun."""
-    for index in range(notebook.cells.count()):
+def run_all(notebook: Notebook, count: int | None = None) -> None:
+    """Each cell when the one before it has begun, or the first ones."""
+    expect(notebook.panel.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=APPEAR_MS)
+    for index in range(count or notebook.cells.count()):
         prompt = notebook.cells.nth(index).locator(".jp-InputPrompt")
         for _ in range(10):  # a page that has just come up may not listen yet
             notebook.source(index).click()
@@ -112,6 +116,33 @@ def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(
     expect(hook(turn, "approval")).to_have_count(0)
     expect(turn).to_contain_text("Stopped")
     assert not lab.files.joinpath(f"{name}.txt").exists()
+
+
+def test_a_skill_runs_from_a_cell_after_a_yes_and_from_a_form(
+    open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
+) -> None:
+    parameters = code_cell("who: str = 'you'\ntimes: int = 1  # how often", "parameters")
+    greeting = code_cell("print(f'Hello {who}! ' * times)", "result")
+    write_notebook(lab.home / "skills" / "greet-someone.ipynb", parameters, greeting, description="Says hello.")
+    form = "import onyx_jupyter\nonyx_jupyter.skill_form('greet-someone')"
+    _, notebook = open_lab(LOAD, "%onyx skill greet-someone who=Ada", form)
+    run_all(notebook, count=2)
+    asking = notebook.cells.nth(1)
+    expect(asking).to_contain_text("It would run this")
+    expect(asking).to_contain_text("Hello {who}!")
+    asking.locator(".jp-Stdin-input").fill("y")
+    asking.locator(".jp-Stdin-input").press("Enter")
+    expect(asking).to_contain_text("Hello Ada!")
+    expect(asking).to_contain_text("greet-someone · done")
+
+    notebook.source(2).click()
+    notebook.page.keyboard.press("Shift+Enter")
+    shown = notebook.cells.nth(2).locator(".jp-OutputArea-output").first
+    shown.get_by_label("who").fill("Grace")
+    shown.get_by_role("button", name="Run").click()
+    expect(shown).to_contain_text("Hello Grace!")
+    expect(shown.get_by_role("link")).to_have_attribute("href", re.compile("^/lab/tree/Onyx%3Aruns/"))
+    assert stage.asked == []
 
 
 def interrupt(page: Page) -> None:

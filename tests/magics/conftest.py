@@ -1,5 +1,6 @@
 """A real server with a scripted model, and kernels of it with the magics loaded."""
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 import pytest
 import websocket
 
-from tests.e2e.lab_server import TOKEN, LabServer
+from tests.e2e.lab_server import TOKEN, LabServer, until
 from tests.e2e.stage import Stage
-from tests.magics.cells import Cells
+from tests.magics.cells import Cells, api
 
 
 @pytest.fixture(scope="session")
@@ -20,10 +21,18 @@ def provider() -> Iterator[Stage]:
     stage.close()
 
 
+def answers(server: LabServer) -> bool:
+    """Whether somebody listens by now: the file that says where comes a moment before."""
+    with contextlib.suppress(OSError):
+        return bool(api(server, "api/status"))
+    return False
+
+
 @pytest.fixture(scope="session")
 def lab(provider: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
     server = LabServer(tmp_path_factory.mktemp("magics"), provider.config())
     server.start()
+    until(lambda: answers(server))
     yield server
     server.stop()
 

@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.connection import ServerConnection, patiently
+from onyx_jupyter.magics.connection import ServerConnection
 from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import ServerAddress
 from onyx_jupyter.magics.turn import Question, Turn
 from onyx_jupyter.magics.turn_state import TurnState
 from onyx_jupyter.magics.turn_view import TurnView
 from onyx_jupyter.testing.script import Call, Hang, Hold, Say
-from tests.e2e.lab_server import TOKEN, LabServer
+from tests.e2e.lab_server import TOKEN, LabServer, until
 from tests.e2e.stage import Stage
 from tests.magics.cells import LIMIT_S, Cells
+from tests.magics.conftest import answers
 from tests.magics.cut_line import CutLine
 from tests.notebook.files import cell, write_notebook
 
@@ -32,6 +33,7 @@ def mortal(provider: Stage, tmp_path: Path) -> Iterator[LabServer]:
     """A server for a test that kills it."""
     server = LabServer(tmp_path, provider.config())
     server.start()
+    until(lambda: answers(server))
     yield server
     server.stop()
 
@@ -85,7 +87,7 @@ class Front:
 def ask(lab: LabServer, front: Front, patience_s: float) -> Future[TurnState]:
     """Asks from a thread, as a kernel that the server has not started."""
     connection = ServerConnection(ServerAddress(lab.url("").partition("?")[0], TOKEN))
-    key = patiently(lambda: connection.request("sessions.create"), LIMIT_S)["sessionKey"]
+    key = connection.request("sessions.create")["sessionKey"]
     view = TurnView(front, TurnState(), key)
     turn = Turn(connection, Question(key, "Talk", {"kernelId": "k"}), view, Person(input), patience_s=patience_s)
     with ThreadPoolExecutor(1) as pool:

@@ -26,7 +26,7 @@ export function TurnCard(props: TurnCardProps): JSX.Element {
   const { trans } = useUi();
   return (
     <div
-      className="onyx-Turn"
+      className="onyx-CellTurn"
       data-onyx="cell-turn"
       data-status={run ? run.status : stored.status}
       // While something may be answered, Enter and Escape are the card's and not the notebook's.
@@ -48,7 +48,7 @@ export function TurnCard(props: TurnCardProps): JSX.Element {
       {openSession && !run && (
         <button
           type="button"
-          className="onyx-Link onyx-Turn-open"
+          className="onyx-Link onyx-CellTurn-open"
           data-onyx="open-session"
           onClick={openSession}
         >
@@ -117,12 +117,12 @@ function StepLine({ step }: { step: StoredStep }): JSX.Element {
   const { trans } = useUi();
   const marks: Record<string, string> = { ok: '✓', failed: '✗', denied: '⊘' };
   return (
-    <div className="onyx-Turn-step" data-onyx="turn-step" data-status={step.status}>
+    <div className="onyx-CellTurn-step" data-onyx="turn-step" data-status={step.status}>
       <span aria-hidden="true">{marks[step.status] ?? '–'}</span>
       <span>
         {step.verb} {step.isCode ? <code>{step.object}</code> : step.object}
-        {step.note && <span className="onyx-Turn-note"> · {step.note}</span>}
-        {step.status === 'aborted' && <span className="onyx-Turn-note"> · {trans.__('stopped')}</span>}
+        {step.note && <span className="onyx-CellTurn-note"> · {step.note}</span>}
+        {step.status === 'aborted' && <span className="onyx-CellTurn-note"> · {trans.__('stopped')}</span>}
       </span>
     </div>
   );
