@@ -147,6 +147,22 @@ describe('a run', () => {
     expect(runs.current?.runId).toBe('r1');
   });
 
+  it('is stopped by its id, and says when that could not be', async () => {
+    const runs = new SkillRuns(peer.client);
+    peer.results['skills.runs'] = { runs: [run('r1', { status: 'running' })] };
+    runs.show('count');
+    await settle();
+    peer.results['skills.stop'] = { ok: true };
+    await runs.stop('r1');
+    expect(peer.askedFor('skills.stop')).toEqual([{ runId: 'r1' }]);
+    expect(runs.problem).toBeNull();
+    peer.emit('skills.run_finished', run('r1', { status: 'stopped' }));
+    expect(runs.current?.status).toBe('stopped');
+    peer.results['skills.stop'] = new Refusal(-32000, 'There is no such run.');
+    await runs.stop('r1');
+    expect(runs.problem).toBe('There is no such run.');
+  });
+
   it('that cannot start says why, and can be tried again', async () => {
     const runs = new SkillRuns(peer.client);
     peer.results['skills.runs'] = { runs: [] };
