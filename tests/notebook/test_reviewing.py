@@ -177,6 +177,20 @@ async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -
     assert desk.shelf.cell(A, "one") == before
 
 
+async def test_cells_that_run_in_one_call_are_not_read_one_by_one_and_all_come_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "one")
+    before = json.loads(json.dumps(desk.shelf.notebooks[A]))
+    hand = desk.hand()
+    await hand.read(A)
+    for name in ("two", "three"):
+        await hand.run_cell(A, name, lambda line: None)
+    assert desk.shelf.reads == 1
+    await hand.run_cell(A, "one", lambda line: None)
+    assert desk.lines()[-2]["effects"][0]["before"]["outputs"] == before[0]["outputs"]  # on disk before it ran
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks[A] == before
+
+
 async def test_turns_that_build_on_one_another_are_one_mark(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     await desk.change(EditCell("one", "x = 100"), run="r2", session="s2")
@@ -312,6 +326,7 @@ async def test_all_cells_of_a_notebook_can_be_taken_back(desk: Desk) -> None:
 async def test_a_notebook_that_the_run_made_goes_and_comes_back(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("", "made")], "python3")
     await desk.change(InsertCell(code("more", "m"), "end"), path="new.ipynb")
+    desk.shelf.run_by_hand("new.ipynb", "more")
     made = json.loads(json.dumps(desk.shelf.notebooks["new.ipynb"]))
     outcome = await desk.review.undo(SESSION, RUN, "ada")
     assert (outcome.removed, outcome.left) == (["new.ipynb"], [])

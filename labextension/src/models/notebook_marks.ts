@@ -10,7 +10,7 @@ import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { CellMark, NotebookReverted } from '../protocol/wire';
 import { nameOf } from './mark_words';
 
-const TOGETHER_MS = 60;
+const TOGETHER_MS = 120;
 
 export class NotebookMarks implements IDisposable {
   constructor(

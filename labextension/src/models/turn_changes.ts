@@ -9,7 +9,7 @@ import type { EventFrame } from '../protocol/frames';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { NotebookReverted, TurnInfo } from '../protocol/wire';
 
-const TOGETHER_MS = 100;
+const TOGETHER_MS = 200;
 
 /** A turn with what goes on about it here: being undone, what came of it, why it was not done. */
 export interface TurnState {

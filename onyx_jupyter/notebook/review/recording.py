@@ -102,7 +102,8 @@ class ChangeRecorder:
         changes = [_with_id(change) for change in changes]
         async with lock:  # so that changes stand in the file in the order in which they were made
             known = all(isinstance(change, InsertCell) for change in changes)
-            view = None if known else await self._notebooks.read(name)
+            touched = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
+            view = None if known else await self._notebooks.read(name, touched)
             expected = _expected(changes, view.cells if view else ())
             begun = await self._begin(author, name, expected)
             try:
@@ -135,10 +136,22 @@ class ChangeRecorder:
         self._changed(name, author)
         return view
 
-    async def run_cell(self, author: Author, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too."""
+    async def run_cell(
+        self,
+        author: Author,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        seen: NotebookView | None = None,
+    ) -> CellRun:
+        """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too.
+
+        `seen` is the notebook as the author last saw it: cells that showed nothing are not read again one by one.
+        """
         name = self._canonical(path)
-        cell = next((cell for cell in (await self._notebooks.read(name)).cells if cell.id == cell_id), None)
+        cell = _cell_of(seen, cell_id)
+        if cell is None or cell.outputs:  # what was seen of outputs may be shortened
+            cell = _cell_of(await self._notebooks.read(name, [cell_id]), cell_id)
         if cell is None:
             return await self._notebooks.run_cell(name, cell_id, progress)
         before, left_out = _shown(_nb_cell(cell), EXPECTED_OUTPUT_CHARS)
@@ -212,9 +225,11 @@ class RecordedNotebooks:
         self._notebooks = notebooks
         self._recorder = recorder
         self._author = author
+        self._seen: dict[str, NotebookView] = {}
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
-        return await self._notebooks.read(path, in_full)
+        view = self._seen[path] = await self._notebooks.read(path, in_full)
+        return view
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         return await self._recorder.apply(self._author, path, changes)
@@ -223,7 +238,15 @@ class RecordedNotebooks:
         return await self._recorder.create(self._author, path, cells, kernel_name)
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        return await self._recorder.run_cell(self._author, path, cell_id, progress)
+        return await self._recorder.run_cell(self._author, path, cell_id, progress, self._seen.get(path))
+
+
+def _cell_of(view: NotebookView | None, cell_id: str) -> Cell | None:
+    return next((cell for cell in view.cells if cell.id == cell_id), None) if view else None
+
+
+def _chars(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _new_id() -> str:
@@ -325,6 +348,6 @@ def _shown(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
     shown: Mapping[str, Any] = {
         name: cell[name] for name in ("outputs", "execution_count", "attachments") if name in cell
     }
-    if len(json.dumps(shown, ensure_ascii=False, default=str)) <= max_chars:
+    if _chars(shown) <= max_chars:
         return dict(shown), False
     return {name: value for name, value in shown.items() if name == "execution_count"}, True

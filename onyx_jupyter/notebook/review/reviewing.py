@@ -227,14 +227,16 @@ class Reviewing:
 
     async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell]) -> bool:
         """Removes a notebook that holds only what the run put there; False where somebody has done more in it."""
+        notebooks = self._recorder.notebooks_for(author)
         try:
-            view = await self._recorder.notebooks_for(author).read(path)
+            view = await notebooks.read(path)
+            if not _is_as_made(view, items):
+                return False
+            view = await notebooks.read(path, [cell.id for cell in view.cells])
         except NotebookError as error:
             if error.code == "not_found":
                 return True
             raise
-        if not _is_as_made(view, items):
-            return False
         await self._recorder.removing(author, view)
         await self._remove(path)
         return True
