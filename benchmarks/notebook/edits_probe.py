@@ -37,7 +37,7 @@ class EditsHandler(JupyterHandler):
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    return [{"module": "benchmarks.edits_probe"}]
+    return [{"module": "benchmarks.notebook.edits_probe"}]
 
 
 def _load_jupyter_server_extension(server_app: Any) -> None:

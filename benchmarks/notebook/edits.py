@@ -28,7 +28,7 @@ _APPEAR_MS = 60_000
 
 
 def measure() -> Group:
-    with JupyterProcess(extensions=("benchmarks.edits_probe",)) as server, sync_playwright() as playwright:
+    with JupyterProcess(extensions=("benchmarks.notebook.edits_probe",)) as server, sync_playwright() as playwright:
         notebook = _notebook()
         nbformat.write(notebook, server.root / PATH)
         chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
