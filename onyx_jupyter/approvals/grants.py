@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, write_text_atomically
+from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.shared_lock import SharedLock
 
 log = logging.getLogger(__name__)
-LOCK_S = 10.0
 
 
 class Grant(BaseModel):
@@ -58,8 +55,7 @@ class GrantStore:
         self._ids = ids
         self._redact = redact
         self._on_change = on_change
-        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
-        self._thread_lock = threading.RLock()
+        self._lock = SharedLock(path)
         self._seen: tuple[int, ...] = ()
         self._grants: tuple[Grant, ...] = ()
 
@@ -122,7 +118,7 @@ class GrantStore:
         return f"{self._path.name} was damaged and is put aside as {damaged[-1]}: what it allowed is asked again."
 
     def _change(self, change: Callable[[Sequence[Grant]], Sequence[Grant]]) -> None:
-        with self._locked():
+        with self._lock.held():
             old = self._read()
             new = change(old)
             if list(new) != list(old):
@@ -131,7 +127,7 @@ class GrantStore:
 
     def _read(self) -> Sequence[Grant]:
         """Anew where the file has changed. Raises: StorageError."""
-        with self._thread_lock:
+        with self._lock.threads:
             seen = self._version()
             if seen != self._seen:
                 self._grants = self._parse(self._text()) if seen else ()
@@ -162,7 +158,7 @@ class GrantStore:
 
     def _put_aside(self, problem: str) -> None:
         """Beside the old place under the first free name, so that somebody can look at what it held."""
-        with self._locked(), disk_errors("put aside", self._path):
+        with self._lock.held(), disk_errors("put aside", self._path):
             try:
                 _GrantsFile.model_validate_json(self._text())
             except ValidationError:
@@ -170,23 +166,6 @@ class GrantStore:
                 aside = next(path for path in map(self._path.with_name, names) if not path.exists())
                 self._path.rename(aside)
                 log.error("%s is damaged (%s): nothing is allowed always. Put aside as %s", self._path, problem, aside)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keeps other threads and other servers waiting."""
-        with self._thread_lock:
-            with disk_errors("lock", self._path):
-                try:
-                    self._file_lock.acquire()
-                except Timeout as error:
-                    raise StorageError(
-                        f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
-                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
-                    ) from error
-            try:
-                yield
-            finally:
-                self._file_lock.release()
 
 
 def _new_ones(old: Sequence[Grant], grants: Sequence[Grant]) -> list[Grant]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.clock import Clock, timestamp
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.skills.skill import Skill
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, write_text_atomically
+from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.shared_lock import SharedLock
 
 log = logging.getLogger(__name__)
-LOCK_S = 10.0
 MAX_ENTRIES = 1000
 
 
@@ -50,15 +47,14 @@ class TrustStore:
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
         self._clock = clock
-        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
-        self._thread_lock = threading.RLock()
+        self._lock = SharedLock(path)
         self._seen: tuple[int, ...] | None = None
         self._entries: Sequence[TrustedSkill] = ()
 
     def entries(self) -> Sequence[TrustedSkill]:
         """Anew where the file has changed; nothing where it cannot be read: then all is asked again."""
         try:
-            with self._thread_lock:
+            with self._lock.threads:
                 return self._read()
         except StorageError as error:
             log.error("No skill counts as trusted: %s", error)
@@ -78,7 +74,7 @@ class TrustStore:
         return entry
 
     def _change(self, change: Callable[[Sequence[TrustedSkill]], list[TrustedSkill]]) -> None:
-        with self._locked():
+        with self._lock.held():
             text = _TrustFile(skills=change(self._read())).model_dump_json(by_alias=True, indent=2)
             write_text_atomically(self._path, f"{text}\n")
 
@@ -103,20 +99,3 @@ class TrustStore:
             problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
             log.error("%s is damaged (%s): each skill is asked for again", self._path, problem)
             return ()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keeps other threads and other servers waiting."""
-        with self._thread_lock:
-            with disk_errors("lock", self._path):
-                try:
-                    self._file_lock.acquire()
-                except Timeout as error:
-                    raise StorageError(
-                        f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
-                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
-                    ) from error
-            try:
-                yield
-            finally:
-                self._file_lock.release()

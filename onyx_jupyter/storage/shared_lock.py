@@ -1,0 +1,42 @@
+"""One writer of a file at a time, among threads and among servers. It never reads or writes the file itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+LOCK_S = 10.0
+
+
+class SharedLock:
+    """The lock of `path`; `threads` alone keeps only threads of this process waiting, and may be taken again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
+        self.threads = threading.RLock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Raises: StorageError where another server keeps it for too long, or the disk refuses."""
+        with self.threads:
+            with disk_errors("lock", self._path):
+                try:
+                    self._file_lock.acquire()
+                except Timeout as error:
+                    raise StorageError(
+                        f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
+                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
+                    ) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
