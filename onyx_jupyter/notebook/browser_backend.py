@@ -150,6 +150,7 @@ class BrowserBackend:
             answer.outputs,
             before=answer.before,
             outputs_left_out=answer.outputs_left_out,
+            is_shown=True,
         )
 
     async def _run(self, path: str, cell_id: str) -> _Run:

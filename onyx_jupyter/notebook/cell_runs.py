@@ -51,7 +51,7 @@ class CellRuns:
                 await shown.keep()
             raise
         note = " ".join(filter(None, (result.note, await shown.keep()))) or None
-        return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out)
+        return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out, is_shown=shown.is_shown)
 
 
 class _Shown:
@@ -68,6 +68,11 @@ class _Shown:
         self._apply = apply
         self._is_watched = is_watched
         self._last: SetOutputs | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the notebook has been changed by it."""
+        return self._last is not None
 
     async def keep(self) -> str | None:
         """Puts what has come into the notebook; where that cannot be, the reason in words."""

@@ -126,7 +126,7 @@ class CellRun:
     """How a cell's execution ended, with its nbformat 4 outputs; `note`: what has to be said beside them.
 
     `before` is the cell before it ran, so that it can be put back (`RestoreCell`); with `outputs_left_out` its outputs
-    were too large to be carried there.
+    were too large to be carried there. `is_shown`: the notebook shows what came of it, if perhaps not to its end.
     """
 
     status: Literal["ok", "error", "aborted"]
@@ -135,6 +135,7 @@ class CellRun:
     note: str | None = None
     before: NbCell | None = None
     outputs_left_out: bool = False
+    is_shown: bool = False
 
 
 class Notebooks(Protocol):

@@ -14,7 +14,8 @@ from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbC
 class Shelf:
     """`notebooks` by path; `before_apply` is called right before each change, as somebody else's hand in it.
 
-    `lose_answer` makes the next change happen without anybody learning of it.
+    `lose_answer` makes the next change happen without anybody learning of it. `note` is said beside each run, and
+    without `shows_runs` its outputs reach no notebook.
     """
 
     def __init__(self, **notebooks: Sequence[NbCell]) -> None:
@@ -23,6 +24,8 @@ class Shelf:
         }
         self.before_apply: Callable[[], None] = lambda: None
         self.lose_answer = False
+        self.note: str | None = None
+        self.shows_runs = True
         self.reads = 0
         self.applied: list[Sequence[CellChange]] = []
         self._runs = 0
@@ -64,8 +67,10 @@ class Shelf:
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         cell = self.cell(path, cell_id)
         before = dict(cell)
+        if not self.shows_runs:
+            return CellRun("ok", 1, (), self.note)
         self.run_by_hand(path, cell_id)
-        return CellRun("ok", cell["execution_count"], tuple(cell["outputs"]), before=before)
+        return CellRun("ok", cell["execution_count"], tuple(cell["outputs"]), self.note, before=before, is_shown=True)
 
     async def remove(self, path: str) -> None:
         """As the file browser's bin."""

@@ -147,6 +147,8 @@ async def test_a_question_of_the_cell_is_refused_rather_than_waited_for(server: 
     assert run.outputs[-1]["ename"] == "StdinNotImplementedError"
     assert run.note is not None
     assert "nobody can type" in run.note
+    assert run.is_shown
+    assert read_cells(jp_root_dir / "n.ipynb")[0]["outputs"][-1]["ename"] == "StdinNotImplementedError"
 
 
 async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_root_dir: Path) -> None:
@@ -189,6 +191,7 @@ async def test_outputs_that_find_no_notebook_any_more_are_handed_back_with_the_r
     assert run.outputs[0]["text"] == "gone\n"
     assert run.note is not None
     assert run.note.startswith("The outputs are not in the notebook: n.ipynb cannot be read")
+    assert not run.is_shown
 
 
 async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server: Any, jp_root_dir: Path) -> None:

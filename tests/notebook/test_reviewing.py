@@ -122,6 +122,21 @@ async def test_a_change_whose_answer_was_lost_can_be_undone_after_a_restart(desk
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 2", "z = 3"]
 
 
+async def test_a_run_that_asked_for_input_is_undone_as_any_other(desk: Desk) -> None:
+    desk.shelf.note = "The code asked for input."
+    await desk.run("two")
+    assert [line["kind"] for line in desk.lines()] == ["begun", "done"]
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "two")["outputs"] == []
+
+
+async def test_a_run_whose_outputs_reached_no_notebook_leaves_no_mark(desk: Desk) -> None:
+    desk.shelf.shows_runs = False
+    await desk.run("two")
+    assert [line["kind"] for line in desk.lines()] == ["begun", "not_done"]
+    assert await desk.review.turns(SESSION) == []
+
+
 async def test_a_change_that_was_begun_and_never_made_is_nothing_to_undo(desk: Desk) -> None:
     await desk.change(EditCell("two", "y = 20"), DeleteCell("three"))
     begun = desk.file.read_text("utf-8").splitlines()[0]

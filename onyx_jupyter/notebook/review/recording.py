@@ -163,7 +163,7 @@ class ChangeRecorder:
             if error.code in _NOT_RUN:
                 await self._end(author, NotDone(path=name, id=begun.id))
             raise
-        if run.note is not None:  # the outputs are not in the notebook
+        if not run.is_shown:
             await self._end(author, NotDone(path=name, id=begun.id))
             return run
         before, left_out = _shown(run.before or _nb_cell(cell), self._max_chars(author))
