@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,19 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import find_cell
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
+from onyx_jupyter.notebook.output_limits import count_chars
 from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NotebookView, SetOutputs
 
 Apply = Callable[[str, Sequence[CellChange]], Awaitable[tuple[AppliedChange, ...]]]
 _SHOW_EVERY_S = 0.5
+_SHOW_AT_LEAST_EVERY_S = 10.0
+_SHOWN_CHARS_PER_S = 1_000_000
+
+
+def show_every_s(outputs: Sequence[Mapping[str, Any]]) -> float:
+    """How long what has come stands before more of it is shown: each time all of it is compared, or sent anew."""
+    chars = count_chars(outputs, int(_SHOW_AT_LEAST_EVERY_S * _SHOWN_CHARS_PER_S))
+    return min(max(_SHOW_EVERY_S, chars / _SHOWN_CHARS_PER_S), _SHOW_AT_LEAST_EVERY_S)
 
 
 class CellRuns:
@@ -97,7 +106,7 @@ class _Shown:
             if self._is_watched(self._path):
                 with contextlib.suppress(NotebookError):  # the last one says why it cannot be
                     await self._show()
-            await asyncio.sleep(_SHOW_EVERY_S)
+            await asyncio.sleep(show_every_s(self.execution.outputs))
 
     async def _show(self) -> None:
         change = SetOutputs(self._cell_id, self.execution.outputs, self.execution.execution_count)

@@ -40,9 +40,15 @@ def _patch(text: Any, wanted: str) -> None:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters both begin with."""
-    pairs = zip(one, other, strict=False)
-    return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    """How many characters both begin with: halved, since comparing slices is far faster than character by character."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
 
 
 def _update(shared: Any, wanted: Mapping[str, Any]) -> None:
@@ -63,7 +69,8 @@ def _set_outputs(cell: Any, wanted: Sequence[Mapping[str, Any]]) -> None:
     while same < min(len(now), len(outputs)) and now[same] == outputs[same]:
         same += 1
     if same < len(outputs) and same == len(now) - 1 and _has_grown(now[same], outputs[same]):
-        _patch(shared[same]["text"], outputs[same]["text"])
+        shown = str(now[same]["text"])
+        shared[same]["text"].insert(len(shown.encode()), str(outputs[same]["text"])[len(shown) :])
         same += 1
     if same < len(now):
         del shared[same:]
