@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -35,6 +35,8 @@ from onyx_jupyter.protocols import (
 _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
 _READINGS = 3
+
+_log = logging.getLogger(__name__)
 
 
 class _Answer(BaseModel):
@@ -93,8 +95,17 @@ T = TypeVar("T", bound=_Answer)
 class BrowserBackend:
     """Notebooks that are open in a tab; where one is not, every call raises NotebookError (not_open)."""
 
-    def __init__(self, tabs: BrowserTabs, *, answer_s: float = _ANSWER_S, progress_every_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        tabs: BrowserTabs,
+        *,
+        answer_s: float = _ANSWER_S,
+        progress_every_s: float = 5.0,
+        interrupt: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        """`interrupt` stops what runs in a notebook's kernel, where the tab that runs it is away."""
         self._tabs = tabs
+        self._interrupt_kernel = interrupt
         self._answer_s = answer_s
         self._progress_every_s = progress_every_s
 
@@ -132,17 +143,23 @@ class BrowserBackend:
         return tuple(_applied(change, made) for change, made in zip(changes, answer.changes, strict=True))
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        """Without a time limit: a cell may run for hours, and the tab's going away ends the wait."""
-        asked = asyncio.ensure_future(self._run(path, cell_id))
+        """Without a time limit: a cell may run for hours, and the tab's going away ends the wait.
+
+        Cancelling stops the cell, or its waiting for the kernel; what somebody else runs there goes on.
+        """
+        run_key, begun = uuid.uuid4().hex, asyncio.Event()
+        asked = asyncio.ensure_future(self._run(path, cell_id, run_key, begun))
         elapsed_s = 0.0
         try:
             while not (await asyncio.wait({asked}, timeout=self._progress_every_s))[0]:
                 elapsed_s += self._progress_every_s
-                progress(f"Running for {elapsed_s:.0f} s")
+                doing = "Running" if begun.is_set() else "Waiting for the kernel"
+                progress(f"{doing} for {elapsed_s:.0f} s")
             answer = await asked
         except asyncio.CancelledError:
             asked.cancel()
-            await self._interrupt(path)
+            if begun.is_set():
+                await self._interrupt(path, run_key)
             raise
         return CellRun(
             answer.status,
@@ -153,14 +170,18 @@ class BrowserBackend:
             is_shown=True,
         )
 
-    async def _run(self, path: str, cell_id: str) -> _Run:
+    async def _run(self, path: str, cell_id: str, run_key: str, begun: asyncio.Event) -> _Run:
         """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
-        run_key = uuid.uuid4().hex
         params = {"cellId": cell_id, "runKey": run_key}
-        try:
-            return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
-        except NotebookError as error:
-            gone = error
+        while not begun.is_set():
+            await self._kernel_free(path)
+            begun.set()
+            try:
+                return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
+            except NotebookError as error:
+                gone = error
+            if gone.code == "kernel_busy":  # somebody was quicker
+                begun.clear()
         while gone.code == "tab_gone":
             await self._tabs.settled(path)
             try:
@@ -171,9 +192,25 @@ class BrowserBackend:
                 gone = error
         raise gone
 
-    async def _interrupt(self, path: str) -> None:
-        with contextlib.suppress(NotebookError):  # a tab that has gone cannot be stopped from here
-            await self._request(path, "notebook.interrupt", {}, _INTERRUPT_S)
+    async def _kernel_free(self, path: str) -> None:
+        """Returns when nothing else runs in the notebook's kernel, which is started where there is none."""
+        while True:
+            try:
+                await self._ask(path, "notebook.wait", {}, _Answer, timeout_s=None)
+            except NotebookError as error:
+                if error.code != "tab_gone":
+                    raise
+                await self._tabs.settled(path)
+            else:
+                return
+
+    async def _interrupt(self, path: str, run_key: str) -> None:
+        try:
+            await self._request(path, "notebook.interrupt", {"runKey": run_key}, _INTERRUPT_S)
+        except NotebookError as error:
+            _log.info("The tab did not stop the cell of %s: %s", path, error)
+            if self._interrupt_kernel is not None:
+                await self._interrupt_kernel(path)
 
     async def _ask(
         self, path: str, action: str, params: Mapping[str, Any], shape: type[T], timeout_s: float | None = -1

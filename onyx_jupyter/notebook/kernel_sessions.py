@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from jupyter_core.utils import ensure_async
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.paths import NotebookPaths
+
+_INTERRUPT_S = 1.0
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,16 @@ class KernelSessions:
             if session is not None:
                 return session.kernel_id
             return await self._start(path, kernel_name)
+
+    async def interrupt(self, path: str) -> None:
+        """Stops what runs in the notebook's kernel, if anything does; a kernel that refuses is logged."""
+        try:
+            async with asyncio.timeout(_INTERRUPT_S):
+                session = await self.find(path)
+                if session is not None and session.status == "busy":
+                    await ensure_async(self._kernels.interrupt_kernel(session.kernel_id))
+        except Exception as error:  # whatever a kernel's provisioner may raise
+            _log.warning("The kernel of %s could not be interrupted: %s", path, str(error) or type(error).__name__)
 
     async def kernelspec(self, path: str, kernel_name: str | None) -> dict[str, str]:
         """A notebook's `kernelspec` metadata; None is the server's default. Raises: NotebookError (no_kernel)."""

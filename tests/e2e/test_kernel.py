@@ -6,6 +6,7 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from onyx_jupyter.testing.script import Call
+from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage, tool_results
 
@@ -44,3 +45,32 @@ def test_a_running_kernel_is_looked_into_then_runs_scratch_code_and_restarts_in_
     assert tool_results(stage.asked[1])[-1].strip().endswith("False 42")
     expect(notebook.cells).to_have_count(1)
     expect(prompt).to_have_text("[ ]:")
+
+
+def test_a_stop_while_the_agents_cell_waits_leaves_ones_own_cell_running(
+    open_lab: Opened, lab: LabServer, stage: Stage, name: str
+) -> None:
+    mine = f"import os, time\nwhile not os.path.exists('{name}.go'): time.sleep(0.05)\nprint('mine ran through')"
+    sidebar, notebook = open_lab(mine, "print('theirs')")
+    notebook.wait_for_kernel()
+    notebook.source(0).click()
+    sidebar.page.keyboard.press("Control+Enter")
+    prompts = sidebar.page.locator(".jp-InputArea-prompt")
+    expect(prompts.first).to_have_text("[*]:")
+
+    stage.play([Call("notebook_run_cell", {"path": f"{name}.ipynb", "cellId": "cell-2"})], "Not asked for.")
+    sidebar.ask("Run the second cell")
+    sidebar.hook("approve-once").click()
+    expect(sidebar.card("notebook_run_cell")).to_contain_text("Waiting for the kernel", timeout=20_000)
+    expect(prompts.nth(1)).to_have_text("[ ]:")
+    sidebar.hook("stop").click()
+    expect(sidebar.hook("stop")).to_have_count(0)
+    (lab.files / f"{name}.go").touch()
+    expect(notebook.output(0)).to_have_text("mine ran through")
+    expect(notebook.output(1)).to_have_count(0)
+
+    stage.play([Call("notebook_run_cell", {"path": f"{name}.ipynb", "cellId": "cell-2"})], "It ran.")
+    sidebar.ask("Now run it")
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.output(1)).to_have_text("theirs")

@@ -15,7 +15,10 @@ from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams,
 
 
 class FakeTab:
-    """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none."""
+    """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none.
+
+    While `free` is not set, a person's own cell runs in the kernel.
+    """
 
     def __init__(self, tabs: TabRequests) -> None:
         self.tabs = tabs
@@ -28,6 +31,8 @@ class FakeTab:
         self.answers: list[asyncio.Task[None]] = []
         self.was_asked = asyncio.Event()
         self.started = asyncio.Event()
+        self.free = asyncio.Event()
+        self.free.set()
         self._interrupted = asyncio.Event()
         self._count = 0
         self.tab = tabs.opened(self._receive)
@@ -81,6 +86,11 @@ class FakeTab:
                     raise NotebookError("would_empty", "no cell would be left")
                 cells[:] = changed
                 return {"changes": done}
+            case "notebook.wait":
+                await self.free.wait()
+                return {"ok": True}
+            case "notebook.run" if not self.free.is_set():
+                raise NotebookError("kernel_busy", "another cell runs")
             case "notebook.run":
                 self.runs[params["runKey"]] = asyncio.ensure_future(self._run(cells[_index(cells, params["cellId"])]))
                 return await asyncio.shield(self.runs[params["runKey"]])

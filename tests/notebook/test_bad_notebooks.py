@@ -21,6 +21,7 @@ from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
+from tests.waiting import until
 
 
 def quiet(line: str) -> None:
@@ -190,7 +191,8 @@ async def test_a_laptop_that_wakes_up_is_asked_how_the_run_went_and_not_to_run_a
     awake.show("n.ipynb", cells)
     tab.end()
     assert (await running).status == "error"
-    assert [request.action for request in (*tab.asked, *awake.asked)] == ["notebook.run", "notebook.join"]
+    asked = [request.action for request in (*tab.asked, *awake.asked)]
+    assert asked == ["notebook.wait", "notebook.run", "notebook.join"]
 
 
 async def test_a_page_that_was_loaded_anew_does_not_run_again_and_it_is_said() -> None:
@@ -204,3 +206,98 @@ async def test_a_page_that_was_loaded_anew_does_not_run_again_and_it_is_said() -
     anew.show("n.ipynb", [tab_cell("a", "sleep")])
     assert (await refused(running)).code == "tab_gone"
     assert [request.action for request in anew.asked] == ["notebook.join"]
+
+
+class Stopping:
+    """A run of a cell that sleeps, or of one that waits for its turn; `by_server` are the kernels interrupted here."""
+
+    def __init__(self) -> None:
+        self.by_server: list[str] = []
+        self.tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
+        self.tab = self.open()
+
+    def open(self) -> FakeTab:
+        tab = FakeTab(self.tabs)
+        tab.show("n.ipynb", [tab_cell("a", "sleep")])
+        return tab
+
+    def run(self) -> asyncio.Task[Any]:
+        async def interrupt(path: str) -> None:
+            self.by_server.append(path)
+
+        return asyncio.create_task(BrowserBackend(self.tabs, interrupt=interrupt).run_cell("n.ipynb", "a", quiet))
+
+    async def stop(self, running: asyncio.Task[Any]) -> None:
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    @property
+    def asked(self) -> list[str]:
+        return [request.action for request in self.tab.asked]
+
+
+async def test_a_stop_while_a_persons_own_cell_runs_interrupts_nothing_and_the_cell_never_runs() -> None:
+    case = Stopping()
+    case.tab.free.clear()
+    running = case.run()
+    await case.tab.was_asked.wait()
+    await case.stop(running)
+    case.tab.free.set()
+    await asyncio.gather(*case.tab.answers)
+    assert (case.asked, case.by_server) == (["notebook.wait"], [])
+    assert not case.tab.started.is_set()
+
+
+async def test_a_kernel_that_is_taken_between_the_wait_and_the_run_is_waited_for_again() -> None:
+    case = Stopping()
+    real = case.tab.free.wait
+
+    async def taken_at_once() -> Any:
+        case.tab.free.wait = real  # type: ignore[method-assign]
+        case.tab.free.clear()
+        return True
+
+    case.tab.free.wait = taken_at_once  # type: ignore[method-assign,assignment]
+    running = case.run()
+    await until(lambda: case.asked == ["notebook.wait", "notebook.run", "notebook.wait"])
+    case.tab.free.set()
+    await case.tab.started.wait()
+    case.tab.end()
+    assert (await running).status == "error"
+    assert case.asked[-1] == "notebook.run"
+
+
+async def test_a_stop_of_what_runs_goes_to_the_tab_alone() -> None:
+    case = Stopping()
+    running = case.run()
+    await case.tab.started.wait()
+    await case.stop(running)
+    assert (case.asked[-1], case.by_server) == ("notebook.interrupt", [])
+    assert case.tab.asked[-1].params["runKey"] == case.tab.asked[-2].params["runKey"]
+
+
+@pytest.mark.parametrize("away", ["closed", "silent"])
+async def test_a_stop_while_the_tab_is_away_interrupts_the_kernel_from_here(away: str) -> None:
+    case = Stopping()
+    running = case.run()
+    await case.tab.started.wait()
+    if away == "silent":
+        case.tab.silent = True
+    else:
+        case.tab.close()
+    await case.stop(running)
+    assert case.by_server == ["n.ipynb"]
+
+
+async def test_a_tab_that_goes_while_the_kernel_is_busy_leaves_the_run_to_whoever_has_the_notebook_then() -> None:
+    case = Stopping()
+    case.tab.free.clear()
+    running = case.run()
+    await case.tab.was_asked.wait()
+    case.tab.close()
+    again = case.open()
+    await again.started.wait()
+    again.end()
+    assert (await running).status == "error"
+    assert [request.action for request in again.asked] == ["notebook.wait", "notebook.run"]

@@ -137,3 +137,22 @@ async def test_where_the_tab_cannot_the_server_restarts_the_kernel(kernels: Kern
     await kernels.service.restart("work.ipynb")
     assert len(tab.asked) == 1
     assert await kernels.value("'x' in globals()") == "False"
+
+
+async def test_a_stop_from_here_interrupts_what_runs_and_a_kernel_without_work_is_left_alone(
+    kernels: KernelPlace,
+) -> None:
+    await kernels.sessions.interrupt("nowhere.ipynb")
+    await kernels.run("x = 1")
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(
+        kernels.run("print('on', flush=True)\nimport time\ntime.sleep(600)", lambda line: line == "on" and begun.set())
+    )
+    await begun.wait()
+    await kernels.sessions.interrupt("work.ipynb")
+    assert (await task).outputs[-1]["ename"] == "KeyboardInterrupt"
+    asked: list[str] = []
+    kernels.manager.interrupt_kernel = asked.append
+    await kernels.sessions.interrupt("work.ipynb")
+    assert asked == []
+    assert await kernels.value("x") == "1"

@@ -6,6 +6,7 @@ import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook'
 
 import { carry, cellOf } from './cell_content';
 import { MAX_ANSWER_BYTES } from './frame_size';
+import { isKernelFree, kernelFree } from './kernel_turn';
 import { ActionError } from './notebook_bridge';
 import { fullOutputs } from './output_limits';
 
@@ -18,10 +19,17 @@ type Outcome = Promise<Record<string, unknown>>;
 export class CellRuns {
   constructor(private readonly executor: INotebookCellExecutor) {}
 
+  /** Starts the notebook's kernel where there is none, and waits until nothing else runs there. */
+  async wait(panel: NotebookPanel): Promise<void> {
+    await ensureKernel(panel);
+    await kernelFree(panel);
+  }
+
   /** Runs it, under a key by which its outcome can be asked for again after a break of the connection. */
   run(panel: NotebookPanel, cellId: string, runKey: string): Outcome {
     const outcome = run(panel, cellId, this.executor);
-    outcome.catch(() => undefined); // whoever joins gets it
+    const end = () => void this._ended.add(outcome);
+    outcome.then(end, end); // whoever joins gets it
     this._outcomes.set(runKey, outcome);
     if (this._outcomes.size > MOST_REMEMBERED) {
       this._outcomes.delete(this._outcomes.keys().next().value as string);
@@ -38,6 +46,13 @@ export class CellRuns {
     return outcome;
   }
 
+  /** Whether it has ended, or never began: then what runs in the kernel is somebody else's. */
+  hasEnded(runKey: string): boolean {
+    const outcome = this._outcomes.get(runKey);
+    return outcome !== undefined && this._ended.has(outcome);
+  }
+
+  private readonly _ended = new WeakSet<Outcome>();
   private readonly _outcomes = new Map<string, Outcome>();
 }
 
@@ -49,7 +64,9 @@ async function run(panel: NotebookPanel, cellId: string, executor: INotebookCell
   if (cell.model.type !== 'code') {
     throw new ActionError('not_code', 'Only a code cell can be run.');
   }
-  await ensureKernel(panel);
+  if (!(await isKernelFree(panel))) {
+    throw new ActionError('kernel_busy', 'Something else runs in the kernel of the notebook.');
+  }
   const shared = cell.model.sharedModel as ISharedCodeCell;
   const [before, outputsLeftOut] = carry(cellOf(shared), { bytes: MAX_BEFORE_BYTES });
   const ended = await execute(panel, cell, executor);

@@ -41,10 +41,14 @@ export function notebookActions(
   return {
     'notebook.read': async params => read(await open(params), params),
     'notebook.apply': async params => apply(await open(params), params.changes as CellChange[]),
+    'notebook.wait': async params => {
+      await runs.wait(await open(params));
+      return { ok: true };
+    },
     'notebook.run': async params =>
       runs.run(await open(params), text(params, 'cellId'), text(params, 'runKey')),
     'notebook.join': async params => runs.join(text(params, 'runKey')),
-    'notebook.interrupt': async params => interrupt(await open(params)),
+    'notebook.interrupt': async params => interrupt(await open(params), runs, text(params, 'runKey')),
     'notebook.restart': async params => restart(await open(params)),
     'notebook.open': async params => {
       await openCell(text(params, 'path'), params.cellId == null ? null : text(params, 'cellId'));
@@ -104,8 +108,15 @@ function show(panel: NotebookPanel, cellId: string): void {
   }
 }
 
-async function interrupt(panel: NotebookPanel): Promise<Record<string, unknown>> {
-  await panel.sessionContext.session?.kernel?.interrupt();
+/** Stops that run alone: once it has ended, a person's own cell may run there. */
+async function interrupt(
+  panel: NotebookPanel,
+  runs: CellRuns,
+  runKey: string
+): Promise<Record<string, unknown>> {
+  if (!runs.hasEnded(runKey)) {
+    await panel.sessionContext.session?.kernel?.interrupt();
+  }
   return { ok: true };
 }
 

@@ -183,8 +183,8 @@ export interface ChatSteeredData {
 /**
  * Why a tab could not do it.
  *
- * Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, bad_request,
- * internal.
+ * Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, kernel_busy,
+ * bad_request, internal.
  */
 export interface ClientError {
   code: string;
@@ -192,7 +192,7 @@ export interface ClientError {
   data?: Record<string, unknown> | null;
 }
 
-/** Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt, .restart and .open. */
+/** Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open. */
 export interface ClientRequest {
   requestId: string;
   action: string;

@@ -38,8 +38,8 @@ class ClientShows(Wire):
 class ClientError(Wire):
     """Why a tab could not do it.
 
-    Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, bad_request,
-    internal.
+    Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, kernel_busy,
+    bad_request, internal.
     """
 
     code: str
@@ -54,7 +54,7 @@ class ClientRespondParams(Wire):
 
 
 class ClientRequest(Wire):
-    """Asked of one tab alone. Actions: notebook.read, .apply, .run, .join, .interrupt, .restart and .open."""
+    """Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open."""
 
     request_id: str
     action: str

@@ -1,0 +1,72 @@
+/** Tells when a notebook's kernel has nothing else to do. It runs nothing there, and interrupts nothing. */
+import type { Cell, CodeCell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+
+import { ActionError } from './notebook_bridge';
+
+const GONE: readonly string[] = ['dead', 'terminating'];
+
+type Future = CodeCell['outputArea']['future'];
+
+const ended = new WeakSet<Future>();
+
+/** Whether a cell that is sent to it now runs at once. */
+export async function isKernelFree(panel: NotebookPanel): Promise<boolean> {
+  return status(panel) === 'idle' && (await waiting(panel)).length === 0;
+}
+
+/** Until it is free, for hours if need be; fails where the kernel or the notebook goes away meanwhile. */
+export async function kernelFree(panel: NotebookPanel): Promise<void> {
+  while (!(await isKernelFree(panel))) {
+    if (panel.isDisposed) {
+      throw new ActionError('not_open', 'The notebook was closed.');
+    }
+    const now = status(panel);
+    if (now === undefined || GONE.includes(now)) {
+      throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
+    }
+    await change(panel);
+  }
+}
+
+function status(panel: NotebookPanel): string | undefined {
+  return panel.isDisposed ? undefined : panel.sessionContext.session?.kernel?.status;
+}
+
+/** What cells of the notebook have in the kernel's queue: between two of them the kernel is idle for a moment. */
+async function waiting(panel: NotebookPanel): Promise<Future[]> {
+  const futures = panel.content.widgets.map(futureOf).filter(future => future !== null);
+  for (const future of futures.filter(future => !ended.has(future))) {
+    const end = () => void ended.add(future);
+    future.done.then(end, end);
+  }
+  await Promise.resolve(); // so that those are known that ended long ago
+  return futures.filter(future => !ended.has(future));
+}
+
+function futureOf(cell: Cell): Future | null {
+  const future = cell.model.type === 'code' ? (cell as CodeCell).outputArea?.future : null;
+  return future && !future.isDisposed ? future : null;
+}
+
+/** Until the kernel's state, or that of a cell in its queue, is another one, or the notebook is closed. */
+async function change(panel: NotebookPanel): Promise<void> {
+  const before = status(panel);
+  const queue = await waiting(panel);
+  await new Promise<void>(resolve => {
+    const { sessionContext } = panel;
+    const done = () => {
+      sessionContext.statusChanged.disconnect(done);
+      sessionContext.kernelChanged.disconnect(done);
+      panel.disposed.disconnect(done);
+      resolve();
+    };
+    sessionContext.statusChanged.connect(done);
+    sessionContext.kernelChanged.connect(done);
+    panel.disposed.connect(done);
+    queue.forEach(future => future.done.then(done, done));
+    if (panel.isDisposed || status(panel) !== before || (before === 'idle' && queue.length === 0)) {
+      done();
+    }
+  });
+}
