@@ -31,13 +31,15 @@ describe('NotebookBridge', () => {
   it('tells what is open after each connect, and again only when it changed', async () => {
     peer.connect();
     bridge.announce();
-    expect(peer.askedFor('client.update')).toEqual([{ notebooks: open }]);
+    expect(peer.askedFor('client.update')).toEqual([{ notebooks: open, pageId: expect.any(String) }]);
     open = [];
     bridge.announce();
     expect(peer.askedFor('client.update')).toHaveLength(2);
     peer.lose();
     await peer.comeBack();
     expect(peer.askedFor('client.update')).toHaveLength(3);
+    const pages = peer.askedFor('client.update').map(update => (update as { pageId: string }).pageId);
+    expect(new Set(pages).size).toBe(1);
   });
 
   it('answers each request exactly once, with its own id', async () => {

@@ -35,6 +35,7 @@ from onyx_jupyter.protocols import (
 _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
 _READINGS = 3
+_WRITING = ("notebook.apply", "notebook.wait", "notebook.run")
 
 _log = logging.getLogger(__name__)
 
@@ -102,10 +103,15 @@ class BrowserBackend:
         answer_s: float = _ANSWER_S,
         progress_every_s: float = 5.0,
         interrupt: Callable[[str], Awaitable[None]] | None = None,
+        is_shared: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """`interrupt` stops what runs in a notebook's kernel, where the tab that runs it is away."""
+        """`interrupt` stops what runs in a notebook's kernel, where the tab that runs it is away.
+
+        `is_shared` says whether all tabs work on one document of a notebook; else only one tab may have it to write.
+        """
         self._tabs = tabs
         self._interrupt_kernel = interrupt
+        self._is_shared = is_shared
         self._answer_s = answer_s
         self._progress_every_s = progress_every_s
 
@@ -228,7 +234,10 @@ class BrowserBackend:
     async def _request(
         self, path: str, action: str, params: Mapping[str, Any], timeout_s: float | None
     ) -> dict[str, Any]:
-        place = self._tabs.tab_with(path)
+        if action in _WRITING:
+            place = self._tabs.write_place(path, is_shared=self._is_shared(path))
+        else:
+            place = self._tabs.tab_with(path)
         if place is None:
             raise NotebookError("not_open", f"{path} is open in no browser tab.")
         return await self._tabs.request(place.tab, action, {"path": place.path, **params}, timeout_s)

@@ -39,7 +39,17 @@ class BrowserTabs(Protocol):
     """The tabs that are connected now."""
 
     def tab_with(self, path: str) -> OpenIn | None:
-        """The tab where the notebook is in front, else the one that spoke last; None where it is open nowhere."""
+        """Where it was last written, while it is open there; else where it is in front, or the tab that spoke last.
+
+        None where it is open nowhere.
+        """
+        ...
+
+    def write_place(self, path: str, *, is_shared: bool) -> OpenIn | None:
+        """As `tab_with`, which gives this tab from now on.
+
+        Raises: NotebookError (open_twice) where several tabs have it and not one shared document.
+        """
         ...
 
     async def settled(self, path: str) -> None:
@@ -58,6 +68,7 @@ class _Tab:
     send: Send
     notebooks: tuple[OpenNotebook, ...] = ()
     last_spoke: int = 0
+    page: str | None = None
     pending: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
 
 
@@ -74,6 +85,7 @@ class TabRequests:
         self._reconnect_s = reconnect_s
         self._tabs: dict[TabId, _Tab] = {}
         self._turns = 0
+        self._written_in: dict[str, TabId] = {}
         self._may_return: dict[str, float] = {}
         self._changed = asyncio.Event()
 
@@ -83,10 +95,14 @@ class TabRequests:
         self._tabs[tab] = _Tab(send)
         return tab
 
-    def updated(self, tab: TabId, notebooks: Iterable[OpenNotebook]) -> None:
-        """The tab says what it has open now."""
+    def updated(self, tab: TabId, notebooks: Iterable[OpenNotebook], page: str | None = None) -> None:
+        """The tab says what it has open now; a former connection of the same page ends, if it is not known to have."""
         if tab not in self._tabs:
             return
+        if page is not None:
+            self._tabs[tab].page = page
+            for former in [other for other, state in self._tabs.items() if state.page == page and other != tab]:
+                self.closed(former)
         self._turns += 1
         self._tabs[tab].notebooks = tuple(notebooks)
         self._tabs[tab].last_spoke = self._turns
@@ -116,6 +132,7 @@ class TabRequests:
         gone = self._tabs.pop(tab, None)
         if gone is None:
             return
+        self._written_in = {path: kept for path, kept in self._written_in.items() if kept != tab}
         until = asyncio.get_running_loop().time() + self._reconnect_s
         self._may_return.update({self._paths.canonical(notebook.path): until for notebook in gone.notebooks})
         for waiting in gone.pending.values():
@@ -123,6 +140,25 @@ class TabRequests:
                 waiting.set_exception(_tab_gone())
 
     def tab_with(self, path: str) -> OpenIn | None:
+        found = self._places(path)
+        kept = self._written_in.get(self._paths.canonical(path))
+        return next((place for place in found if place.tab == kept), found[0] if found else None)
+
+    def write_place(self, path: str, *, is_shared: bool) -> OpenIn | None:
+        found = self._places(path)
+        if len({place.tab for place in found}) > 1 and not is_shared:
+            raise NotebookError(
+                "open_twice",
+                f"{path} is open in two or more browser windows, each with its own version of it, so nothing was "
+                "changed. Ask the user to close it in all but one.",
+            )
+        place = self.tab_with(path)
+        if place is not None:
+            self._written_in[self._paths.canonical(path)] = place.tab
+        return place
+
+    def _places(self, path: str) -> list[OpenIn]:
+        """Where it is open: in front first, then by who spoke last."""
         wanted = self._paths.canonical(path)
         found = [
             (notebook.active, state.last_spoke, OpenIn(tab, notebook.path))
@@ -130,7 +166,7 @@ class TabRequests:
             for notebook in state.notebooks
             if self._paths.canonical(notebook.path) == wanted
         ]
-        return max(found, key=lambda entry: entry[:2])[2] if found else None
+        return [entry[2] for entry in sorted(found, key=lambda entry: entry[:2], reverse=True)]
 
     def open_notebooks(self) -> tuple[list[str], str | None]:
         """Everything open in any tab, and the one in front of the tab that spoke last."""

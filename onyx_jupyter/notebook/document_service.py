@@ -131,7 +131,7 @@ def document_service(
         tabs,
         rooms,
         paths,
-        browser=BrowserBackend(tabs, interrupt=sessions.interrupt),
+        browser=BrowserBackend(tabs, interrupt=sessions.interrupt, is_shared=rooms.has),
         room=RoomBackend(rooms, sessions),
         contents=ContentsBackend(contents, sessions, tabs, rooms),
         kernel_manager=server_app.kernel_manager,

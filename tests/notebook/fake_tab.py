@@ -20,8 +20,9 @@ class FakeTab:
     While `free` is not set, a person's own cell runs in the kernel.
     """
 
-    def __init__(self, tabs: TabRequests) -> None:
+    def __init__(self, tabs: TabRequests, *, page: str | None = None) -> None:
         self.tabs = tabs
+        self.page = page
         self.asked: list[ClientRequest] = []
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
         self.runs: dict[str, asyncio.Future[dict[str, Any]]] = {}
@@ -40,9 +41,10 @@ class FakeTab:
     def show(self, path: str, cells: list[dict[str, Any]], *, active: bool = True) -> None:
         """Opens a notebook and tells the server."""
         self.notebooks[path] = cells
-        frame = json.dumps({"notebooks": [{"path": name, "active": active} for name in self.notebooks]})
-        params = ClientUpdateParams.model_validate_json(frame)
-        self.tabs.updated(self.tab, [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks])
+        notebooks = [{"path": name, "active": active} for name in self.notebooks]
+        params = ClientUpdateParams.model_validate_json(json.dumps({"notebooks": notebooks, "pageId": self.page}))
+        shown = [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks]
+        self.tabs.updated(self.tab, shown, params.page_id)
 
     def close(self) -> None:
         self.tabs.closed(self.tab)

@@ -132,3 +132,54 @@ async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tab
         {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1")},
         {"kind": "move", "cellId": "b", "place": "start"},
     ]
+
+
+async def test_after_a_write_the_same_tab_is_asked_as_long_as_it_has_the_notebook_open(tabs: TabRequests) -> None:
+    first, other = FakeTab(tabs), FakeTab(tabs)
+    first.show("n.ipynb", [tab_cell("a", "x = 1")])
+    backend = BrowserBackend(tabs)
+    await backend.apply("n.ipynb", [EditCell("a", "x = 2")])
+    other.show("n.ipynb", [tab_cell("a", "x = 1")])  # speaks last, and has it in front, too
+    assert (await backend.read("n.ipynb")).cells[0].source == "x = 2"
+    assert other.asked == []
+    first.close()
+    assert (await backend.read("n.ipynb")).cells[0].source == "x = 1"
+
+
+async def test_what_two_tabs_hold_apart_is_read_and_not_written(tabs: TabRequests) -> None:
+    first, other = FakeTab(tabs), FakeTab(tabs)
+    for tab in (first, other):
+        tab.show("n.ipynb", [tab_cell("a", "x = 1")])
+    backend = BrowserBackend(tabs)
+    assert (await backend.read("n.ipynb")).cells[0].source == "x = 1"
+    for write in (backend.apply("n.ipynb", [EditCell("a", "x = 2")]), backend.run_cell("n.ipynb", "a", print)):
+        with pytest.raises(NotebookError, match="two or more browser windows") as caught:
+            await write
+        assert caught.value.code == "open_twice"
+    assert {request.action for request in (*first.asked, *other.asked)} == {"notebook.read"}
+    other.close()
+    await backend.apply("n.ipynb", [EditCell("a", "x = 2")])
+    assert first.notebooks["n.ipynb"][0]["source"] == "x = 2"
+
+
+async def test_two_tabs_that_share_a_room_are_written_through_either(tabs: TabRequests) -> None:
+    front, other = FakeTab(tabs), FakeTab(tabs)
+    other.show("RTC:n.ipynb", [tab_cell("a", "x = 1")], active=False)
+    front.show("RTC:n.ipynb", [tab_cell("a", "x = 1")])
+    backend = BrowserBackend(tabs, is_shared=lambda path: True)
+    await backend.apply("n.ipynb", [EditCell("a", "x = 2")])
+    assert front.notebooks["RTC:n.ipynb"][0]["source"] == "x = 2"
+
+
+async def test_a_page_that_connects_again_takes_the_place_of_its_own_former_connection(tabs: TabRequests) -> None:
+    asleep, awake = FakeTab(tabs, page="p1"), FakeTab(tabs, page="p1")
+    asleep.silent = True
+    asleep.show("n.ipynb", [tab_cell("a", "x = 1")])
+    reading = asyncio.ensure_future(tabs.request(asleep.tab, "notebook.read", {"path": "n.ipynb"}, None))
+    await until_asked(asleep)
+    awake.show("n.ipynb", [tab_cell("a", "x = 1")])
+    with pytest.raises(NotebookError) as caught:
+        await reading
+    assert caught.value.code == "tab_gone"
+    await BrowserBackend(tabs).apply("n.ipynb", [EditCell("a", "x = 2")])
+    assert awake.notebooks["n.ipynb"][0]["source"] == "x = 2"

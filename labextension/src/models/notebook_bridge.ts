@@ -2,6 +2,7 @@
  * Answers what the server asks of this tab about open notebooks, each request exactly once. What is done to a notebook
  * is in the actions that it is given; it knows no JupyterLab.
  */
+import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 
 import { MAX_FRAME_BYTES, jsonBytes } from './frame_size';
@@ -52,7 +53,7 @@ export class NotebookBridge implements IDisposable {
       return;
     }
     this._told = told;
-    this.client.request('client.update', { notebooks }).catch(() => {
+    this.client.request('client.update', { notebooks, pageId: this._pageId }).catch(() => {
       this._told = null;
     });
   }
@@ -106,6 +107,7 @@ export class NotebookBridge implements IDisposable {
     }
   }
 
+  private readonly _pageId = UUID.uuid4();
   private _told: string | null = null;
   private _isDisposed = false;
 }

@@ -216,9 +216,14 @@ export interface ClientShowsParams {
   kernelId: string;
 }
 
-/** What this tab has open now; it replaces what the tab said before. */
+/**
+ * What this tab has open now; it replaces what the tab said before.
+ *
+ * `page_id` stays the same over all connections of a page, of which only the newest counts.
+ */
 export interface ClientUpdateParams {
   notebooks: Array<OpenNotebook>;
+  pageId?: string | null;
 }
 
 /** One part's state; `hint` says what to do when it is not ok. */

@@ -17,9 +17,13 @@ class OpenNotebook(Wire):
 
 
 class ClientUpdateParams(Wire):
-    """What this tab has open now; it replaces what the tab said before."""
+    """What this tab has open now; it replaces what the tab said before.
+
+    `page_id` stays the same over all connections of a page, of which only the newest counts.
+    """
 
     notebooks: list[OpenNotebook] = Field(max_length=500)
+    page_id: str | None = Field(default=None, max_length=100)
 
 
 class ClientShowsParams(Wire):
