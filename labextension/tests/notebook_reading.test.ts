@@ -65,6 +65,17 @@ describe('readPart', () => {
     expect(shown[0]).toContain('<Figure>');
     expect(shown[1]).toContain('cG5n');
   });
+
+  it('says of cells in full whether they are', () => {
+    const large = display({ 'image/png': 'A'.repeat(FULL_LIMITS.dataChars + 1) });
+    const model = notebook(
+      { source: 'a', outputs: [stream('x'.repeat(100_000))] },
+      { source: 'b', outputs: [stream('x'.repeat(300_000))] },
+      { source: 'c', outputs: [large] }
+    );
+    const { cells } = readPart(model, 0, new Set(['c0', 'c1', 'c2']));
+    expect(cells.map(cell => cell.outputsShortened)).toEqual([false, true, true]);
+  });
 });
 
 describe('limitOutputs', () => {

@@ -51,6 +51,7 @@ class _TabCell(_Answer):
     execution_count: int | None = None
     outputs: tuple[dict[str, Any], ...] = ()
     metadata: dict[str, Any] = {}
+    outputs_shortened: bool = False
 
 
 class _TabKernel(_Answer):
@@ -123,11 +124,7 @@ class BrowserBackend:
                 parts.append(await self._read_part(path, at, in_full))
             if parts[-1].order == parts[0].order:
                 kernel = parts[0].kernel or _TabKernel()
-                cells = tuple(
-                    Cell(c.id, c.cell_type, c.source, cell_hash(c.source), c.execution_count, c.outputs, c.metadata)
-                    for part in parts
-                    for c in part.cells
-                )
+                cells = tuple(_cell(c) for part in parts for c in part.cells)
                 return NotebookView(path, cells, "browser", kernel.name, kernel.status)
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
 
@@ -241,6 +238,19 @@ class BrowserBackend:
         if place is None:
             raise NotebookError("not_open", f"{path} is open in no browser tab.")
         return await self._tabs.request(place.tab, action, {"path": place.path, **params}, timeout_s)
+
+
+def _cell(read: _TabCell) -> Cell:
+    return Cell(
+        id=read.id,
+        cell_type=read.cell_type,
+        source=read.source,
+        hash=cell_hash(read.source),
+        execution_count=read.execution_count,
+        outputs=read.outputs,
+        metadata=read.metadata,
+        outputs_shortened=read.outputs_shortened,
+    )
 
 
 def _sent(change: CellChange) -> dict[str, Any]:

@@ -64,14 +64,16 @@ def cell_views(cells: Iterable[Mapping[str, Any]], in_full: Collection[str]) -> 
 
 def _view(cell: Mapping[str, Any], limits: OutputLimits, in_full: Collection[str]) -> Cell:
     source = source_of(cell)
+    outputs = limits.limited(cell.get("outputs") or (), in_full=cell["id"] in in_full)
     return Cell(
         id=cell["id"],
         cell_type=cell["cell_type"],
         source=source,
         hash=cell_hash(source),
         execution_count=cell.get("execution_count"),
-        outputs=limits.limited(cell.get("outputs") or (), in_full=cell["id"] in in_full),
+        outputs=outputs,
         metadata=cell.get("metadata") or {},
+        outputs_shortened=limits.has_shortened,
     )
 
 

@@ -33,13 +33,15 @@ def count_chars(value: Any, enough: int) -> int:
 
 
 class OutputLimits:
-    """What is left for all the outputs of one reading."""
+    """What is left for all the outputs of one reading; `has_shortened`: whether the last ones are not whole."""
 
     def __init__(self) -> None:
+        self.has_shortened = False
         self._chars_left = TOTAL_CHARS
 
     def limited(self, outputs: Sequence[Mapping[str, Any]], *, in_full: bool) -> tuple[Mapping[str, Any], ...]:
         """Copies within the limits; outputs `in_full` keep their pictures and count for nothing else."""
+        self.has_shortened = False
         return tuple(self._object(output, in_full) for output in outputs)
 
     def _object(self, value: Mapping[str, Any], in_full: bool) -> dict[str, Any]:
@@ -55,7 +57,10 @@ class OutputLimits:
             return self._text(value, name, in_full)
         if "/" in name:
             most = self._most(name, in_full)
-            return "" if count_chars(value, most) > most else value
+            if count_chars(value, most) <= most:
+                return value
+            self.has_shortened = True
+            return ""
         if isinstance(value, Mapping):
             return self._object(value, in_full)
         return [self._value(item, name, in_full) for item in value] if isinstance(value, list) else value
@@ -66,6 +71,7 @@ class OutputLimits:
             self._chars_left -= min(len(text), most)
         if len(text) <= most:
             return text
+        self.has_shortened = True
         if _is_data(name) or not most:
             return ""
         return f"{text[:most]}\n… {len(text) - most} more characters"

@@ -11,7 +11,10 @@ CellType = Literal["code", "markdown", "raw"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`."""
+    """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`.
+
+    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back.
+    """
 
     id: str
     cell_type: CellType
@@ -20,6 +23,7 @@ class Cell:
     execution_count: int | None = None
     outputs: tuple[Mapping[str, Any], ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    outputs_shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
@@ -14,8 +17,9 @@ from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbC
 class Shelf:
     """`notebooks` by path; `before_apply` is called right before each change, as somebody else's hand in it.
 
-    `lose_answer` makes the next change happen without anybody learning of it. `note` is said beside each run, and
-    without `shows_runs` its outputs reach no notebook.
+    `lose_answer` makes the next change happen without anybody learning of it, `stop_runs` ends every run with its
+    cell cleared, as Stop may. `note` is said beside each run, and without `shows_runs` its outputs reach no notebook.
+    An answer tells what was there before in no more than `carried_chars`, as a tab's does.
     """
 
     def __init__(self, **notebooks: Sequence[NbCell]) -> None:
@@ -26,12 +30,18 @@ class Shelf:
         self.lose_answer = False
         self.note: str | None = None
         self.shows_runs = True
+        self.stop_runs = False
+        self.shortened: set[str] = set()
+        self.carried_chars = 1_500_000
         self.reads = 0
         self.applied: list[Sequence[CellChange]] = []
         self._runs = 0
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
-        """Outputs of other cells than those `in_full` are only named, as a front end may shorten them."""
+        """Outputs of other cells than those `in_full` are only named, as a front end may shorten them.
+
+        Those of `shortened` cells are never told whole.
+        """
         self.reads += 1
         cells = tuple(
             Cell(
@@ -42,6 +52,7 @@ class Shelf:
                 cell.get("execution_count"),
                 tuple(cell.get("outputs", ()) if cell["id"] in in_full else map(_shortened, cell.get("outputs", ()))),
                 cell["metadata"],
+                cell["id"] in self.shortened,
             )
             for cell in self._cells(path)
         )
@@ -56,7 +67,7 @@ class Shelf:
         if self.lose_answer:
             self.lose_answer = False
             raise NotebookError("tab_gone", "The tab has gone.")
-        return tuple(step.applied for step in steps)
+        return self._told([step.applied for step in steps])
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
         if path in self.notebooks:
@@ -70,7 +81,19 @@ class Shelf:
         if not self.shows_runs:
             return CellRun("ok", 1, (), self.note)
         self.run_by_hand(path, cell_id)
-        return CellRun("ok", cell["execution_count"], tuple(cell["outputs"]), self.note, before=before, is_shown=True)
+        if self.stop_runs:
+            cell["outputs"] = []
+            raise asyncio.CancelledError
+        ((told, left_out),) = self._carried([before])
+        return CellRun(
+            "ok",
+            cell["execution_count"],
+            tuple(cell["outputs"]),
+            self.note,
+            before=told,
+            outputs_left_out=left_out,
+            is_shown=True,
+        )
 
     async def remove(self, path: str) -> None:
         """As the file browser's bin."""
@@ -89,6 +112,25 @@ class Shelf:
 
     def order(self, path: str) -> list[str]:
         return [cell["id"] for cell in self._cells(path)]
+
+    def _told(self, applied: Sequence[AppliedChange]) -> tuple[AppliedChange, ...]:
+        told = self._carried([change.before or {} for change in applied])
+        return tuple(
+            replace(change, before=before if change.before else None, outputs_left_out=left_out)
+            for change, (before, left_out) in zip(applied, told, strict=True)
+        )
+
+    def _carried(self, cells: Sequence[NbCell]) -> list[tuple[NbCell, bool]]:
+        """All cells together have `carried_chars`."""
+        chars_left = self.carried_chars
+        carried: list[tuple[NbCell, bool]] = []
+        for cell in cells:
+            needed = len(json.dumps(cell.get("outputs", ())))
+            is_too_large = needed > chars_left
+            chars_left -= 0 if is_too_large else needed
+            rest = {key: value for key, value in cell.items() if key not in ("outputs", "execution_count")}
+            carried.append((rest if is_too_large else cell, is_too_large))
+        return carried
 
     def _cells(self, path: str) -> list[dict[str, Any]]:
         if path not in self.notebooks:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound, StorageError
+from onyx_jupyter.notebook.cells import cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
 from onyx_jupyter.notebook.review.reviewing import Reviewing
@@ -156,6 +157,41 @@ async def test_outputs_too_large_to_keep_are_named_and_the_text_comes_back(desk:
     assert await undone(desk) == {"two": "outputs_not_kept"}
     assert desk.shelf.cell(A, "two")["source"] == "y = 2"
     assert "long long" not in desk.lines()[-1].get("effects", "")
+
+
+async def test_a_run_that_is_stopped_loses_no_picture_of_before(desk: Desk) -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * 300_000}, "metadata": {}}
+    desk.shelf.cell(A, "two").update(outputs=[picture], execution_count=7)
+    before = dict(desk.shelf.cell(A, "two"))
+    desk.shelf.stop_runs = True
+    with pytest.raises(asyncio.CancelledError):
+        await desk.run("two")
+    assert desk.shelf.cell(A, "two")["outputs"] == []
+    desk.restart()
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "two") == before
+
+
+async def test_a_run_whose_answer_has_no_room_for_what_was_there_loses_nothing(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    before = dict(desk.shelf.cell(A, "two"))
+    desk.shelf.carried_chars = 10
+    await desk.run("two")
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "two") == before
+
+
+async def test_what_could_only_be_read_in_part_is_never_put_back_as_if_it_were_whole(desk: Desk) -> None:
+    text = {"output_type": "stream", "name": "stdout", "text": "long " * 100_000}
+    desk.shelf.cell(A, "two").update(outputs=[text], execution_count=7)
+    cut = cell_views([desk.shelf.cell(A, "two")], ["two"])[0]
+    assert cut.outputs_shortened
+    assert len(cut.outputs[0]["text"]) < len(text["text"])
+    desk.shelf.shortened = {"two"}
+    desk.shelf.stop_runs = True
+    with pytest.raises(asyncio.CancelledError):
+        await desk.run("two")
+    assert await undone(desk) == {"two": "outputs_not_kept"}
 
 
 # ── what it amounts to ──────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@ import { cellHash } from './cell_hash';
 import { MAX_ANSWER_BYTES, jsonBytes, wellFormed } from './frame_size';
 import { ActionError } from './notebook_bridge';
 import { READ_LIMITS, fullOutputs, limitOutputs } from './output_limits';
+import type { OutputBudget } from './output_limits';
 
 export interface NotebookPart extends Record<string, unknown> {
   cells: Record<string, unknown>[];
@@ -48,8 +49,11 @@ function show(cell: ISharedCell, inFull: boolean, budget: { chars: number }): Re
     return common;
   }
   const outputs = cell.getOutputs();
-  const shown = inFull
-    ? fullOutputs(outputs, MAX_ANSWER_BYTES / 2)
-    : limitOutputs(outputs, READ_LIMITS, budget);
-  return { ...common, executionCount: cell.execution_count, outputs: shown };
+  const { execution_count: executionCount } = cell;
+  if (!inFull) {
+    return { ...common, executionCount, outputs: limitOutputs(outputs, READ_LIMITS, budget) };
+  }
+  const full: OutputBudget = { chars: 0 };
+  const shown = fullOutputs(outputs, MAX_ANSWER_BYTES / 2, full);
+  return { ...common, executionCount, outputs: shown, outputsShortened: full.hasShortened ?? false };
 }

@@ -37,7 +37,6 @@ from onyx_jupyter.protocols import (
 
 log = logging.getLogger(__name__)
 ABOVE = 30
-EXPECTED_OUTPUT_CHARS = 100_000
 # The notebook may have been changed or not: nobody answered.
 _UNSURE = ("tab_gone", "tab_silent", "bad_response")
 _NOT_RUN = ("no_cell", "not_code", "no_kernel", "not_found", "not_notebook", "not_open")
@@ -104,7 +103,8 @@ class ChangeRecorder:
             known = all(isinstance(change, InsertCell) for change in changes)
             touched = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
             view = None if known else await self._notebooks.read(name, touched)
-            expected = _expected(changes, view.cells if view else ())
+            max_chars = self._max_chars(author)
+            expected = _expected(changes, view.cells if view else (), max_chars)
             begun = await self._begin(author, name, expected)
             try:
                 applied = await self._notebooks.apply(name, changes)
@@ -112,7 +112,6 @@ class ChangeRecorder:
                 if error.code not in _UNSURE:
                     await self._end(author, NotDone(path=name, id=begun.id))
                 raise
-            max_chars = self._max_chars(author)
             effects = tuple(
                 _effect(change, done, seen.above, seen.place, max_chars)
                 for change, done, seen in zip(changes, applied, expected, strict=True)
@@ -125,7 +124,7 @@ class ChangeRecorder:
         """As `Notebooks.create`. Raises: StorageError too."""
         name = self._canonical(path)
         cells = [cell if cell.get("id") else {**cell, "id": _new_id()} for cell in cells]
-        effects = _expected([InsertCell(cell) for cell in cells], ())
+        effects = _expected([InsertCell(cell) for cell in cells], (), 0)
         begun = await self._begin(author, name, effects, creates=True)
         try:
             view = await self._notebooks.create(name, cells, kernel_name)
@@ -150,12 +149,15 @@ class ChangeRecorder:
         """
         name = self._canonical(path)
         cell = _cell_of(seen, cell_id)
-        if cell is None or cell.outputs:  # what was seen of outputs may be shortened
+        is_read = cell is None or bool(cell.outputs)
+        if is_read:  # what was seen of outputs may be shortened
             cell = _cell_of(await self._notebooks.read(name, [cell_id]), cell_id)
         if cell is None:
             return await self._notebooks.run_cell(name, cell_id, progress)
-        before, left_out = _shown(_nb_cell(cell), EXPECTED_OUTPUT_CHARS)
-        expected = Effect(cell_id=cell_id, kind="run", before=before, outputs_left_out=left_out)
+        max_chars = self._max_chars(author)
+        known = _shown(_nb_cell(cell), max_chars)
+        # A run that is stopped has only this: what the cell showed has to be whole in it.
+        expected = Effect(cell_id=cell_id, kind="run", before=known[0], outputs_left_out=known[1])
         begun = await self._begin(author, name, (expected,))
         try:
             run = await self._notebooks.run_cell(name, cell_id, progress)
@@ -166,13 +168,14 @@ class ChangeRecorder:
         if not run.is_shown:
             await self._end(author, NotDone(path=name, id=begun.id))
             return run
-        before, left_out = _shown(run.before or _nb_cell(cell), self._max_chars(author))
+        left_out = run.outputs_left_out
+        before, too_large = known if left_out and is_read else _shown(run.before or _nb_cell(cell), max_chars)
         effect = Effect(
             cell_id=cell_id,
             kind="run",
             before=before,
             after={"execution_count": run.execution_count},
-            outputs_left_out=left_out or run.outputs_left_out,
+            outputs_left_out=too_large or (left_out and not is_read),
         )
         await self._end(author, Done(path=name, id=begun.id, effects=(effect,)))
         self._changed(name, author)
@@ -264,7 +267,7 @@ def _id_of(change: CellChange) -> str:
     return str(change.cell["id"]) if isinstance(change, InsertCell | RestoreCell) else change.cell_id
 
 
-def _expected(changes: Sequence[CellChange], cells: Sequence[Cell]) -> tuple[Effect, ...]:
+def _expected(changes: Sequence[CellChange], cells: Sequence[Cell], max_chars: int) -> tuple[Effect, ...]:
     """What the changes will do, as far as it can be known: what is on disk before they are made."""
     found = {cell.id: cell for cell in cells}
     order = [cell.id for cell in cells]
@@ -278,7 +281,7 @@ def _expected(changes: Sequence[CellChange], cells: Sequence[Cell]) -> tuple[Eff
         above = tuple(reversed(order[max(0, at - ABOVE) : at]))
         place: Place = After(above[0]) if above else "start"
         applied = AppliedChange(cell_id, before, place, after)
-        effects.append(_effect(change, applied, above, _target(change, order), EXPECTED_OUTPUT_CHARS))
+        effects.append(_effect(change, applied, above, _target(change, order), max_chars))
     return tuple(effects)
 
 
@@ -335,7 +338,10 @@ def _above(applied: AppliedChange, seen: tuple[str, ...] | None) -> tuple[str, .
 
 
 def _nb_cell(cell: Cell) -> dict[str, Any]:
-    code = {"outputs": list(cell.outputs), "execution_count": cell.execution_count} if cell.cell_type == "code" else {}
+    """Without outputs where not all of them are known: the key is missing then."""
+    code: dict[str, Any] = {"execution_count": cell.execution_count} if cell.cell_type == "code" else {}
+    if code and not cell.outputs_shortened:
+        code["outputs"] = list(cell.outputs)
     return {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata, **code}
 
 
@@ -344,10 +350,11 @@ def _text_of(cell: NbCell) -> dict[str, Any]:
 
 
 def _shown(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
-    """What the cell shows besides its text, and whether that was too large to be kept."""
+    """What the cell shows besides its text, and whether that was too large to be kept, or to be known at all."""
     shown: Mapping[str, Any] = {
         name: cell[name] for name in ("outputs", "execution_count", "attachments") if name in cell
     }
-    if _chars(shown) <= max_chars:
+    is_whole = cell.get("cell_type") != "code" or "outputs" in cell
+    if is_whole and _chars(shown) <= max_chars:
         return dict(shown), False
     return {name: value for name, value in shown.items() if name == "execution_count"}, True
