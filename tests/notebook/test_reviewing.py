@@ -194,6 +194,36 @@ async def test_what_could_only_be_read_in_part_is_never_put_back_as_if_it_were_w
     assert await undone(desk) == {"two": "outputs_not_kept"}
 
 
+async def test_deleted_cells_come_back_with_outputs_that_the_answer_had_no_room_for(desk: Desk) -> None:
+    for name in ("one", "two"):
+        desk.shelf.run_by_hand(A, name)
+    before = json.loads(json.dumps(desk.shelf.notebooks[A]))
+    desk.shelf.carried_chars = 80  # room for one of them
+    await desk.change(DeleteCell("one"), DeleteCell("two"))
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks[A] == before
+
+
+async def test_a_deleted_cell_that_comes_back_without_its_outputs_is_named(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "one")
+    desk.limits = KeepLimits(output_chars=10)
+    await desk.change(DeleteCell("one"))
+    assert await undone(desk) == {"one": "outputs_not_kept"}
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+    assert await desk.kinds() == {}
+
+
+async def test_a_removed_notebook_names_the_cells_that_come_back_without_outputs(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("made", "made")])
+    desk.shelf.run_by_hand("new.ipynb", "made")
+    desk.shelf.shortened = {"made"}
+    assert await undone(desk) == {}
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert [(left.cell_id, left.reason) for left in outcome.left] == [("made", "outputs_not_kept")]
+    assert "outputs" not in desk.shelf.cell("new.ipynb", "made")
+    assert await desk.kinds("new.ipynb") == {"made": ("added",)}
+
+
 # ── what it amounts to ──────────────────────────────────────────────────────────────────────────────
 
 

@@ -113,7 +113,7 @@ class ChangeRecorder:
                     await self._end(author, NotDone(path=name, id=begun.id))
                 raise
             effects = tuple(
-                _effect(change, done, seen.above, seen.place, max_chars)
+                _with_shown(_effect(change, done, seen.above, seen.place, max_chars), seen)
                 for change, done, seen in zip(changes, applied, expected, strict=True)
             )
             await self._end(author, Done(path=name, id=begun.id, effects=effects))
@@ -327,6 +327,13 @@ def _effect(
         place=place,
         outputs_left_out=left_out,
     )
+
+
+def _with_shown(effect: Effect, seen: Effect) -> Effect:
+    """What the answer had no room for, as it was read right before."""
+    if not effect.outputs_left_out or seen.outputs_left_out or seen.before is None or effect.before is None:
+        return effect
+    return effect.model_copy(update={"before": {**seen.before, **effect.before}, "outputs_left_out": False})
 
 
 def _above(applied: AppliedChange, seen: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ def plan(
         change, note = _content(item, now.get(item.cell_id))
         contents.extend([change] if change else [])
         left.extend([LeftAlone(item.cell_id, note)] if note else [])
+        if item.existed and not item.exists and item.cell_id not in now and item.outputs_left_out:
+            left.append(LeftAlone(item.cell_id, "outputs_not_kept"))
     order = [cell.id for cell in view.cells]
     target, stuck = _target_order(order, acting, _returned(order, back))
     left.extend(LeftAlone(cell_id, "moved") for cell_id in stuck)

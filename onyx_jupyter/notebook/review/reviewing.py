@@ -160,6 +160,8 @@ class Reviewing:
                 outcome.left.append(Left(removed.path, None, error.code, str(error)))
                 continue
             outcome.made.append(removed.path)
+            bare = (cell for cell in removed.cells if cell["cell_type"] == "code" and "outputs" not in cell)
+            outcome.left.extend(Left(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
             outcome.cells += len(removed.cells)
         found = _by_path(revert_changes(changes, undone))
         for path in decided:
@@ -170,7 +172,8 @@ class Reviewing:
                     outcome.left.append(Left(path, None, error.code, str(error)))
                     continue
             if all(left.path != path or left.cell_id is not None for left in outcome.left):
-                kept = {left.cell_id for left in outcome.left if left.path == path}
+                stays = (left for left in outcome.left if left.path == path and left.reason != "outputs_not_kept")
+                kept = {left.cell_id for left in stays}
                 cells = [cell_id for cell_id in decided[path] if cell_id not in kept]
                 await self._decide_path("put_back", author, path, cells, by, undone)
         return outcome
