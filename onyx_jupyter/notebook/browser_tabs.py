@@ -168,6 +168,14 @@ class TabRequests:
         ]
         return [entry[2] for entry in sorted(found, key=lambda entry: entry[:2], reverse=True)]
 
+    def count_with(self, path: str) -> int:
+        """In how many tabs the notebook is open."""
+        wanted = self._paths.canonical(path)
+        return sum(
+            any(self._paths.canonical(notebook.path) == wanted for notebook in state.notebooks)
+            for state in self._tabs.values()
+        )
+
     def open_notebooks(self) -> tuple[list[str], str | None]:
         """Everything open in any tab, and the one in front of the tab that spoke last."""
         tabs = sorted(self._tabs.values(), key=lambda state: state.last_spoke, reverse=True)

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.kernel_sessions import KernelSession
 
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 
 
-def remover(contents_manager: Any) -> Callable[[str], Awaitable[None]]:
-    """Deletes a file as the file browser does: into the system's bin, where the server is set up so."""
+class Tabs(Protocol):
+    """The tabs that are connected now."""
+
+    def count_with(self, path: str) -> int: ...
+
+
+class Rooms(Protocol):
+    """The live rooms of notebooks."""
+
+    def has(self, path: str) -> bool: ...
+
+
+class Sessions(Protocol):
+    """The kernels of notebooks."""
+
+    async def find(self, path: str) -> KernelSession | None: ...
+
+
+def remover(contents_manager: Any, tabs: Tabs, rooms: Rooms, sessions: Sessions) -> Callable[[str], Awaitable[None]]:
+    """Deletes a file as the file browser does: into the system's bin, where the server is set up so.
+
+    Refused (open_in_tabs, open_elsewhere) where somebody may have the notebook open with work that nobody has seen.
+    """
 
     async def remove(path: str) -> None:
+        if not rooms.has(path):
+            await _refuse_open(path, tabs, sessions)
         try:
             await ensure_async(contents_manager.delete(path))
         except HTTPError as error:
@@ -24,6 +48,21 @@ def remover(contents_manager: Any) -> Callable[[str], Awaitable[None]]:
             raise NotebookError("not_removed", f"{path} could not be removed: {reason}") from error
 
     return remove
+
+
+async def _refuse_open(path: str, tabs: Tabs, sessions: Sessions) -> None:
+    count = tabs.count_with(path)
+    if count > 1:
+        raise NotebookError(
+            "open_in_tabs",
+            f"{path} is open in {count} browser windows, and each has its own version of it. Close all but one.",
+        )
+    session = None if count else await sessions.find(path)
+    if session is not None and session.connections:
+        raise NotebookError(
+            "open_elsewhere",
+            f"{path} is open in a front end that Onyx cannot reach, whose unsaved work would be lost. Close it there.",
+        )
 
 
 def follow_renames(event_logger: Any, renamed: Callable[[str, str], Awaitable[None]]) -> None:

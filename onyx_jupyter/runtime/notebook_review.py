@@ -159,15 +159,22 @@ class NotebookReview:
         session_key: str | None = None,
         run_id: str | None = None,
         removed: Iterable[str] = (),
+        removed_cells: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        facts = {"sessionKey": session_key, "runId": run_id, "paths": list(paths), "removed": list(removed)}
+        facts = {
+            "sessionKey": session_key,
+            "runId": run_id,
+            "paths": list(paths),
+            "removed": list(removed),
+            "removedCells": removed_cells,
+        }
         self._broadcast("notebook.changes_updated", {name: value for name, value in facts.items() if value})
 
     async def _told(self, what: str, by: str, outcome: Outcome, about: Mapping[str, str]) -> None:
         paths = list(dict.fromkeys([*outcome.paths, *outcome.removed, *outcome.made]))
         facts = {"cells": outcome.cells, "paths": paths, "leftAlone": len(outcome.left), **about}
         await self._audit.reviewed(what, by, facts)
-        self._tell(paths, about.get("session"), about.get("run"), outcome.removed)
+        self._tell(paths, about.get("session"), about.get("run"), outcome.removed, outcome.removed_cells)
 
 
 def told_in_words(decided: Sequence[Decided]) -> str:

@@ -15,6 +15,7 @@ from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.notebook.server_files import follow_renames, remover
@@ -73,6 +74,7 @@ class Service:
         contents = EveryContents(server_app.contents_manager, self.drive_contents)
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
+        rooms = CollaborationRooms(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.documents = document_service(server_app, self._tabs, paths, contents)
         self.onyx = Onyx(
@@ -86,7 +88,7 @@ class Service:
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
-            places=NotebookPlaces(paths.canonical, remover(contents)),
+            places=NotebookPlaces(paths.canonical, remover(contents, self._tabs, rooms, sessions)),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )

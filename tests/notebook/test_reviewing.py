@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound, StorageError
-from onyx_jupyter.notebook.cells import cell_views
+from onyx_jupyter.notebook.cells import cell_hash, cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
 from onyx_jupyter.notebook.review.reviewing import Reviewing
-from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
+from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell, NotebookView
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
 from tests.notebook.shelf import Shelf, code
 
@@ -423,6 +424,28 @@ async def test_a_made_notebook_with_a_persons_work_in_it_stays(desk: Desk) -> No
     outcome = await desk.review.undo(SESSION, RUN, "ada")
     assert outcome.removed == []
     assert [cell["source"] for cell in desk.shelf.notebooks["new.ipynb"]] == ["precious"]
+
+
+async def test_what_is_typed_while_a_made_notebook_is_looked_at_saves_it(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("first", "made"), code("second", "made")])
+    cell, read = desk.shelf.cell("new.ipynb", "first"), desk.shelf.read
+
+    async def type_after_reading(path: str, in_full: Collection[str] = ()) -> NotebookView:
+        view = await read(path, in_full)
+        cell["source"] = "mine"
+        return view
+
+    desk.shelf.read = type_after_reading  # type: ignore[method-assign]
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert (outcome.removed, [left.cell_id for left in outcome.left]) == ([], ["first"])
+    assert [cell["source"] for cell in desk.shelf.notebooks["new.ipynb"]] == ["mine"]
+
+
+async def test_a_removal_says_with_which_cells_so_that_a_tab_with_others_stays_open(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("first", "made")])
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert outcome.removed == ["new.ipynb"]
+    assert outcome.removed_cells == {"new.ipynb": {"first": cell_hash("made")}}
 
 
 async def test_a_notebook_that_could_not_be_made_is_never_taken_away(desk: Desk) -> None:

@@ -10,6 +10,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { DrawDiff } from '../components/cell_mark_view';
 import { NotebookMarks } from '../models/notebook_marks';
 import { findNotebook, serverPath } from '../models/notebook_open';
+import { holdsOnly } from '../models/removed_notebook';
 import type { SocketClient } from '../protocol/socket_client';
 import { IOnyxConnection } from '../tokens';
 import { MarkedNotebook } from '../widgets/marked_notebook';
@@ -87,15 +88,18 @@ function diffFor(
   };
 }
 
-/** A notebook whose file an undo took away: its tab would only write it anew. */
+/** A notebook whose file an undo took away: its tab would only write it anew. One with more in it stays open. */
 function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {
   client.event.connect((_, frame) => {
     if (frame.event !== 'notebook.changes_updated' || !frame.data.removed) {
       return;
     }
-    const removed = new Set(frame.data.removed);
+    const { removedCells } = frame.data;
     tracker
-      .filter(panel => removed.has(serverPath(panel.context)))
+      .filter(panel => {
+        const known = removedCells?.[serverPath(panel.context)];
+        return panel.context.isReady && holdsOnly(panel.context.model.sharedModel, known);
+      })
       .forEach(panel => {
         void panel.sessionContext.shutdown().catch(() => undefined);
         panel.dispose();

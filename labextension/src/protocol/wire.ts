@@ -417,12 +417,17 @@ export interface NotebookChangesParams {
   sessionKey?: string | null;
 }
 
-/** Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more. */
+/**
+ * Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more.
+ *
+ * `removed_cells`: of each removed one, its cells and their hashes; a tab that holds anything else has to stay open.
+ */
 export interface NotebookChangesUpdatedData {
   paths?: Array<string> | null;
   sessionKey?: string | null;
   runId?: string | null;
   removed?: Array<string> | null;
+  removedCells?: Record<string, Record<string, string>> | null;
 }
 
 /** These cells' marks, or all of the notebook's. */

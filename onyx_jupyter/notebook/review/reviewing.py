@@ -32,7 +32,10 @@ class Left:
 
 @dataclass
 class Outcome:
-    """What came of a revert. `cells` counts those that are as before; `removed` and `made` are whole notebooks."""
+    """What came of a revert. `cells` counts those that are as before; `removed` and `made` are whole notebooks.
+
+    `removed_cells`: of each removed notebook that there was, every cell with the hash that it was taken away with.
+    """
 
     revert_id: str
     cells: int = 0
@@ -40,6 +43,7 @@ class Outcome:
     left: list[Left] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
+    removed_cells: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class Reviewing:
             standing = [item for item in items if item.state in ("pending", "accepted")]
             done: Sequence[ReviewedCell] = ()
             try:
-                if path in made and await self._taken_away(author, path, items):
+                if path in made and await self._taken_away(author, path, items, outcome):
                     outcome.removed.append(path)
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
@@ -228,7 +232,7 @@ class Reviewing:
         outcome.cells += len([item for item in done if item.kinds])
         return done
 
-    async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell]) -> bool:
+    async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome) -> bool:
         """Removes a notebook that holds only what the run put there; False where somebody has done more in it."""
         notebooks = self._recorder.notebooks_for(author)
         try:
@@ -236,12 +240,15 @@ class Reviewing:
             if not _is_as_made(view, items):
                 return False
             view = await notebooks.read(path, [cell.id for cell in view.cells])
+            if not _is_as_made(view, items):  # somebody has typed meanwhile
+                return False
         except NotebookError as error:
             if error.code == "not_found":
                 return True
             raise
         await self._recorder.removing(author, view)
         await self._remove(path)
+        outcome.removed_cells[path] = {cell.id: cell.hash for cell in view.cells}
         return True
 
     async def _taken_back(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:

@@ -108,9 +108,13 @@ class NotebookReverted(Wire):
 
 
 class NotebookChangesUpdatedData(Wire):
-    """Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more."""
+    """Something changed in these notebooks, or was decided: ask again. `removed` ones have no file any more.
+
+    `removed_cells`: of each removed one, its cells and their hashes; a tab that holds anything else has to stay open.
+    """
 
     paths: list[str] | None = None
     session_key: str | None = None
     run_id: str | None = None
     removed: list[str] | None = None
+    removed_cells: dict[str, dict[str, str]] | None = None
