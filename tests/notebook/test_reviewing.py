@@ -330,6 +330,19 @@ async def test_a_hand_later_on_is_never_written_over(desk: Desk) -> None:
     assert set(await desk.kinds()) == {"one", "new"}
 
 
+async def test_newer_outputs_with_the_same_count_are_never_written_over(desk: Desk) -> None:
+    """After “Restart and run all” cells have the counts that they had before."""
+    desk.shelf.run_by_hand(A, "one")
+    await desk.run("one")
+    await desk.run("two")
+    mine = [{"output_type": "stream", "name": "stdout", "text": "mine"}]
+    desk.shelf.cell(A, "one")["outputs"] = mine
+    desk.shelf.cell(A, "two")["outputs"] = [{**desk.shelf.cell(A, "two")["outputs"][0], "text": ["Y ", "= 2"]}]
+    assert await undone(desk) == {"one": "ran"}
+    assert desk.shelf.cell(A, "one")["outputs"] == mine
+    assert desk.shelf.cell(A, "two")["outputs"] == []  # the same text, as a file may have it
+
+
 async def test_a_hand_that_is_quicker_is_seen(desk: Desk) -> None:
     """The person types between the reading and the writing."""
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))

@@ -18,6 +18,7 @@ from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, EffectKind, Line, NotDone, Removed
+from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
     After,
     AppliedChange,
@@ -174,7 +175,7 @@ class ChangeRecorder:
             cell_id=cell_id,
             kind="run",
             before=before,
-            after={"execution_count": run.execution_count},
+            after={"execution_count": run.execution_count, "digest": shown_digest(run.outputs)},
             outputs_left_out=too_large or (left_out and not is_read),
         )
         await self._end(author, Done(path=name, id=begun.id, effects=(effect,)))

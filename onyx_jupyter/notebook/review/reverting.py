@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from onyx_jupyter.notebook.review.lines import Effect
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
     After,
     Cell,
@@ -49,6 +50,8 @@ def plan(
     back: Sequence[ReviewedCell] = (),
 ) -> Plan:
     """Takes all these changes back, except where the notebook is no longer as they left it.
+
+    `view` has the outputs of those cells in full that show something else than before.
 
     `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `back` are
     changes of the same runs that were taken back before: they tell where cells stood to one another.
@@ -119,9 +122,13 @@ def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, 
 
 
 def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
-    """Whether the cell shows what the run left in it, and not something newer."""
+    """Whether the cell shows what the run left in it, and not something newer.
+
+    The count alone does not tell: after a restart, cells that run again have the counts that they had.
+    """
     if item.end_is_known:
-        return cell.execution_count == item.left_count
+        is_same = item.left_digest is None or item.left_digest == shown_digest(cell.outputs)
+        return is_same and cell.execution_count == item.left_count
     before = item.before or {}
     return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
 

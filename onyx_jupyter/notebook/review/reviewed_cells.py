@@ -82,6 +82,11 @@ class ReviewedCell:
         return (self._shown[-1] or {}).get("execution_count") if self._shown else None
 
     @property
+    def left_digest(self) -> str | None:
+        """`shown_digest` of the outputs that it was left with; None where it is not known."""
+        return (self._shown[-1] or {}).get("digest") if self._shown else None
+
+    @property
     def end_is_known(self) -> bool:
         """Whether it was told what the last run of the cell left."""
         return not self._shown or self._shown[-1] is not None

@@ -216,8 +216,9 @@ class Reviewing:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
         later = await self._later(path, items)
+        shown = [item.cell_id for item in items if item.touched_outputs and item.exists]
         for tries_left in reversed(range(_TRIES)):
-            view = await notebooks.read(path)
+            view = await notebooks.read(path, shown)
             planned = plan(view, items, later.__contains__, back)
             try:
                 if planned.changes:
