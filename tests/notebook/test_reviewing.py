@@ -296,6 +296,23 @@ async def test_a_hand_between_two_turns_parts_their_marks(desk: Desk) -> None:
     assert desk.shelf.cell(A, "one")["source"] == "x = 10  # mine"
 
 
+async def test_what_a_turn_changes_after_a_keep_has_a_mark_of_its_own(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
+    assert await desk.review.accept(A, None, "ada") == 2
+    await desk.change(EditCell("one", "x = 100"))
+    await desk.change(EditCell("new", "m"))
+    assert await desk.kinds() == {"one": ("edited",), "new": ("edited",)}
+    assert [(mark.before or {})["source"] for mark in await desk.review.marks(A)] == ["x = 10", "n"]
+    assert [turn.pending for turn in await desk.review.turns(SESSION)] == [2]
+    await desk.review.reject(A, ["new"], "ada")
+    assert desk.shelf.cell(A, "new")["source"] == "n"
+    assert await desk.review.accept(A, None, "ada") == 1
+    assert await desk.kinds() == {}
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+
+
 # ── taking back ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from onyx_jupyter.notebook.review.lines import Effect, Verdict
+from onyx_jupyter.notebook.review.lines import Decided, Effect, Verdict
 from onyx_jupyter.notebook.review.writes import Changes, Write
 
 CellKind = Literal["added", "edited", "deleted", "moved", "ran"]
@@ -21,7 +21,7 @@ class ReviewedCell:
     """All that the writes of one run, or of several after one another, did to one cell of one notebook.
 
     `effects` stand in the order in which they came, each with when: texts that sort, and begin with the write's id.
-    `runs` are (session, run).
+    `runs` are (session, run). `kept_at`: when a person kept it, where the run has changed it again since.
     """
 
     path: str
@@ -30,6 +30,7 @@ class ReviewedCell:
     runs: tuple[tuple[str, str], ...]
     state: State = "pending"
     is_certain: bool = True
+    kept_at: str = ""
 
     @property
     def existed(self) -> bool:
@@ -128,9 +129,10 @@ class ReviewedCell:
 
 def run_changes(changes: Changes, run_id: str) -> list[ReviewedCell]:
     """What the run did, one entry a cell that it touched, those that amount to nothing included."""
-    states = _states(changes, run_id)
+    decided = _decided(changes, run_id)
+    runs = ((changes.session_key, run_id),)
     return [
-        _reviewed(path, cell_id, parts, ((changes.session_key, run_id),), states.get((path, cell_id), "pending"))
+        _judged(_reviewed(path, cell_id, parts, runs), decided.get((path, cell_id), ()))
         for (path, cell_id), parts in _by_cell(changes.of_run(run_id)).items()
     ]
 
@@ -139,7 +141,7 @@ def revert_changes(changes: Changes, revert_id: str) -> list[ReviewedCell]:
     """What a person's revert did, as if it had been a run."""
     writes = changes.of_revert(revert_id)
     return [
-        _reviewed(path, cell_id, parts, ((changes.session_key, writes[0].run_id),), "pending")
+        _reviewed(path, cell_id, parts, ((changes.session_key, writes[0].run_id),))
         for (path, cell_id), parts in _by_cell(writes).items()
     ]
 
@@ -155,7 +157,7 @@ def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
         for run_id in changes.run_ids:
             for change in run_changes(changes, run_id):
                 if change.path == path and change.state == "pending":
-                    pending.setdefault(change.cell_id, []).append(change)
+                    pending.setdefault(change.cell_id, []).append(_since_kept(change))
     found = (_joined(sorted(several, key=lambda c: c.effects[0][0])) for several in pending.values())
     return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
 
@@ -187,10 +189,28 @@ def _reviewed(
     cell_id: str,
     parts: Sequence[tuple[Write, int, Effect]],
     runs: tuple[tuple[str, str], ...],
-    state: State,
 ) -> ReviewedCell:
     effects = tuple((f"{write.id}.{number:06}", effect) for write, number, effect in parts)
-    return ReviewedCell(path, cell_id, effects, runs, state, all(write.is_certain for write, _, _ in parts))
+    return ReviewedCell(path, cell_id, effects, runs, is_certain=all(write.is_certain for write, _, _ in parts))
+
+
+def _judged(change: ReviewedCell, decisions: Sequence[Decided]) -> ReviewedCell:
+    """A word is about what was there when it was said: what the run does afterwards waits for another one."""
+    if not decisions:
+        return change
+    last = decisions[-1]
+    if last.what == "accept" and last.id < change.effects[-1][0]:
+        return replace(change, kept_at=last.id)
+    kept_at = next((word.id for word in reversed(decisions) if word.what == "accept"), "")
+    kept = tuple(part for part in change.effects if part[0] <= kept_at)
+    if last.what == "reject" and kept:
+        return replace(change, effects=kept, state="accepted")
+    return replace(change, state=_STATES[last.what])
+
+
+def _since_kept(change: ReviewedCell) -> ReviewedCell:
+    """What came after a person had kept what was there until then."""
+    return replace(change, effects=tuple(part for part in change.effects if part[0] > change.kept_at))
 
 
 def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write, int, Effect]]]:
@@ -201,11 +221,13 @@ def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write,
     return found
 
 
-def _states(changes: Changes, run_id: str) -> dict[tuple[str, str], State]:
-    found: dict[tuple[str, str], State] = {}
+def _decided(changes: Changes, run_id: str) -> dict[tuple[str, str], list[Decided]]:
+    """What was said about each cell, oldest first."""
+    found: dict[tuple[str, str], list[Decided]] = {}
     for decision in changes.decisions:
         if decision.run_id == run_id:
-            found.update({(decision.path, cell_id): _STATES[decision.what] for cell_id in decision.cells})
+            for cell_id in decision.cells:
+                found.setdefault((decision.path, cell_id), []).append(decision)
     return found
 
 
