@@ -313,6 +313,16 @@ async def test_what_a_turn_changes_after_a_keep_has_a_mark_of_its_own(desk: Desk
     assert desk.shelf.cell(A, "one")["source"] == "x = 1"
 
 
+async def test_keeping_a_cell_brings_up_no_older_mark(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
+    desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
+    await desk.change(EditCell("one", "x = 100  # mine"), run="r2", session="s2")
+    assert await desk.review.accept(A, ["one"], "ada") == 1
+    assert await desk.kinds() == {"two": ("edited",)}
+    desk.restart()
+    assert await desk.kinds() == {"two": ("edited",)}
+
+
 # ── taking back ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -152,14 +152,21 @@ def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
     Changes of several runs to a cell become one where each began with what the one before had left. Where something
     else was done in between, only the later ones are shown: the earlier cannot be taken back by themselves.
     """
+    found = (
+        _joined(sorted(several, key=lambda c: c.effects[0][0])) for several in pending_changes(sessions, path).values()
+    )
+    return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
+
+
+def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[ReviewedCell]]:
+    """By cell of one notebook, what each run did that nobody has judged, those that no mark shows included."""
     pending: dict[str, list[ReviewedCell]] = {}
     for changes in sessions:
         for run_id in changes.run_ids:
             for change in run_changes(changes, run_id):
                 if change.path == path and change.state == "pending":
                     pending.setdefault(change.cell_id, []).append(_since_kept(change))
-    found = (_joined(sorted(several, key=lambda c: c.effects[0][0])) for several in pending.values())
-    return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
+    return pending
 
 
 def _joined(several: Sequence[ReviewedCell]) -> ReviewedCell:

@@ -11,7 +11,13 @@ from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Decided, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
 from onyx_jupyter.notebook.review.reverting import Reason, plan
-from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell, marks, revert_changes, run_changes
+from onyx_jupyter.notebook.review.reviewed_cells import (
+    ReviewedCell,
+    marks,
+    pending_changes,
+    revert_changes,
+    run_changes,
+)
 from onyx_jupyter.notebook.review.writes import Changes
 from onyx_jupyter.protocols import NotebookView
 
@@ -99,10 +105,15 @@ class Reviewing:
         return [_turn(changes, run_id) for run_id in changes.run_ids] if changes else []
 
     async def accept(self, path: str, cell_ids: Sequence[str] | None, by: str) -> int:
-        """Marks are taken as they are: of these cells, or of all. How many. Raises: StorageError."""
+        """Marks are taken as they are: of these cells, or of all. How many. Raises: StorageError.
+
+        With a mark goes what older runs did to the cell, or it would come up behind it.
+        """
         wanted = await self._wanted(path, cell_ids)
+        name = self._canonical(path)
+        pending = pending_changes(await self._store.of_notebook(name), name)
         for item in wanted:
-            await self._decide("accept", [item], by, None)
+            await self._decide("accept", pending.get(item.cell_id, [item]), by, None)
         return len(wanted)
 
     async def reject(self, path: str, cell_ids: Sequence[str] | None, by: str) -> Outcome:
