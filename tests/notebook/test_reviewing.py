@@ -529,6 +529,19 @@ async def test_changes_follow_a_renamed_notebook_and_folder(desk: Desk) -> None:
     assert desk.shelf.cell("g/c.ipynb", "one")["source"] == "x = 1"
 
 
+async def test_of_two_who_undo_at_once_only_one_does_and_it_can_be_put_back(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
+    as_left = json.loads(json.dumps(desk.shelf.notebooks))
+    outcomes = await asyncio.gather(*(desk.review.undo(SESSION, RUN, by) for by in ("ada", "bob")))
+    assert [outcome.cells for outcome in outcomes] == [2, 0]
+    assert [line.by for line in await desk.review.reverts(SESSION)] == ["ada"]
+    await asyncio.gather(
+        desk.review.put_back(SESSION, RUN, "ada"), desk.review.put_back(SESSION, RUN, "bob"), return_exceptions=True
+    )
+    assert desk.shelf.notebooks == as_left
+    assert [line.what for line in await desk.review.reverts(SESSION)] == ["undo", "put_back"]
+
+
 async def test_two_runs_in_one_notebook_are_undone_apart(desk: Desk) -> None:
     await asyncio.gather(
         desk.change(EditCell("one", "x = 10"), run="r1"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound
@@ -93,6 +95,7 @@ class Reviewing:
         self._is_under_way = is_under_way
         self._clock = clock
         self._ids = ids
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def marks(self, path: str) -> list[ReviewedCell]:
         """What waits for a person's word in one notebook. Raises: StorageError."""
@@ -136,6 +139,22 @@ class Reviewing:
 
     async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
         """All that the run did to notebooks is taken back. Raises: NotFound, InvalidRequest, StorageError."""
+        lock = self._locks.setdefault(session_key, asyncio.Lock())
+        async with lock:  # a second one finds what the first has decided
+            return await self._undo(session_key, run_id, by)
+
+    async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
+        """The newest undo of the run is taken back itself. Raises: NotFound, InvalidRequest, StorageError."""
+        lock = self._locks.setdefault(session_key, asyncio.Lock())
+        async with lock:
+            return await self._put_back(session_key, run_id, by)
+
+    async def reverts(self, session_key: str) -> Sequence[Decided]:
+        """What people decided in this session other than to keep things, oldest first. Raises: StorageError."""
+        changes = await self._store.of_session(session_key)
+        return [line for line in changes.decisions if line.what != "accept"] if changes else []
+
+    async def _undo(self, session_key: str, run_id: str, by: str) -> Outcome:
         changes = await self._changes(session_key, run_id)
         self._refuse_under_way(run_id)
         outcome = Outcome(self._ids.new())
@@ -159,8 +178,7 @@ class Reviewing:
                 await self._decide_path("undo", author, path, [item.cell_id for item in done], by)
         return outcome
 
-    async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
-        """The newest undo of the run is taken back itself. Raises: NotFound, InvalidRequest, StorageError."""
+    async def _put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
         changes = await self._changes(session_key, run_id)
         undone = _turn(changes, run_id).revert_id
         if undone is None:
@@ -192,11 +210,6 @@ class Reviewing:
                 cells = [cell_id for cell_id in decided[path] if cell_id not in kept]
                 await self._decide_path("put_back", author, path, cells, by, undone)
         return outcome
-
-    async def reverts(self, session_key: str) -> Sequence[Decided]:
-        """What people decided in this session other than to keep things, oldest first. Raises: StorageError."""
-        changes = await self._store.of_session(session_key)
-        return [line for line in changes.decisions if line.what != "accept"] if changes else []
 
     async def _wanted(self, path: str, cell_ids: Sequence[str] | None) -> list[ReviewedCell]:
         found = await self.marks(path)
