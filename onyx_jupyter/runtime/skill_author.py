@@ -6,15 +6,17 @@ import asyncio
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.protocols import Notebooks, NotebookView
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.skills.authoring import skill_notebook, write_skill
 from onyx_jupyter.skills.needs import DEFAULT_KERNEL, kernel_facts
-from onyx_jupyter.skills.notebook_skill import PYTHON, tags_of
+from onyx_jupyter.skills.notebook_skill import PYTHON, notebook_digest, tags_of
 from onyx_jupyter.skills.proposal import Proposal, SourceCell, propose
-from onyx_jupyter.skills.skill import Listed, Source
+from onyx_jupyter.skills.skill import Listed, Source, skill_id
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class SkillAuthor:
         return proposal, kernel, problem
 
     async def save(self, wish: SkillWish, by: str, agent_id: str | None) -> Listed:
-        """The skill, trusted, since its person made it.
+        """The skill, trusted, since its person made it: the very version that was written, where it was written.
 
         Raises: NotebookError, NotFound, StorageError; InvalidRequest where a field is wrong or the name is taken.
         """
@@ -62,11 +64,23 @@ class SkillAuthor:
         assert folder is not None, "nobody saves into the package"
         cells = [_nb_cell(view, index) for index in range(len(view.cells))]
         notebook = await asyncio.to_thread(skill_notebook, cells, wish.name, wish.description, wish.parameters, kernel)
+        await self._refuse_namesakes(wish, folder, agent_id)
         private = wish.place != "project"
-        await asyncio.to_thread(write_skill, folder, wish.name, notebook, overwrite=wish.overwrite, private=private)
-        item = await self._library.in_place(wish.name, wish.place, agent_id)
+        path = await asyncio.to_thread(
+            write_skill, folder, wish.name, notebook, overwrite=wish.overwrite, private=private
+        )
         self._announce()
-        return await self._library.trust(wish.name, item.skill.digest, by, agent_id, id=item.skill.id)
+        real = await asyncio.to_thread(path.resolve)
+        digest = notebook_digest(notebook)
+        return await self._library.trust(wish.name, digest, by, agent_id, id=skill_id(wish.place, real))
+
+    async def _refuse_namesakes(self, wish: SkillWish, folder: Path, agent_id: str | None) -> None:
+        """Which of two files of one name counts is nobody's to guess. Raises: NotFound, InvalidRequest."""
+        own = await asyncio.to_thread((folder / f"{wish.name}.ipynb").resolve)
+        others = [path for path in await self._library.in_place(wish.name, wish.place, agent_id) if path != own]
+        if others:
+            message = f"`name`: {others[0]} says that it is the skill {wish.name!r}. Choose another name."
+            raise InvalidRequest(message, field="name")
 
 
 def _nb_cell(view: NotebookView, index: int) -> dict[str, Any]:

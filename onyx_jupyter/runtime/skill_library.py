@@ -78,13 +78,10 @@ class SkillLibrary:
             raise NotFound(f"There is no skill {name!r}. There are: {known}.")
         return (counts or named)[0]
 
-    async def in_place(self, name: str, source: Source, agent_id: str | None = None) -> Listed:
-        """The skill of that name in that place, whether or not another one hides it. Raises: NotFound."""
+    async def in_place(self, name: str, source: Source, agent_id: str | None = None) -> Sequence[Path]:
+        """The files of that place which say that name, whether or not they can be used. Raises: NotFound."""
         listed = await asyncio.to_thread(self._finder.fresh, self._places(agent_id))
-        found = [item for item in listed if item.skill.name == name and item.skill.source == source]
-        if not found:
-            raise NotFound(f"There is no skill {name!r} in the {source} place.")
-        return found[0]
+        return [item.skill.path for item in listed if item.skill.name == name and item.skill.source == source]
 
     async def trust(
         self,

@@ -45,7 +45,7 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
         description=description,
         source=source,
         path=path,
-        digest=_digest(notebook, cells, kernel, language),
+        digest=notebook_digest(notebook),
         text=text[:MAX_TEXT_CHARS],
         instructions="\n\n".join(_source(cell).strip() for cell in cells if cell["cell_type"] == "markdown"),
         kernel=kernel,
@@ -55,6 +55,18 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
         problem=" ".join(problems) or None,
         **facts,
     )
+
+
+def notebook_digest(notebook: Mapping[str, Any]) -> str:
+    """The digest that a skill has whose file holds that nbformat 4 JSON."""
+    metadata, cells = notebook["metadata"], notebook["cells"]
+    what = {
+        "onyx": [metadata.get("onyx"), metadata.get("onyx.skill")],
+        "kernel": [*_kernel(notebook)],
+        "cells": [[cell["cell_type"], sorted(tags_of(cell)), _source(cell)] for cell in cells],
+    }
+    canonical = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def tags_of(cell: Mapping[str, Any]) -> Sequence[str]:
@@ -149,17 +161,6 @@ def _parameters(cells: Sequence[Mapping[str, Any]], language: str) -> Parameters
     if language != PYTHON:
         return Parameters(free_form=f"The parameters of a {language} notebook cannot be looked up, so name them.")
     return parse_parameters(_source(tagged[0]))
-
-
-def _digest(notebook: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], kernel: str | None, language: str) -> str:
-    metadata = notebook["metadata"]
-    what = {
-        "onyx": [metadata.get("onyx"), metadata.get("onyx.skill")],
-        "kernel": [kernel, language],
-        "cells": [[cell["cell_type"], sorted(tags_of(cell)), _source(cell)] for cell in cells],
-    }
-    canonical = json.dumps(what, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _head(meta: Mapping[str, Any], kernel: str | None, language: str) -> str:

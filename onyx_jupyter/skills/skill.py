@@ -69,7 +69,7 @@ class Skill:
     @property
     def id(self) -> str:
         """Names this very file, also where another place has a skill of the same name."""
-        return f"{self.source}:{self.path}"
+        return skill_id(self.source, self.path)
 
     @property
     def tool(self) -> str | None:
@@ -95,6 +95,11 @@ class Listed:
     def usable(self) -> bool:
         """Whether an agent is offered it: an untrusted one is, and its use asks for trust."""
         return self.state in ("ready", "untrusted")
+
+
+def skill_id(source: Source, path: Path) -> str:
+    """That of the skill in that file; a real path."""
+    return f"{source}:{path}"
 
 
 def checked_name(name: object, *, must_be: str | None = None) -> str:
