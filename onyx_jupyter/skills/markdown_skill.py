@@ -10,14 +10,22 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from onyx_jupyter.skills.front_matter import requires_of, split_front_matter
-from onyx_jupyter.skills.skill import Skill, SkillProblem, Source, checked_description, checked_name
+from onyx_jupyter.skills.skill import (
+    MAX_SHOWN_CHARS,
+    Skill,
+    SkillProblem,
+    Source,
+    checked_description,
+    checked_name,
+    too_long,
+)
 
 SKILL_FILE = "SKILL.md"
 MAX_FILES = 200
 MAX_FOLDER_BYTES = 5_000_000
-MAX_SHOWN_CHARS = 400_000
 _NEVER = frozenset({"__pycache__", "node_modules"})
 
 
@@ -31,7 +39,11 @@ def read_markdown_skill(folder: Path, source: Source) -> Skill:
         names = files_of(folder)
         contents = {name: (folder / name).read_bytes() for name in names}
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-        skill = replace(skill, digest=_digest(hashes), text=_shown(contents), files=names[1:], hashes=hashes)
+        text = _shown(contents)
+        known: dict[str, Any] = {"text": text[:MAX_SHOWN_CHARS], "files": names[1:], "hashes": hashes}
+        skill = replace(skill, digest=_digest(hashes), **known)
+        if (reason := too_long(text, "Its files hold")) is not None:
+            raise SkillProblem(reason)
         meta, body = split_front_matter(_decoded(contents[SKILL_FILE]))
         return replace(
             skill,
@@ -104,7 +116,7 @@ def _shown(contents: dict[str, bytes]) -> str:
             parts.append(head + content.decode("utf-8"))
         except UnicodeDecodeError:
             parts.append(f"{head}({len(content)} bytes, SHA-256 {hashlib.sha256(content).hexdigest()})\n")
-    return "\n".join(parts)[:MAX_SHOWN_CHARS]
+    return "\n".join(parts)
 
 
 def _decoded(content: bytes) -> str:

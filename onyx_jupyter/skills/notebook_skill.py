@@ -10,10 +10,17 @@ from typing import Any
 
 from onyx_jupyter.skills.front_matter import parse_yaml, requires_of
 from onyx_jupyter.skills.parameters import Parameters, ParametersProblem, parse_parameters
-from onyx_jupyter.skills.skill import Skill, SkillProblem, Source, checked_description, checked_name
+from onyx_jupyter.skills.skill import (
+    MAX_SHOWN_CHARS,
+    Skill,
+    SkillProblem,
+    Source,
+    checked_description,
+    checked_name,
+    too_long,
+)
 
 MAX_BYTES = 30_000_000
-MAX_TEXT_CHARS = 1_000_000
 PARAMETERS_TAG = "parameters"
 PYTHON = "python"
 _SPLIT_META = "---"
@@ -37,8 +44,8 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
         except (SkillProblem, ParametersProblem) as error:
             problems.append(str(error))
     text = f"{_head(meta, kernel, language)}\n{_text(cells)}"
-    if len(text) > MAX_TEXT_CHARS:
-        problems.append(f"Its cells hold {len(text):,} characters; {MAX_TEXT_CHARS:,} is the most.")
+    if (reason := too_long(text, "Its cells hold")) is not None:
+        problems.append(reason)
     return Skill(
         name=name,
         kind="notebook",
@@ -46,7 +53,7 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
         source=source,
         path=path,
         digest=notebook_digest(notebook),
-        text=text[:MAX_TEXT_CHARS],
+        text=text[:MAX_SHOWN_CHARS],
         instructions="\n\n".join(_source(cell).strip() for cell in cells if cell["cell_type"] == "markdown"),
         kernel=kernel,
         language=language,

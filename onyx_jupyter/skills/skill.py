@@ -17,6 +17,8 @@ State = Literal["ready", "untrusted", "missing", "broken", "shadowed"]
 TOOL_PREFIX = "skill_"
 MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1024
+# Whoever trusts a skill is shown all of its text, in the panel as in a question: what is longer is trusted by nobody.
+MAX_SHOWN_CHARS = 400_000
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # `skill_read` is a tool of its own.
 _TAKEN = frozenset({"read"})
@@ -115,6 +117,13 @@ def checked_name(name: object, *, must_be: str | None = None) -> str:
     if must_be is not None and name != must_be:
         raise SkillProblem(f"The name {name!r} is not that of its folder, {must_be!r}. Make them the same.")
     return name
+
+
+def too_long(text: str, what: str) -> str | None:
+    """Why nobody can trust a skill that reads so; None where it can be shown whole."""
+    if len(text) <= MAX_SHOWN_CHARS:
+        return None
+    return f"{what} {len(text):,} characters, too many to be looked at; {MAX_SHOWN_CHARS:,} is the most."
 
 
 def checked_description(description: object) -> str:

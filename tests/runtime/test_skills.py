@@ -110,6 +110,22 @@ async def test_a_yes_trusts_the_version_that_was_shown_and_asks_no_more_until_it
     await house.close()
 
 
+async def test_all_that_is_trusted_is_shown_to_its_last_character(tmp_path, skills):
+    folder = write_text_skill(skills / "house-style", "Write plainly.", words_md="Short ones.\n" * 20_000 + "End one.")
+    read = call("skill_read", name="house-style")
+    house = House(tmp_path, [[read], "ok", [read], "ok"])
+    key = await house.session()
+    for kind, shown, end in (("new", "source", "End one."), ("changed", "diff", "+End two.")):
+        run_id = await house.send(key)
+        await house.asked(key)
+        details = house.onyx.approvals.pending(key)[0].request.details
+        assert (details["trust"], details[shown].splitlines()[-1]) == (kind, end)
+        await house.approve(key=key)
+        await house.end(run_id)
+        (folder / "words.md").write_text("Long ones.\n" * 20_000 + "End two.")
+    await house.close()
+
+
 async def test_what_changes_while_the_question_waits_is_not_trusted(tmp_path, skills):
     folder = write_text_skill(skills / "house-style", "Write plainly.")
     house = House(tmp_path, [[call("skill_read", name="house-style")], "ok"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.skills.discovery import Place, SkillFinder
-from onyx_jupyter.skills.skill import Listed
+from onyx_jupyter.skills.skill import MAX_SHOWN_CHARS, Listed
 from onyx_jupyter.skills.trust import TrustStore
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.skills.notebooks import cell, notebook, places, write_notebook, write_text_skill
@@ -270,6 +270,20 @@ def test_packaged_skills_are_trusted_as_they_were_installed(tmp_path: Path) -> N
         ("mine", "ready"),
         ("words", "untrusted"),
     ]
+
+
+def test_what_is_too_long_to_be_shown_whole_cannot_be_used(shelf: Shelf) -> None:
+    home = shelf.folder / "home"
+    for length, state in ((MAX_SHOWN_CHARS // 2, "untrusted"), (MAX_SHOWN_CHARS, "broken")):
+        write_notebook(home / "long.ipynb", cell("#" * length))
+        write_text_skill(home / "words", "Short.", more_md="x" * length)
+        for name in ("long", "words"):
+            item = shelf.one(name)
+            assert item.state == state
+            if state == "untrusted":
+                assert "#" * length in item.skill.text or "x" * length in item.skill.text
+            else:
+                assert "400,000 is the most" in (item.reason or "")
 
 
 def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:

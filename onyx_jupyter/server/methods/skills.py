@@ -29,7 +29,6 @@ from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.skill_arguments import parameters_schema
 
 MAX_LISTED = 150
-MAX_TEXT_CHARS = 400_000
 MAX_RESULT_CHARS = 12_000
 
 
@@ -46,8 +45,8 @@ async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
         diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
     return {
         "skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0],
-        "text": item.skill.text[:MAX_TEXT_CHARS],
-        "instructions": item.skill.instructions[:MAX_TEXT_CHARS],
+        "text": item.skill.text,
+        "instructions": item.skill.instructions,
         "diff": diff,
     }
 

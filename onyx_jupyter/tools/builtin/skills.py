@@ -35,7 +35,6 @@ from onyx_jupyter.tools.spec import Arguments, Tool
 FAMILY = "skills"
 RESULT_CHARS = 12_000
 NOTE_CHARS = 1_000
-SHOWN_CHARS = 60_000
 _TRUSTS = "Allowing it trusts this version, until the skill changes again."
 
 
@@ -230,8 +229,8 @@ def _trust_details(item: Listed) -> dict[str, Any]:
         diff = unified_diff(item.trusted_text, item.skill.text)
         changed = diff or "What is no text has changed: bytes of a file."
         notice = f"This skill has changed since it was trusted. {_TRUSTS}"
-        return {"trust": "changed", "notice": notice, "diff": changed[:SHOWN_CHARS]}
-    return {"trust": "new", "notice": f"This skill is new here. {_TRUSTS}", "source": item.skill.text[:SHOWN_CHARS]}
+        return {"trust": "changed", "notice": notice, "diff": changed}
+    return {"trust": "new", "notice": f"This skill is new here. {_TRUSTS}", "source": item.skill.text}
 
 
 def _result(outcome: RunOutcome, max_chars: int) -> ToolResult:
