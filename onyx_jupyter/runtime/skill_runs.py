@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from pydantic import ValidationError
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, OnyxError, ToolError
@@ -20,12 +21,13 @@ from onyx_jupyter.runtime.skill_worker import Ending, SkillWorker, Task
 from onyx_jupyter.skills.injection import path_lines, path_values
 from onyx_jupyter.skills.needs import DEFAULT_KERNEL
 from onyx_jupyter.skills.parameters import Parameters
-from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
+from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord, said_of_run
 from onyx_jupyter.skills.run_result import result_outputs
 from onyx_jupyter.skills.running import CellProgress, RunOutcome, RunRequest
 
 log = logging.getLogger(__name__)
 MAX_RUNNING = 8
+_SAID_AT_THE_END = ("finishedAt", "error", "inputHash", "versions")
 
 Announce = Callable[[str, dict[str, object]], None]
 
@@ -166,6 +168,8 @@ class SkillRuns:
                 await asyncio.to_thread(self._interrupted, record)
             except OnyxError as error:
                 log.error("Run %s could not be marked as interrupted: %s", record.run_id, error)
+            except Exception:  # what lies in a folder of people's files must not keep a server from starting
+                log.exception("Run %s could not be marked as interrupted", record.run_id)
 
     async def close(self) -> None:
         """Ends every run; they count as interrupted."""
@@ -249,13 +253,16 @@ class SkillRuns:
         """The copy may know better: its process may have come to an end while the server died."""
         said: Mapping[str, Any] = {}
         with contextlib.suppress(NotFound, OnyxError):
-            metadata = self._folder.notebook(record).get("metadata") or {}
-            said = (metadata.get("onyx") or {}).get("run") or {}
-        status = said.get("status", "running")
-        known = {name: said[name] for name in ("finishedAt", "error", "inputHash", "versions") if name in said}
-        ended = {"finishedAt": timestamp(self._clock.now()), **known}
-        ended["status"] = "interrupted" if status == "running" else status
-        self._folder.mark(RunRecord.model_validate({**record.plain(), **ended}))
+            said = said_of_run(self._folder.notebook(record))
+        ended = {**record.plain(), "status": "interrupted", "finishedAt": timestamp(self._clock.now())}
+        known = {name: said[name] for name in ("status", *_SAID_AT_THE_END) if name in said}
+        known |= {"status": "interrupted"} if known.get("status", "running") == "running" else {}
+        try:
+            marked = RunRecord.model_validate({**ended, **known})
+        except ValidationError as error:
+            log.warning("What the copy of run %s says of its end is damaged: %s", record.run_id, error)
+            marked = RunRecord.model_validate(ended)
+        self._folder.mark(marked)
 
 
 def _lives(owner: Owner | None) -> bool:

@@ -115,7 +115,7 @@ class RunFolder:
             if isinstance(error.__cause__, FileNotFoundError):
                 raise NotFound(f"The executed copy of run {record.run_id} is not there any more.") from error
             raise
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StorageError(f"{path} is damaged: {error}.") from error
         if not isinstance(notebook, dict):
             raise StorageError(f"{path} is damaged: it is no notebook.")
@@ -128,8 +128,9 @@ class RunFolder:
         except (NotFound, StorageError) as error:
             log.warning("The copy of run %s could not be marked: %s", record.run_id, error)
         else:
-            metadata = notebook.setdefault("metadata", {})
-            metadata["onyx"] = {**(metadata.get("onyx") or {}), "run": record.plain()}
+            metadata = _mapping(notebook, "metadata")
+            marked = {**metadata, "onyx": {**_mapping(metadata, "onyx"), "run": record.plain()}}
+            notebook = {**notebook, "metadata": marked}
             write_text_atomically(self.copy_path(record), json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
         self.write(record)
 
@@ -149,14 +150,22 @@ class RunFolder:
         for path in (self._folder / f"{stem}.json", self._folder / f"{stem}.ipynb"):
             try:
                 data = json.loads(path.read_bytes())
-                return RunRecord.model_validate(data if path.suffix == ".json" else _of_copy(data))
+                return RunRecord.model_validate(data if path.suffix == ".json" else said_of_run(data))
             except FileNotFoundError:
                 continue
-            except (OSError, ValueError, ValidationError, AttributeError) as error:
+            except (OSError, ValueError, RecursionError, ValidationError) as error:
                 log.warning("The record of a run %s cannot be read: %s", path.name, error)
         return None
 
 
-def _of_copy(notebook: Mapping[str, Any]) -> Any:
-    metadata = notebook.get("metadata") or {}
-    return (metadata.get("onyx") or {}).get("run")
+def said_of_run(notebook: object) -> Mapping[str, Any]:
+    """What an executed copy says of its run, unchecked; nothing where it is not what it should be."""
+    found = notebook if isinstance(notebook, Mapping) else {}
+    for name in ("metadata", "onyx", "run"):
+        found = _mapping(found, name)
+    return found
+
+
+def _mapping(container: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = container.get(name)
+    return found if isinstance(found, Mapping) else {}

@@ -323,6 +323,28 @@ async def test_a_record_that_is_lost_or_damaged_is_read_from_its_copy(tmp_path):
     await house.close()
 
 
+DAMAGED = {
+    "metadata a list": {"metadata": ["x"]},
+    "onyx a text": {"metadata": {"onyx": "x"}},
+    "run a list": {"metadata": {"onyx": {"run": [1]}}},
+    "unknown status": {"metadata": {"onyx": {"run": {"status": "lost"}}}},
+    "status no text": {"metadata": {"onyx": {"run": {"status": ["ok"], "versions": 5}}}},
+    "times no text": {"metadata": {"onyx": {"run": {"status": "ok", "finishedAt": {}, "error": 1}}}},
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED.keys())
+async def test_a_damaged_copy_keeps_no_server_from_starting_nor_other_runs_from_being_marked(tmp_path, content):
+    house = House(tmp_path)
+    odd, fine = (record(house, number * 26, Owner(pid=1, started=0.0)) for number in "21")
+    (house.home.runs / f"{odd.stem}.ipynb").write_text(json.dumps(content))
+    await house.onyx.ready()
+    history = await house.onyx.skills.runs.history(None, 5)
+    assert {made.run_id: made.status for made in history} == {odd.run_id: "interrupted", fine.run_id: "interrupted"}
+    assert all(made.finished_at for made in history)
+    await house.close()
+
+
 async def test_only_so_many_run_at_a_time(tmp_path, skills, monkeypatch):
     monkeypatch.setattr("onyx_jupyter.runtime.skill_runs.MAX_RUNNING", 0)
     write_notebook(skills / "count.ipynb", cell("1"))
