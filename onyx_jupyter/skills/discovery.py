@@ -52,8 +52,16 @@ class SkillFinder:
 
     def find(self, places: Sequence[Place]) -> list[Listed]:
         """All of them by precedence then name; those that cannot be used too, with the reason."""
+        return self._listed(places, use_kept=True)
+
+    def fresh(self, places: Sequence[Place]) -> list[Listed]:
+        """The same, with every file read anew."""
         with self._lock:
-            skills = [skill for place in places for skill in self._in_place(place)]
+            self._kept.clear()  # what is gone is not kept for ever
+        return self._listed(places, use_kept=False)
+
+    def _listed(self, places: Sequence[Place], *, use_kept: bool) -> list[Listed]:
+        skills = [skill for place in places for skill in self._in_place(place, use_kept=use_kept)]
         trusted = {str(entry.path): entry for entry in self._trust.entries()}
         digests = {entry.digest for entry in trusted.values()}
         recorded = {place.source: place for place in places}
@@ -68,12 +76,6 @@ class SkillFinder:
                 taken[skill.name] = skill.source
             listed.append(item)
         return listed
-
-    def fresh(self, places: Sequence[Place]) -> list[Listed]:
-        """The same, with every file read anew."""
-        with self._lock:
-            self._kept.clear()
-        return self.find(places)
 
     def _judged(
         self,
@@ -98,16 +100,16 @@ class SkillFinder:
             return replace(item, state="untrusted", reason=reason)
         return item
 
-    def _in_place(self, place: Place) -> Iterator[Skill]:
+    def _in_place(self, place: Place, *, use_kept: bool) -> Iterator[Skill]:
         for entry in _entries(place.folder):
             try:
-                yield self._read(entry, place)
+                yield self._read(entry, place, use_kept=use_kept)
             except OSError as error:
                 kind, name = ("notebook", entry.stem) if entry.suffix == ".ipynb" else ("text", entry.name)
                 problem = f"It cannot be read: {error.strerror or error}."
                 yield Skill(name, kind, "", place.source, entry, problem=problem)  # type: ignore[arg-type]
 
-    def _read(self, entry: Path, place: Place) -> Skill:
+    def _read(self, entry: Path, place: Place, *, use_kept: bool) -> Skill:
         real = entry.resolve()
         is_notebook = entry.suffix == ".ipynb"
         if place.folder.resolve() not in real.parents:
@@ -115,11 +117,14 @@ class SkillFinder:
             name = entry.stem if is_notebook else entry.name
             return Skill(name, "notebook" if is_notebook else "text", "", place.source, entry, problem=problem)
         signature = (place.source, *_signature(real))
-        kept = self._kept.get(real)
+        with self._lock:
+            kept = self._kept.get(real) if use_kept else None
         if kept is not None and kept[0] == signature:
             return kept[1]
+        # Not under the lock: a file that comes slowly keeps nobody else waiting.
         skill = read_notebook_skill(real, place.source) if is_notebook else read_markdown_skill(real, place.source)
-        self._kept[real] = (signature, skill)
+        with self._lock:
+            self._kept[real] = (signature, skill)
         return skill
 
 

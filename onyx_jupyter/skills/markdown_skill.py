@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.skills.front_matter import requires_of, split_front_matter
+from onyx_jupyter.skills.regular_file import read_regular, require_regular
 from onyx_jupyter.skills.skill import (
     MAX_SHOWN_CHARS,
     Skill,
@@ -33,11 +34,11 @@ def read_markdown_skill(folder: Path, source: Source) -> Skill:
     """The skill, with its `problem` where it has one. Raises: OSError."""
     path = folder / SKILL_FILE
     skill = Skill(folder.name, "text", "", source, path)
-    if not path.is_file():
+    if not path.exists():
         return replace(skill, problem=f"The folder has no {SKILL_FILE}.")
     try:
         names = files_of(folder)
-        contents = {name: (folder / name).read_bytes() for name in names}
+        contents = {name: read_regular(folder / name, MAX_FOLDER_BYTES) for name in names}
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
         text = _shown(contents)
         known: dict[str, Any] = {"text": text[:MAX_SHOWN_CHARS], "files": names[1:], "hashes": hashes}
@@ -61,9 +62,11 @@ def files_of(folder: Path) -> tuple[str, ...]:
     names: list[str] = []
     total = 0
     for path in _walk(folder):
-        if not path.is_file():
+        if not path.exists():  # a link to nothing: what may appear there changes the digest
             continue
-        total += path.stat().st_size
+        status = path.stat()
+        require_regular(path, status)
+        total += status.st_size
         names.append(path.relative_to(folder).as_posix())
         if len(names) > MAX_FILES or total > MAX_FOLDER_BYTES:
             raise SkillProblem(
@@ -78,7 +81,7 @@ def read_file(skill: Skill, name: str) -> str:
         known = ", ".join(skill.hashes)
         raise SkillProblem(f"There is no file {name!r} in the folder of {skill.name}. There are: {known}.")
     try:
-        content = (skill.folder / name).read_bytes()
+        content = read_regular(skill.folder / name, MAX_FOLDER_BYTES)
     except OSError as error:
         raise SkillProblem(f"{name} cannot be read: {error.strerror or error}.") from error
     if hashlib.sha256(content).hexdigest() != skill.hashes[name]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from onyx_jupyter.skills.front_matter import parse_yaml, requires_of
 from onyx_jupyter.skills.parameters import Parameters, ParametersProblem, parse_parameters
+from onyx_jupyter.skills.regular_file import read_regular
 from onyx_jupyter.skills.skill import (
     MAX_SHOWN_CHARS,
     Skill,
@@ -85,11 +86,7 @@ def tags_of(cell: Mapping[str, Any]) -> Sequence[str]:
 
 def _load(path: Path) -> tuple[dict[str, Any], str]:
     """nbformat 4 JSON whose cells are what they should be, and the file's hash. Raises: SkillProblem, OSError."""
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        most = MAX_BYTES // 1_000_000
-        raise SkillProblem(f"The notebook has {size // 1_000_000} MB; {most} MB is the most. Clear its outputs.")
-    raw = path.read_bytes()
+    raw = read_regular(path, MAX_BYTES, "Clear its outputs.")
     try:
         notebook = json.loads(raw)
     except (ValueError, RecursionError) as error:

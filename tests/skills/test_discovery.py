@@ -2,13 +2,15 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from onyx_jupyter.skills import discovery
 from onyx_jupyter.skills.discovery import Place, SkillFinder
-from onyx_jupyter.skills.skill import MAX_SHOWN_CHARS, Listed
+from onyx_jupyter.skills.skill import MAX_SHOWN_CHARS, Listed, Skill, Source
 from onyx_jupyter.skills.trust import TrustStore
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.skills.notebooks import cell, notebook, places, write_notebook, write_text_skill
@@ -291,3 +293,50 @@ def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:
     shelf.trusted("count")
     (shelf.folder / "trusted-skills.json").write_text('{"skills": 5}')
     assert shelf.one("count").state == "untrusted"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without named pipes")
+def test_a_pipe_is_no_skill_and_keeps_nobody_waiting(shelf: Shelf) -> None:
+    home = shelf.folder / "home"
+    write_notebook(home / "fine.ipynb")
+    folder = write_text_skill(home / "words")
+    (home / "hollow").mkdir()
+    for path in (home / "pipe.ipynb", folder / "notes.md", home / "hollow" / "SKILL.md"):
+        os.mkfifo(path)
+    found: list[Listed] = []
+    looking = threading.Thread(target=lambda: found.extend(shelf.all()), daemon=True)
+    looking.start()
+    looking.join(30)
+    states = {item.skill.name: (item.state, item.reason or "") for item in found}
+    assert states["fine"][0] == "untrusted"
+    for name in ("pipe", "hollow", "words"):
+        assert states[name][0] == "broken"
+        assert "no regular file" in states[name][1]
+
+
+def test_who_reads_a_slow_file_keeps_others_from_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_notebook(shelf.folder / "home" / "slow.ipynb")
+    write_notebook(shelf.folder / "project" / "fine.ipynb")
+    reading, go_on = threading.Event(), threading.Event()
+    read = discovery.read_notebook_skill
+
+    def slowly(path: Path, source: Source) -> Skill:
+        if path.stem == "slow":
+            reading.set()
+            assert go_on.wait(30)
+        return read(path, source)
+
+    monkeypatch.setattr(discovery, "read_notebook_skill", slowly)
+    found: list[Listed] = []
+    looking = threading.Thread(target=lambda: found.extend(shelf.all()), daemon=True)
+    looking.start()
+    assert reading.wait(30)
+    others: list[Listed] = []
+    other = threading.Thread(target=lambda: others.extend(shelf.finder.find(places(shelf.folder)[:1])), daemon=True)
+    other.start()
+    other.join(10)
+    names = [item.skill.name for item in others]
+    go_on.set()
+    looking.join(30)
+    assert names == ["fine"]
+    assert {item.skill.name for item in found} == {"slow", "fine"}
