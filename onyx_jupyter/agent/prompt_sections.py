@@ -8,8 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from onyx_jupyter.agent.reply_marks import INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
-from onyx_jupyter.security.external_content import neutralise
-from onyx_jupyter.security.look_alikes import remove_invisible
+from onyx_jupyter.security.external_content import glimpse
 
 MEMORY_FILE = "MEMORY.md"
 ASK_MODE = (
@@ -19,8 +18,6 @@ ASK_MODE = (
 
 
 MAX_SKILLS_CHARS = 18_000
-STRANGE_SKILL_CHARS = 300
-STRANGER = "untrusted-skill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +144,7 @@ def session_metadata(facts: PromptFacts) -> str:
 
 
 def _skill_line(skill: SkillLine) -> str:
-    text = " ".join(skill.description.split())
-    if not skill.trusted:
-        text = neutralise(remove_invisible(text)[0], STRANGER)[:STRANGE_SKILL_CHARS]
+    text = " ".join(skill.description.split()) if skill.trusted else glimpse(skill.description)
     mark = "" if skill.trusted else ' untrusted="yes"'
     kind = "notebook" if skill.tool else "skill"
     return f"<{kind} name={quoteattr(skill.name)}{mark}>{escape(text)}</{kind}>"

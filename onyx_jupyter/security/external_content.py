@@ -13,6 +13,8 @@ from onyx_jupyter.security.look_alikes import plain_form, remove_invisible
 
 MAX_SOURCE_CHARS = 300
 FORGED = "(forged mark removed)"
+MAX_GLIMPSE_CHARS = 300
+UNTRUSTED = "untrusted-skill"
 
 # Between the letters of the fence's name anything that is no letter may stand, and digits that look like letters.
 _GAP = r"[\W_]*"
@@ -62,6 +64,11 @@ def neutralise(text: str, boundary: str) -> str:
     marks = re.compile(rf"{_NAME}|{re.escape(boundary.lower())}")
     without_tokens = _replaced(_TOKENS, _in_words, text)
     return _replaced(marks, lambda match: FORGED, without_tokens)  # last: a token's name may be half of a mark
+
+
+def glimpse(text: str) -> str:
+    """The beginning of what nobody has looked at yet, as one line, for where no fence can stand."""
+    return neutralise(remove_invisible(" ".join(text.split()))[0], UNTRUSTED)[:MAX_GLIMPSE_CHARS]
 
 
 def _replaced(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:

@@ -23,6 +23,10 @@ from onyx_jupyter.tools.spec import Arguments
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
 
+# A choice that says no more than which one it is, and how many of them.
+_WORD = re.compile(r"[A-Za-z0-9_.-]{1,30}")
+_MAX_WORDS = 20
+
 
 class SkillArguments(Arguments):
     """Base of all skills' arguments: a parameter's own name is its alias, since fields may not be called anything."""
@@ -63,6 +67,23 @@ def parameters_schema(skill: Skill) -> dict[str, Any]:
     return {**schema, "required": required} if required else schema
 
 
+def without_texts(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A parameter's or all parameters' schema without what its author says in it: names, types and plain words."""
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            made[key] = {name: without_texts(item) for name, item in value.items()}
+        elif key == "enum":
+            made |= {key: value} if len(value) <= _MAX_WORDS and all(map(_is_plain, value)) else {}
+        elif key == "anyOf":
+            made[key] = [without_texts(item) for item in value]
+        elif isinstance(value, Mapping):
+            made[key] = without_texts(value)
+        elif key not in ("description", "default"):
+            made[key] = value
+    return made
+
+
 def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments:
     """Raises: InvalidArguments that names each wrong parameter."""
     model = arguments_of(skill)
@@ -87,6 +108,10 @@ def with_plain_names(arguments: SkillArguments) -> SkillArguments:
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             raise InvalidArguments(f"`{name[:80]}` is no name that a parameter can have.")
     return arguments
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, str) or _WORD.fullmatch(value) is not None
 
 
 def _field(parameter: Parameter) -> tuple[Any, Any]:

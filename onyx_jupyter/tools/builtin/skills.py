@@ -17,6 +17,7 @@ from onyx_jupyter.errors import PathNotAllowed, SkillNotReady, ToolError
 from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.security.external_content import glimpse
 from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.running import RunOutcome, RunRequest, SkillRunner
@@ -29,12 +30,14 @@ from onyx_jupyter.tools.skill_arguments import (
     checked_parameters,
     parameters_schema,
     real_paths,
+    without_texts,
 )
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 FAMILY = "skills"
 RESULT_CHARS = 12_000
 NOTE_CHARS = 1_000
+_UNREAD = "(untrusted: nobody has read this description)"
 _TRUSTS = "Allowing it trusts this version, until the skill changes again."
 
 
@@ -68,6 +71,10 @@ class SkillDesk:
     def is_trusted(self, name: str) -> bool:
         """As far as it is known without looking."""
         return name in self._known and self._known[name].trusted
+
+    def is_trusted_version(self, skill: Skill) -> bool:
+        """The same for that very version."""
+        return self.is_trusted(skill.name) and self._known[skill.name].skill.digest == skill.digest
 
     async def look(self, name: str) -> Listed:
         """The skill as it is now. Raises: NotFound, SkillNotReady."""
@@ -155,7 +162,11 @@ class SkillNotebookTool(Tool[SkillArguments]):
         self._runner = runner
 
     def definition(self) -> ToolDefinition:
-        return ToolDefinition(self.name, self.description, self.schema())
+        """Of a skill that nobody has looked at the model is told as little as in the prompt."""
+        if self._desk.is_trusted_version(self._skill):
+            return ToolDefinition(self.name, self.description, self.schema())
+        description = f"{_UNREAD} {glimpse(self.description)}"
+        return ToolDefinition(self.name, description, without_texts(self.schema()))
 
     def schema(self) -> dict[str, Any]:
         return parameters_schema(self._skill)
