@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from onyx_jupyter.skills.parameter_types import ParameterType
+from onyx_jupyter.skills.parameter_types import ParameterType, accepts
 from onyx_jupyter.skills.parameters import Parameters
 
 _PATH = '__import__("pathlib").Path'
@@ -25,6 +25,21 @@ def path_values(parameters: Parameters, given: Mapping[str, Any]) -> dict[str, s
     """Those given values that name a file, by parameter."""
     paths = {item.name for item in parameters.items if item.type.name == "path"}
     return {name: value for name, value in given.items() if name in paths and isinstance(value, str)}
+
+
+def with_paths(kind: ParameterType, value: Any, change: Callable[[str], str]) -> Any:
+    """A value of that type with every path in it changed; a text that may be a path counts as one."""
+    match kind.name:
+        case "path" if isinstance(value, str):
+            return change(value)
+        case "array" if isinstance(value, list) and kind.item is not None:
+            return [with_paths(kind.item, item, change) for item in value]
+        case "object" if isinstance(value, dict) and kind.item is not None:
+            return {key: with_paths(kind.item, item, change) for key, item in value.items()}
+        case "union":
+            for option in kind.options:
+                value = with_paths(option, value, change) if accepts(option, value) else value
+    return value
 
 
 def _converted(kind: ParameterType, value: str, depth: int = 0) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any, Literal
@@ -12,8 +12,9 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from onyx_jupyter.errors import InvalidArguments
+from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.security.path_guard import WORKSPACE_PREFIX, PathGuard
-from onyx_jupyter.skills.injection import path_values
+from onyx_jupyter.skills.injection import with_paths
 from onyx_jupyter.skills.parameter_types import ANY, ParameterType
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
@@ -23,6 +24,8 @@ from onyx_jupyter.tools.spec import Arguments
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
 
+# What papermill leaves in a text between double quotes, and these languages run.
+_READ_AS_CODE = {"julia": "$", "powershell": "$`"}
 # A choice that says no more than which one it is, and how many of them.
 _WORD = re.compile(r"[A-Za-z0-9_.-]{1,30}")
 _MAX_WORDS = 20
@@ -92,14 +95,36 @@ def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments
     except ValidationError as error:
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
         raise InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.") from error
+    _refuse_code(skill, checked.given())
     return with_plain_names(checked)
 
 
 def real_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict[str, Any]:
-    """The same, with paths of the agent's workspace (`onyx:`) as the kernel needs them. Raises: PathNotAllowed."""
-    named = path_values(skill.parameters or Parameters(), given)
-    real = {name: str(paths.resolve(path)) for name, path in named.items() if path.startswith(WORKSPACE_PREFIX)}
-    return {**given, **real}
+    """The same for a person, with Onyx's own paths (`onyx:`, `Onyx:`) as the kernel needs them.
+
+    Raises: PathNotAllowed.
+    """
+    return _with_paths(skill, given, lambda path: str(paths.resolve(path)) if _is_ours(path) else path)
+
+
+def allowed_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict[str, Any]:
+    """The same for an agent, each path within the folders that it may use. Raises: PathNotAllowed."""
+
+    def allowed(path: str) -> str:
+        real = str(paths.resolve(path))
+        # Whoever reads `~` in a kernel may take it for a person's folder, which is not what was judged.
+        return real if _is_ours(path) or path.startswith("~") else path
+
+    return _with_paths(skill, given, allowed)
+
+
+def _with_paths(skill: Skill, given: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    kinds = {item.name: item.type for item in (skill.parameters or Parameters()).items}
+    return {name: with_paths(kinds.get(name, ANY), value, change) for name, value in given.items()}
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith((WORKSPACE_PREFIX, DRIVE_PREFIX))
 
 
 def with_plain_names(arguments: SkillArguments) -> SkillArguments:
@@ -112,6 +137,27 @@ def with_plain_names(arguments: SkillArguments) -> SkillArguments:
 
 def _is_plain(value: object) -> bool:
     return not isinstance(value, str) or _WORD.fullmatch(value) is not None
+
+
+def _refuse_code(skill: Skill, given: Mapping[str, Any]) -> None:
+    """Raises: InvalidArguments where papermill's text for that language would run a part of a value."""
+    kernel = f"{skill.language} {skill.kernel or ''}".lower()
+    for language, marks in _READ_AS_CODE.items():
+        found = [name for name, value in given.items() if language in kernel and _holds(value, marks)]
+        if found:
+            shown = " or ".join(marks)
+            raise InvalidArguments(f"{language} would read {shown} in `{found[0]}` as code. Leave them out.")
+
+
+def _holds(value: Any, marks: str) -> bool:
+    match value:
+        case str():
+            return any(mark in value for mark in marks)
+        case list():
+            return any(_holds(item, marks) for item in value)
+        case dict():
+            return any(_holds(key, marks) or _holds(item, marks) for key, item in value.items())
+    return False
 
 
 def _field(parameter: Parameter) -> tuple[Any, Any]:

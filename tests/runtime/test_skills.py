@@ -284,6 +284,76 @@ async def test_a_free_form_name_never_becomes_code(tmp_path, skills):
     await house.close()
 
 
+PATHS = """
+from pathlib import Path
+one: Path = Path("a.csv")
+many: list[Path] = []
+named: dict[str, list[Path]] = {}
+either: Path | int = 1
+maybe: Path | None = None
+"""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"one": "/etc/passwd"},
+        {"one": "../outside.csv"},
+        {"many": ["a.csv", "/etc/passwd"]},
+        {"named": {"x": ["/etc/passwd"]}},
+        {"either": "/etc/passwd"},
+        {"maybe": "../../etc/passwd"},
+        {"one": "Onyx:workspace/../../onyx.json"},
+    ],
+    ids=str,
+)
+async def test_an_agent_gives_a_trusted_skill_no_path_out_of_the_folders_it_may_use(tmp_path, skills, given):
+    write_notebook(skills / "look.ipynb", cell(PATHS, "parameters"), cell("one"))
+    house = House(tmp_path, [[call("skill_look", **given)], "ok"])
+    await house.onyx.ready()
+    await trust(house, "look")
+    key = await house.session()
+    await house.run(key)
+    assert "(path_not_allowed)" in last_result(house, key)["content"]
+    assert house.onyx.approvals.pending() == []
+    assert await house.onyx.skills.runs.history(None, 5) == []
+    await house.close()
+
+
+async def test_paths_within_the_folders_arrive_as_given_or_real(tmp_path, skills):
+    write_notebook(skills / "look.ipynb", cell(PATHS, "parameters"), cell("one"))
+    house = House(tmp_path, [[call("skill_look", one="sub/a.csv", many=["onyx:b.csv", "~/c.csv"], either=3)], "ok"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.asked(key)
+    parameters = house.onyx.approvals.pending(key)[0].request.details["parameters"]
+    workspace = house.onyx.agent(None).paths.workspace
+    assert {name: parameters[name] for name in ("one", "many", "either")} == {
+        "one": "sub/a.csv",
+        "many": [str(workspace / "b.csv"), str(house.root / "~" / "c.csv")],
+        "either": 3,
+    }
+    await house.deny()
+    await house.end(run_id)
+    await house.close()
+
+
+@pytest.mark.parametrize("language", ["julia", "powershell"])
+async def test_a_value_never_becomes_code_of_another_language(tmp_path, skills, language):
+    path = write_notebook(skills / "other.ipynb", cell("x = 1", "parameters"), cell("x"))
+    content = json.loads(path.read_text())
+    content["metadata"]["kernelspec"] = {"name": "python3", "language": language, "display_name": "other"}
+    path.write_text(json.dumps(content))
+    house = House(tmp_path, [[call("skill_other", x={"a": ["$(run(`id`))"]})], "ok"])
+    await house.onyx.ready()
+    await trust(house, "other")
+    key = await house.session()
+    await house.run(key)
+    assert f"{language} would read $" in last_result(house, key)["content"]
+    assert await house.onyx.skills.runs.history(None, 5) == []
+    await house.close()
+
+
 async def test_ask_mode_reads_skills_and_runs_none(tmp_path, skills):
     write_text_skill(skills / "house-style", "Write plainly.")
     write_notebook(skills / "count.ipynb", cell("1"))

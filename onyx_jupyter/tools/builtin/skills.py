@@ -26,10 +26,10 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.skill_arguments import (
     SkillArguments,
+    allowed_paths,
     arguments_of,
     checked_parameters,
     parameters_schema,
-    real_paths,
     without_texts,
 )
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -211,7 +211,7 @@ def _notebook_tool(skill: Skill, desk: SkillDesk, runner: SkillRunner) -> SkillN
 def _given(skill: Skill, arguments: SkillArguments, context: ToolContext) -> dict[str, Any]:
     """What was given, checked against the skill as it is now. Raises: InvalidArguments, PathNotAllowed."""
     checked = checked_parameters(skill, arguments.given())
-    return real_paths(skill, checked.given(), context.paths)
+    return allowed_paths(skill, checked.given(), context.paths)
 
 
 def _why_asked(item: Listed) -> str:
