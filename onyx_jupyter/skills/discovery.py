@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onyx_jupyter.skills.markdown_skill import read_markdown_skill
+from onyx_jupyter.skills.markdown_skill import NOT_COUNTED, read_markdown_skill
 from onyx_jupyter.skills.needs import installed_kernels, what_is_missing
 from onyx_jupyter.skills.notebook_skill import read_notebook_skill
 from onyx_jupyter.skills.skill import Listed, Skill, Source
@@ -146,7 +146,7 @@ def _signature(path: Path) -> Signature:
         return _stamp(path)
     stamps: list[object] = []
     for place, folders, files in os.walk(path):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if name not in NOT_COUNTED)
         stamps += [(name, *_stamp(Path(place) / name)) for name in sorted(files)]
         if len(stamps) > _MAX_SEEN_FILES:
             break

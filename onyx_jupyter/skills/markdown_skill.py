@@ -27,7 +27,8 @@ from onyx_jupyter.skills.skill import (
 SKILL_FILE = "SKILL.md"
 MAX_FILES = 200
 MAX_FOLDER_BYTES = 5_000_000
-_NEVER = frozenset({"__pycache__", "node_modules"})
+# All else counts, hidden or not: what no hash covers could be changed after it was trusted.
+NOT_COUNTED = frozenset({".git", ".ipynb_checkpoints"})
 
 
 def read_markdown_skill(folder: Path, source: Source) -> Skill:
@@ -96,8 +97,8 @@ def _walk(folder: Path) -> Iterator[Path]:
     """Every file below; a link that leads out of the folder is an error, since what is behind it is not judged."""
     root = folder.resolve()
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NEVER)
-        for name in [*folders, *(name for name in files if not name.startswith("."))]:
+        folders[:] = sorted(name for name in folders if name not in NOT_COUNTED)
+        for name in [*folders, *files]:
             path = Path(place) / name
             if path.is_symlink() and root not in path.resolve().parents:
                 raise SkillProblem(f"{path.relative_to(folder).as_posix()} is a link out of the skill's folder.")

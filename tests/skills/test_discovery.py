@@ -236,6 +236,32 @@ def test_a_further_file_of_a_text_skill_is_part_of_what_is_trusted(shelf: Shelf)
     assert shelf.one("house-style").state == "untrusted"
 
 
+@pytest.mark.parametrize("name", [".hidden.sh", ".config/run.sh", "__pycache__/run.pyc", "node_modules/x/index.js"])
+def test_no_file_of_a_text_skill_escapes_what_is_trusted(shelf: Shelf, name: str) -> None:
+    folder = write_text_skill(shelf.folder / "home" / "house-style")
+    shelf.trusted("house-style")
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("echo planted")
+    item = shelf.one("house-style")
+    assert (item.state, item.changed) == ("untrusted", True)
+    assert "echo planted" in item.skill.text
+    assert name in item.skill.files
+
+
+def test_what_git_and_jupyter_keep_beside_a_skill_is_no_part_of_it(shelf: Shelf) -> None:
+    folder = write_text_skill(shelf.folder / "home" / "house-style", run_sh="echo hello")
+    shelf.trusted("house-style")
+    for number in range(600):
+        path = folder / ".git" / "objects" / str(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "run-checkpoint.sh").write_text("echo old")
+    assert shelf.one("house-style").state == "ready"
+    (folder / "run.sh").write_text("echo other")  # seen, however much lies beside it
+    assert shelf.one("house-style").state == "untrusted"
+
+
 def test_a_change_that_keeps_size_and_time_is_seen(shelf: Shelf) -> None:
     path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
     shelf.trusted("count")
