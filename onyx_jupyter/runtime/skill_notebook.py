@@ -47,7 +47,7 @@ class SkillNotebook:
         await self._start_kernel()
         hashing = asyncio.create_task(asyncio.to_thread(input_hash, self._job))
         await asyncio.to_thread(self._put_in_parameters)
-        client = _client(self)
+        client = notebook_client(self)
         await client.async_start_new_kernel_client()
         found_out({"inputHash": await hashing, "versions": await self._versions(client)})
         cells = [index for index, cell in enumerate(self._nb.cells) if _runs(cell)]
@@ -184,7 +184,7 @@ def _file_hash(path: Path) -> list[Any] | None:
         return None
 
 
-def _client(notebook: SkillNotebook) -> Any:
+def notebook_client(notebook: SkillNotebook) -> Any:
     """nbclient's, which keeps outputs within bounds and tells of them."""
     from nbclient import NotebookClient
 
@@ -195,24 +195,58 @@ def _client(notebook: SkillNotebook) -> Any:
 
         def output(self, outs: Any, msg: Any, display_id: Any, cell_index: int) -> Any:
             content = msg["content"]
-            size = len(content["text"]) if "text" in content else len(json.dumps(content.get("data") or content))
-            before = self._kept.get(cell_index, 0)
-            self._kept[cell_index] = before + size
-            if before + size > MAX_CELL_BYTES or sum(self._kept.values()) > MAX_NOTEBOOK_BYTES:
-                self._kept[cell_index] = before
-                if not (outs and outs[-1].get("text", "").endswith(LEFT_OUT)):
-                    told = {"output_type": "stream", "name": "stderr", "text": LEFT_OUT}
-                    outs.append(_node(told))
+            if self.clear_before_next_output and not self.output_hook_stack[msg["parent_header"].get("msg_id")]:
+                outs[:] = []
+                self.clear_display_id_mapping(cell_index)
+                self.clear_before_next_output, self._kept[cell_index] = False, 0
+            if not self._grows({cell_index: _size(content)}):
+                self._leave_out(outs)
                 return None
             line = _last_line(content)
             if line:
                 notebook.put_out(line)
             return super().output(outs, msg, display_id, cell_index)
 
+        def clear_output(self, outs: Any, msg: Any, cell_index: int) -> None:
+            super().clear_output(outs, msg, cell_index)
+            if not outs:
+                self._kept[cell_index] = 0
+
+        def _update_display_id(self, display_id: str, msg: Any) -> None:
+            growth: dict[int, int] = {}
+            for index, places in self._display_id_map.get(display_id, {}).items():
+                outs = self.nb["cells"][index]["outputs"]
+                growth[index] = sum(_size(msg["content"]) - _size(outs[place]) for place in places)
+            if self._grows(growth):
+                super()._update_display_id(display_id, msg)
+                return
+            for index in growth:
+                self._leave_out(self.nb["cells"][index]["outputs"])
+
+        def _grows(self, growth: Mapping[int, int]) -> bool:
+            """Whether there is room for that much more (or less) by cell, which then counts."""
+            kept = self._kept | {index: self._kept.get(index, 0) + size for index, size in growth.items()}
+            larger = [index for index, size in growth.items() if size > 0]
+            if larger and (
+                max(kept[index] for index in larger) > MAX_CELL_BYTES or sum(kept.values()) > MAX_NOTEBOOK_BYTES
+            ):
+                return False
+            self._kept = kept
+            return True
+
+        def _leave_out(self, outs: Any) -> None:
+            if not (outs and outs[-1].get("text", "").endswith(LEFT_OUT)):
+                outs.append(_node({"output_type": "stream", "name": "stderr", "text": LEFT_OUT}))
+
     client = Client(notebook.notebook, km=notebook.manager, timeout=None, coalesce_streams=True)
     client._kept = {}
     client.reset_execution_trackers()
     return client
+
+
+def _size(content: Mapping[str, Any]) -> int:
+    """Of a message's content, or of an output."""
+    return len(content["text"]) if "text" in content else len(json.dumps(content.get("data") or content))
 
 
 def _node(output: dict[str, Any]) -> Any:
