@@ -92,7 +92,12 @@ async def test_a_skill_that_hides_another_leaves_it_to_be_looked_at(connect, ski
         ("home", "shadowed", "Onyx:skills/count.ipynb"),
     ]
     assert "near" in (await client.ask("skills.get", name="count"))["text"]
-    assert "far" in (await client.ask("skills.get", name="count", id=found[1]["id"]))["text"]
+    far = await client.ask("skills.get", name="count", id=found[1]["id"])
+    assert "far" in far["text"]
+    trusted = await client.ask("skills.trust", name="count", id=found[1]["id"], hash=far["skill"]["hash"])
+    assert (trusted["skill"]["id"], trusted["skill"]["trusted"]) == (found[1]["id"], True)
+    found = [item for item in (await client.ask("skills.list"))["skills"] if item["name"] == "count"]
+    assert [(item["source"], item["trusted"]) for item in found] == [("workspace", False), ("home", True)]
 
 
 async def trusted(client, name):

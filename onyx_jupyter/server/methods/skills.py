@@ -52,7 +52,8 @@ async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
 
 
 async def trust(params: SkillsTrustParams, caller: Caller) -> dict[str, Any]:
-    item = await caller.onyx.skills.library.trust(params.name, params.hash, f"user:{caller.user}", params.agent_id)
+    library, by = caller.onyx.skills.library, f"user:{caller.user}"
+    item = await library.trust(params.name, params.hash, by, params.agent_id, id=params.id)
     return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
 
 
