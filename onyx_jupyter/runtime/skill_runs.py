@@ -128,6 +128,12 @@ class SkillRuns:
         """The newest first."""
         return [self._current(record) for record in await asyncio.to_thread(self._folder.newest, name, limit)]
 
+    async def infos(self, name: str | None, limit: int) -> Sequence[dict[str, Any]]:
+        """The same as the wire has them."""
+        records = await self.history(name, limit)
+        # Where a copy opens is looked up on the disk, for each of them.
+        return await asyncio.to_thread(lambda: [self.info(record) for record in records])
+
     async def outcome(self, run_id: str) -> RunOutcome:
         """Of a run that is over, or what there is of one that goes on. Raises: NotFound, StorageError."""
         record = self._current(await asyncio.to_thread(self._folder.find, run_id))

@@ -1,6 +1,7 @@
 """Skills as a model has them: offered, read and run, and trusted by a person first."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -482,4 +483,19 @@ async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, s
     house.onyx.approvals._policy._ceiling = lambda call, preview: f"{call.name} is off."
     with pytest.raises(ToolError, match="skill_count is off"):
         await house.onyx.skills.start("count", {}, "user:ada")
+    await house.close()
+
+
+async def test_a_list_of_runs_asks_for_their_paths_off_the_event_loop(tmp_path):
+    house = House(tmp_path)
+    await house.onyx.ready()
+    for number in "123":
+        record(house, number * 26, Owner(pid=1, started=0.0))
+    asked_on: set[int] = set()
+    runs = house.onyx.skills.runs
+    runs._opened_as = lambda path: asked_on.add(threading.get_ident())
+    infos = await runs.infos(None, 5)
+    assert [info["runId"][0] for info in infos] == ["3", "2", "1"]
+    assert asked_on
+    assert threading.get_ident() not in asked_on
     await house.close()

@@ -69,8 +69,7 @@ async def stop(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
 
 
 async def list_runs(params: SkillsRunsParams, caller: Caller) -> dict[str, Any]:
-    runs = caller.onyx.skills.runs
-    return {"runs": [runs.info(record) for record in await runs.history(params.name, params.limit)]}
+    return {"runs": await caller.onyx.skills.runs.infos(params.name, params.limit)}
 
 
 async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
