@@ -93,12 +93,13 @@ def markdown(state: TurnState, more: str = "") -> str:
     blocks: list[str] = []
     for part, before in zip(state.parts, [None, *state.parts], strict=False):
         if isinstance(part, Said):
-            blocks.append(safe_markdown(part.text.strip()))
+            blocks.append(part.text.strip())
         elif isinstance(before, Step):
             blocks[-1] += f"  \n{part.line}"
         else:
             blocks.append(part.line)
-    return "\n\n".join([*filter(None, blocks), *filter(None, (more, _ending(state)))])
+    # As a whole: a block of code that one part leaves open goes on in the next.
+    return safe_markdown("\n\n".join([*filter(None, blocks), *filter(None, (more, _ending(state)))]))
 
 
 def _ending(state: TurnState) -> str:

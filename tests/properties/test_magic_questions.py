@@ -45,7 +45,7 @@ def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, va
 @given(TEXT)
 def test_no_text_leaves_its_code_or_brings_a_picture_along(text: str) -> None:
     inside = code(text or "x")
-    assert safe_markdown(inside) == inside
+    assert safe_markdown(inside).replace("\u200b", "") == inside.replace("\u200b", "")
     fenced = block(text)
     assert safe_markdown(fenced) == fenced
     plain = text.replace("`", "").replace("~", "")
