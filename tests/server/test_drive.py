@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 
 import pytest
 from tornado.httpclient import HTTPClientError
@@ -130,6 +131,35 @@ async def test_links_that_lead_out_are_not_there_and_not_copied(drive, onyx_home
     workspace.joinpath("folder/out").symlink_to(tmp_path / "elsewhere")
     assert await refused(drive("shared", "POST", {"copy_from": "workspace/folder"})) == 400
     assert list(onyx_home.joinpath("shared").iterdir()) == []
+
+
+async def test_a_folder_is_copied_beside_the_loop_and_never_the_home_or_into_itself(drive, onyx_home, monkeypatch):
+    threads = []
+    copytree = shutil.copytree
+
+    def noted(*places):
+        threads.append(threading.current_thread())
+        return copytree(*places)
+
+    monkeypatch.setattr(shutil, "copytree", noted)
+    await drive("")
+    folder = onyx_home / "workspace/folder"
+    folder.joinpath("inner").mkdir(parents=True)
+    folder.joinpath("inner/a.md").write_text("a")
+    before = sorted(onyx_home.rglob("*.md"))
+    for source, target in (
+        ("/", "workspace"),
+        ("workspace", "workspace"),
+        ("workspace", "shared"),
+        ("workspace/folder", "workspace/folder"),
+        ("workspace/folder", "workspace/folder/inner"),
+    ):
+        assert await refused(drive(target, "POST", {"copy_from": source})) in (400, 404)
+    assert threads == []
+    assert sorted(onyx_home.rglob("*.md")) == before
+    copied = await drive("workspace", "POST", {"copy_from": "workspace/folder"})
+    assert onyx_home.joinpath(copied["path"], "inner/a.md").read_text() == "a"
+    assert threading.main_thread() not in threads
 
 
 async def test_hidden_names_are_neither_listed_nor_made(drive, onyx_home):

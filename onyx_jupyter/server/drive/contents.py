@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,10 +96,24 @@ class DriveContents(AsyncLargeFileManager):
         source = self._get_os_path(from_path.strip("/"))
         target = (to_path if to_path is not None else from_path.rpartition("/")[0]).strip("/")
         self._refuse_fixed(f"{target}/copy")
+        if "/" not in from_path.strip("/"):
+            raise HTTPError(400, "The folders of Onyx's files are not copied. Copy what is in them.")
+        if await asyncio.to_thread(_lies_in, self._get_os_path(target), source):
+            raise HTTPError(400, f"{from_path} cannot be copied into itself.")
         if await asyncio.to_thread(self._holds_link_out, source):
             raise HTTPError(400, f"{from_path} holds a link that leads out of Onyx's files, so it is not copied.")
-        copied: dict[str, Any] = await super().copy(from_path, to_path)
+        copied: dict[str, Any] = await super().copy(from_path, target)
         return copied
+
+    async def _copy_dir(self, from_path: str, to_path_original: str, to_name: str, to_path: str) -> dict[str, Any]:
+        """As Jupyter's, which would hold up the whole server for as long as it copies."""
+        source = self._get_os_path(from_path.strip("/"))
+        place = Path(self._get_os_path(to_path_original), to_name)
+        try:
+            await asyncio.to_thread(shutil.copytree, source, place)
+        except OSError as error:
+            raise HTTPError(400, f"{from_path} cannot be copied: {error}") from error
+        return await self.get(to_path, content=False)
 
     async def restore_checkpoint(self, checkpoint_id: str, path: str) -> None:
         self._refuse_fixed(path)
@@ -177,6 +192,10 @@ class DriveContents(AsyncLargeFileManager):
             "hash": None,
             "hash_algorithm": None,
         }
+
+
+def _lies_in(place: str, folder: str) -> bool:
+    return Path(place).resolve().is_relative_to(Path(folder).resolve())
 
 
 def drive_contents(server_app: Any, drive: DriveFolders, home: Home) -> DriveContents:
