@@ -1,9 +1,11 @@
 """Whatever values a kernel holds, looking at them ends, stays short, and runs nothing."""
 
 import json
+import os
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -86,7 +88,30 @@ def test_following_a_path_never_calls_anything(path: str) -> None:
 @given(st.text(max_size=30))
 def test_any_text_is_a_path_or_refused(text: str) -> None:
     try:
-        value, last = follow(text, {"x": 1})
+        value, way = follow(text, {"x": 1})
     except CannotFollow:
         return
-    assert (value, last) in [(1, "x"), (1, "real"), (1, "numerator"), (0, "imag"), (1, "denominator")]
+    assert way[-1][1] is value
+    assert (value, way[-1][0]) in [(1, "x"), (1, "real"), (1, "numerator"), (0, "imag"), (1, "denominator")]
+
+
+def test_a_secret_stays_hidden_by_whatever_way_it_is_reached(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DB_PASSWORD", "hunter2")
+    monkeypatch.setenv("PLAIN_ADDRESS", "postgres://ada:hunter2@db")
+    users = pd.DataFrame({"password": ["hunter2"], "name": ["ada"]})
+    shell = shell_with(
+        os=os,
+        users=users,
+        config={b"password": b"hunter2", "passwords": {"ada": ["hunter2"]}, "plain": "ada"},
+        kept=[os.environ._data],  # type: ignore[attr-defined]
+    )
+    names = ["os.environ", "os.environ._data", 'os.environ._data[b"DB_PASSWORD"]', 'os.environ._data[b"PLAIN_ADDRESS"]']
+    names += ["kept", "kept[0]", 'kept[0][b"PLAIN_ADDRESS"]', 'users["password"].values', "users.password.array"]
+    names += ["config", 'config[b"password"]', 'config["passwords"]["ada"]', 'config["passwords"]["ada"][0]']
+    seen = {name: asked(shell, about="inspect", name=name) for name in names}
+    assert not [name for name, found in seen.items() if "problem" in found]
+    assert [name for name, found in seen.items() if "hunter2" in json.dumps(found)] == []
+    assert "PLAIN_ADDRESS" in json.dumps(seen["os.environ"])
+    assert "'ada'" in asked(shell, about="inspect", name='config["plain"]')["summary"]
+    everything = asked(shell, about="variables", pattern="", functions=True, most=50)
+    assert "hunter2" not in json.dumps(everything)

@@ -50,10 +50,17 @@ class Look:
         return self.until - time.monotonic()
 
     def hides(self, name: Any, value: Any) -> bool:
-        """Whether the name says that the value, some text or texts, is a secret."""
-        if not is_text(name) or not is_a(type(value), (str, bytes, bytearray, list, tuple, set, frozenset, dict)):
+        """Whether the name says that the value, some text or texts, is a secret; the environment always is one."""
+        kinds = (str, bytes, bytearray, list, tuple, set, frozenset, dict)
+        return is_environment(value, data_only=True) or (is_a(type(value), kinds) and self.is_secret(name))
+
+    def is_secret(self, name: Any) -> bool:
+        """Whether a name or key, also one in bytes, is that of a secret."""
+        if is_a(type(name), (bytes,)):
+            name = bytes.decode(name, "utf-8", "replace")
+        if not is_text(name):
             return False
-        plain = re.sub(r"[^a-z0-9]+", "_", str(name).lower()).strip("_")
+        plain = re.sub(r"[^a-z0-9]+", "_", str.lower(name)).strip("_")
         return plain.endswith(self._secret_names) or (plain.endswith("s") and plain[:-1].endswith(self._secret_names))
 
 
@@ -115,6 +122,15 @@ def loaded(module: str, name: str) -> Any:
 def is_of(value: Any, module: str, *names: str) -> bool:
     """Whether the object is of one of that module's classes or of one derived from them."""
     return is_a(type(value), tuple(kind for kind in (loaded(module, name) for name in names) if kind is not MISSING))
+
+
+def is_environment(value: Any, data_only: bool = False) -> bool:
+    """Whether it is the process's environment: `os.environ`, `os.environb`, or the dictionary in which they keep it."""
+    kind = loaded("os", "_Environ")
+    if is_a(type(value), (dict,)):
+        known = [loaded("os", name) for name in ("environ", "environb")]
+        return any(fields(one).get("_data") is value for one in known if one is not MISSING)
+    return not data_only and kind is not MISSING and type(value) is kind
 
 
 def is_plain(cls: type) -> bool:

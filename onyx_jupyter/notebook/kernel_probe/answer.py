@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from onyx_jupyter.notebook.kernel_probe.access import Look, from_library, is_a, is_of, type_name
+from onyx_jupyter.notebook.kernel_probe.access import Look, from_library, is_a, is_environment, is_of, type_name
 from onyx_jupyter.notebook.kernel_probe.arrays import inspect_array, inspect_sparse, inspect_tensor
 from onyx_jupyter.notebook.kernel_probe.frames import inspect_frame, inspect_index, inspect_series
 from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
@@ -29,12 +29,13 @@ from onyx_jupyter.notebook.kernel_probe.tables import inspect_lazy, inspect_tabl
 from onyx_jupyter.notebook.kernel_probe.things import (
     inspect_class,
     inspect_container,
+    inspect_environment,
     inspect_function,
     inspect_module,
     inspect_object,
     inspect_text,
 )
-from onyx_jupyter.notebook.kernel_probe.values import short
+from onyx_jupyter.notebook.kernel_probe.values import hidden, short
 
 _AFTER_SIGNAL_S = 0.5
 _OWN_ANSWER_S = 0.75
@@ -140,15 +141,27 @@ def _described(name: str, value: Any, look: Look) -> dict[str, Any]:
 
 
 def _inspect(shell: Any, question: dict[str, Any], look: Look) -> dict[str, Any]:
-    value, last = follow(question["name"], dict(shell.user_ns))
-    told = summary(last, value, look)
+    value, way = follow(question["name"], dict(shell.user_ns))
     parts: dict[str, Any] = {"facts": [], "tables": [], "notes": [], "text": ""}
-    if not look.hides(last, value):
+    if _is_hidden(way, look):
+        told = {"kind": kind_of(value), "type": type_name(type(value)), "summary": hidden(value)}
+    else:
+        told = summary(way[-1][0], value, look)
         parts.update(_parts(value, told["kind"], look))
     return {"type": told["type"], "kind": told["kind"], "summary": told["summary"], **parts}
 
 
+def _is_hidden(way: list[Any], look: Look) -> bool:
+    """Whether a secret lies at the end of the way, or is what the way leads through."""
+    name, value = way[-1]
+    if kind_of(value) in ("function", "class", "module"):
+        return False
+    return look.hides(name, value) or any(look.is_secret(passed) or is_environment(held) for passed, held in way[:-1])
+
+
 def _parts(value: Any, kind: str, look: Look) -> dict[str, Any]:
+    if is_environment(value):
+        return inspect_environment(value)
     frame, series, array = pandas_frame(value), pandas_series(value), numpy_array(value)
     if frame is not None:
         return inspect_frame(frame, look)

@@ -26,8 +26,8 @@ class CannotFollow(Exception):
     """The path is none, leads nowhere, or would run code; the message says which."""
 
 
-def follow(path: str, names: dict[str, Any]) -> tuple[Any, str]:
-    """The object, and the last name on the way to it. Raises: CannotFollow."""
+def follow(path: str, names: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """The object, and the way to it: each name or key with what it led to. Raises: CannotFollow."""
     try:
         node: Any = ast.parse(path.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -43,11 +43,12 @@ def follow(path: str, names: dict[str, Any]) -> tuple[Any, str]:
         node = node.value
     if node.id not in names:
         raise CannotFollow(f"There is no variable {node.id!r} in the kernel.")
-    value, last = names[node.id], node.id
+    value = names[node.id]
+    way = [(node.id, value)]
     for kind, step in reversed(steps):
         value = _attribute(value, step) if kind == "attribute" else _entry(value, step)
-        last = step if isinstance(step, str) else last
-    return value, last
+        way.append((step, value))
+    return value, way
 
 
 def _constant(node: ast.Subscript, path: str) -> Any:

@@ -35,7 +35,7 @@ def inspect_container(value: Any, look: Look) -> dict[str, Any]:
     pairs = found if is_dict else list(enumerate(found))
     rows = []
     for key, entry in pairs:
-        told = summary(key if is_text(key) else "", entry, look)
+        told = summary(key if is_dict else "", entry, look)
         rows.append([label(key, look), told["type"], told["summary"]])
     facts = [["entries", f"{length(value):,}"]]
     if not is_dict and length(value):
@@ -47,6 +47,16 @@ def inspect_container(value: Any, look: Look) -> dict[str, Any]:
         "tables": [{"title": "entries", "columns": head, "rows": rows}] if rows else [],
         "notes": [f"{left:,} more entries are left out"] if left else [],
     }
+
+
+def inspect_environment(value: Any) -> dict[str, Any]:
+    """Of `os.environ`: the names alone, since what they hold was given to this process and not to a reader."""
+    held = fields(value).get("_data")
+    names = sorted(
+        bytes.decode(name, "utf-8", "replace") if is_a(type(name), (bytes,)) else str(name)
+        for name, _ in entries(held, _COUNTED)
+    )
+    return {"facts": [["entries", f"{length(held) or 0:,}"], ["names", _listed(names)]]}
 
 
 def inspect_text(value: Any, look: Look) -> dict[str, Any]:
