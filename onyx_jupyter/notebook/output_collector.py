@@ -13,6 +13,7 @@ MAX_TOTAL_CHARS = 60_000_000
 MAX_OUTPUTS = 5_000
 _ERROR_CHARS = 100_000
 _ERROR_LINES = 200
+_TOO_MANY = "[… the further outputs were left out: there are too many …]"
 
 
 class OutputCollector:
@@ -30,6 +31,7 @@ class OutputCollector:
         self._clear_next = False
         self._total = 0
         self._is_full = False
+        self._has_error = False
         self.last_line = ""
 
     def add(self, message_type: str, content: Mapping[str, Any]) -> None:
@@ -79,32 +81,37 @@ class OutputCollector:
         output = {"output_type": message_type, **_bounded(content)}
         if message_type == "execute_result":
             output["execution_count"] = content.get("execution_count")
-        self._append(output)
+        is_kept = self._append(output)
         display_id = (content.get("transient") or {}).get("display_id")
-        if display_id is not None:
+        if display_id is not None and is_kept:
             self._displays.setdefault(display_id, []).append(output)
 
     def _update(self, content: Mapping[str, Any]) -> None:
         for output in self._displays.get((content.get("transient") or {}).get("display_id", ""), []):
-            self._total -= _chars(output["data"])
-            output.update(_bounded(content))
-            self._total += _chars(output["data"])
+            new, others = _bounded(content), self._total - _size(output)
+            if others + _size(new) > MAX_TOTAL_CHARS:
+                new = {"data": {"text/plain": _TOO_MANY}, "metadata": {}}
+            output.update(new)
+            self._total = others + _size(output)
 
-    def _append(self, output: dict[str, Any], *, is_last: bool = False) -> None:
-        """An error is always kept: nothing follows it."""
+    def _append(self, output: dict[str, Any], *, is_last: bool = False) -> bool:
+        """Whether it is kept. The first error always is: nothing follows it in a cell that only runs code."""
         self._clear_if_due()
-        if is_last or self._has_room(output):
-            self._total += _chars(output.get("data") or {})
-            self._outputs.append(output)
+        if not (is_last and not self._has_error) and not self._has_room(output):
+            return False
+        self._has_error = self._has_error or is_last
+        self._total += _size(output)
+        self._outputs.append(output)
+        return True
 
     def _has_room(self, output: Mapping[str, Any]) -> bool:
         """The first output without room leaves a line in its place; the others are gone without one."""
-        size = self._total + _chars(output.get("data") or {})
+        size = self._total + _size(output)
         if not self._is_full and size <= MAX_TOTAL_CHARS and len(self._outputs) < MAX_OUTPUTS:
             return True
         if not self._is_full:
             self._is_full = True
-            self._outputs.append(_left_out("stderr", "[… the further outputs were left out: there are too many …]\n"))
+            self._outputs.append(_left_out("stderr", f"{_TOO_MANY}\n"))
         return False
 
     def _clear_if_due(self) -> None:
@@ -117,20 +124,23 @@ class OutputCollector:
         self._parts.clear()
         self._chars.clear()
         self._displays.clear()
-        self._total, self._is_full = 0, False
+        self._total, self._is_full, self._has_error = 0, False, False
 
 
 def _bounded(content: Mapping[str, Any]) -> dict[str, Any]:
     """Data and metadata; data that are too much become a text that says so."""
-    size = _chars(content["data"])
+    size = _size(content)
     if size <= MAX_DISPLAY_CHARS:
         return {"data": content["data"], "metadata": content.get("metadata") or {}}
     kinds = ", ".join(content["data"])
     return {"data": {"text/plain": f"[… {kinds}: {size:,} characters were left out …]"}, "metadata": {}}
 
 
-def _chars(data: Mapping[str, Any]) -> int:
-    return sum(len(value) if isinstance(value, str) else len(joined(value)) for value in data.values())
+def _size(output: Mapping[str, Any]) -> int:
+    """In characters: data, metadata and traceback; a stream is counted as it grows."""
+    texts = [*(output.get("data") or {}).values(), *(output.get("metadata") or {}).values()]
+    traceback = [output.get("evalue", ""), *(output.get("traceback") or ())]
+    return sum(len(text) if isinstance(text, str) else len(joined(text)) for text in texts) + sum(map(len, traceback))
 
 
 def _error(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
 import base64
+import json
+
+import pytest
 
 from onyx_jupyter.notebook import output_collector
 from onyx_jupyter.notebook.output_collector import OutputCollector
@@ -114,3 +117,40 @@ def test_very_many_outputs_end_with_a_line_that_says_so() -> None:
     outputs = collector.outputs()
     assert len(outputs) == output_collector.MAX_OUTPUTS + 1
     assert "too many" in outputs[-1]["text"]
+
+
+def held_chars(collector: OutputCollector) -> int:
+    return len(json.dumps([collector.outputs(), *collector._displays.values()]))
+
+
+def test_displays_that_are_left_out_and_updates_of_those_that_are_kept_stay_within_the_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(output_collector, "MAX_DISPLAY_CHARS", 1000)
+    monkeypatch.setattr(output_collector, "MAX_TOTAL_CHARS", 3000)
+    collector = OutputCollector()
+    for number in range(50):
+        display(collector, "x" * 900, f"d{number}")
+    for number in range(50):
+        display(collector, "y" * 1000, f"d{number}", update=True)
+    display(collector, "z", "d0", update=True)
+    texts = [output["data"]["text/html"] for output in collector.outputs() if "data" in output]
+    assert texts == ["z", "y" * 1000, "y" * 1000]
+    assert held_chars(collector) < 8000
+    many = OutputCollector()
+    for number in range(100):
+        display(many, "x", f"d{number}")
+    for number in range(100):
+        display(many, "y" * 900, f"d{number}", update=True)
+    assert held_chars(many) < 40_000
+
+
+def test_metadata_and_errors_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_collector, "MAX_TOTAL_CHARS", 3000)
+    collector = OutputCollector()
+    data = {"text/plain": "x"}
+    for _ in range(50):
+        collector.add("display_data", {"data": data, "metadata": {"a": ["m" * 900]}})
+        collector.add("error", {"ename": "E", "evalue": "e", "traceback": ["t" * 900]})
+    assert [output["output_type"] for output in collector.outputs()].count("error") < 4
+    assert held_chars(collector) < 6000
