@@ -143,7 +143,8 @@ class _Reading:
     async def _variable(self, path: str, name: str) -> _Read:
         if self._kernels is None:
             raise NotebookError("no_kernel", f"The variables of {path} cannot be looked at from here.")
-        return _Read(inspection_text(await self._kernels.inspect(path, name), name, ITEM_CHARS)[0])
+        text = inspection_text(await self._kernels.inspect(path, name), name, ITEM_CHARS)[0]
+        return _Read(text, source=f"the kernel of {path}")
 
     async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
