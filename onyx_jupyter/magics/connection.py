@@ -44,6 +44,7 @@ class ServerConnection:
         self._socket: websocket.WebSocket | None = None
         self._events: deque[Event] = deque()
         self._asked = 0
+        self._unanswered = ("", "")
 
     def request(self, method: str, timeout_s: float = REQUEST_S, **params: Any) -> dict[str, Any]:
         """The result. Raises: Refused, ConnectionGone, MagicError (no_server)."""
@@ -51,15 +52,20 @@ class ServerConnection:
         request_id = f"cell-{self._asked}"
         deadline = time.monotonic() + timeout_s
         self._send({"id": request_id, "method": method, "params": params}, timeout_s)
-        while (left_s := deadline - time.monotonic()) > 0:
-            frame = self._receive(left_s)
-            if frame is None:
-                break
-            if "event" in frame:
-                self._events.append((frame["event"], frame["data"]))
-            elif frame.get("id") == request_id:
-                return _result(frame)
-        raise ConnectionGone(f"{method} was not answered within {timeout_s:g} s")
+        return self._answer(request_id, method, deadline, timeout_s)
+
+    def late_answer(self, method: str, timeout_s: float) -> dict[str, Any] | None:
+        """What an interrupted request gets after all; None where no request of that method was interrupted.
+
+        Raises: Refused, ConnectionGone where it stays unknown whether the request arrived.
+        """
+        asked, request_id = self._unanswered
+        if asked != method:
+            return None
+        try:
+            return self._answer(request_id, method, time.monotonic() + timeout_s, timeout_s)
+        except ValueError as error:  # the interrupt came in the middle of a frame
+            raise ConnectionGone(str(error)) from error
 
     def next_event(self, timeout_s: float) -> Event | None:
         """The next event, or None where none comes in that time. Raises: ConnectionGone."""
@@ -77,12 +83,26 @@ class ServerConnection:
     def close(self) -> None:
         """Also drops what came and was not looked at."""
         self._events.clear()
+        self._unanswered = ("", "")
         if self._socket is not None:
             socket, self._socket = self._socket, None
             socket.shutdown()  # type: ignore[no-untyped-call]
 
+    def _answer(self, request_id: str, method: str, deadline: float, timeout_s: float) -> dict[str, Any]:
+        while (left_s := deadline - time.monotonic()) > 0:
+            frame = self._receive(left_s)
+            if frame is None:
+                break
+            if "event" in frame:
+                self._events.append((frame["event"], frame["data"]))
+            elif frame.get("id") == request_id:
+                self._unanswered = ("", "")
+                return _result(frame)
+        raise ConnectionGone(f"{method} was not answered within {timeout_s:g} s")
+
     def _send(self, frame: dict[str, Any], timeout_s: float) -> None:
         socket = self._socket or self._open(timeout_s)
+        self._unanswered = (frame["method"], frame["id"])
         try:
             socket.settimeout(timeout_s)
             socket.send(json.dumps(frame))

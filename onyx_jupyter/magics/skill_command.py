@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection
+from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
 from onyx_jupyter.magics.person import NoInput, Person
 from onyx_jupyter.magics.skill_arguments import parse_call, values
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
@@ -51,8 +51,7 @@ class SkillCommand:
         try:
             result = running.run(parameters, path, lambda line, _: self._show(f"{title} · {escaped(line)}"))
         except KeyboardInterrupt:
-            self._stop(running)
-            self._show(f"{title} · stopped")
+            self._show(f"{title} · {self._stop(running)}")
             raise MagicError("stopped", "Stopped: the cell was interrupted.") from None
         self._show_result(result)
 
@@ -73,15 +72,20 @@ class SkillCommand:
             )
         running.trust(skill["hash"])
 
-    def _stop(self, running: SkillRun) -> None:
-        self._connection.close()
+    def _stop(self, running: SkillRun) -> str:
+        """How that went, in words."""
         try:
-            if running.run_id:
+            began = running.began()
+            self._connection.close()
+            if began:
                 stop(self._connection, running.run_id)
+        except Refused:
+            pass  # it never began, or is over
         except (ConnectionGone, MagicError):
-            self._show("The server could not be told to stop it.")
+            return "The server could not be told to stop it, so it may go on there."
         finally:
             self._connection.close()
+        return "stopped"
 
     def _show_result(self, result: SkillResult) -> None:
         mark = _MARKS.get(str(result.run["status"]), "✗")

@@ -75,6 +75,12 @@ class SkillRun:
         result = self._connection.request("skills.result", runId=self.run_id)
         return SkillResult(result["run"], result["outputs"], result["text"])
 
+    def began(self) -> bool:
+        """Whether it did, also where an interrupt came before the answer. Raises: Refused, ConnectionGone."""
+        late = self._connection.late_answer("skills.run", STOP_S)
+        self.run_id = late["runId"] if late is not None else self.run_id
+        return bool(self.run_id)
+
     def _is_over(self) -> bool:
         self._connection.close()
         runs = self._connection.request("skills.runs", name=self._name)["runs"]

@@ -217,11 +217,15 @@ class Turn:
 
     def _stop(self) -> None:
         """Over a new connection: the interrupt may have come in the middle of a frame."""
-        self._connection.close()
         problem = ""
         try:
+            late = self._connection.late_answer("chat.send", STOP_S)
+            self._state.run_id = late["runId"] if late is not None else self._state.run_id
+            self._connection.close()
             if self._state.run_id and not self._state.is_over:
                 self._connection.request("chat.abort", timeout_s=STOP_S, runId=self._state.run_id)
+        except Refused:
+            pass  # it never began, or is over
         except (ConnectionGone, MagicError):
             problem = "The server could not be told, so the answer may go on there."
         finally:
