@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, pat
 
 STOP_S = 2.0
 RECONNECT_S = 60.0
+SILENCE_S = 30.0
+CHECK_S = 10.0
 _POLL_S = 1.0
 
 
@@ -58,15 +61,21 @@ class SkillRun:
         place = {} if path is None else {"path": path}
         asked = {"name": self._name, "parameters": dict(parameters), **place, **self._agent}
         self.run_id = self._connection.request("skills.run", **asked)["runId"]
+        heard_at = time.monotonic()
         while True:
             try:
                 event = self._connection.next_event(_POLL_S)
-            except ConnectionGone:
-                if patiently(self._is_over, RECONNECT_S):
+                is_silent = event is None and time.monotonic() - heard_at >= SILENCE_S
+                if is_silent and self._is_over():  # its end was not told, or a connection that is dead looks alive
                     break
-                continue
+            except ConnectionGone:
+                if patiently(self._is_over_anew, RECONNECT_S):
+                    break
+                event, is_silent = None, True
+            heard_at = time.monotonic() if is_silent else heard_at
             if event is None or event[1].get("runId") != self.run_id:
                 continue
+            heard_at = time.monotonic()
             name, data = event
             if name == "skills.run_progress":
                 progress(_line(data), (data["index"] - 1) / max(1, data["total"]))
@@ -81,11 +90,14 @@ class SkillRun:
         self.run_id = late["runId"] if late is not None else self.run_id
         return bool(self.run_id)
 
-    def _is_over(self) -> bool:
+    def _is_over_anew(self) -> bool:
         self._connection.close()
-        runs = self._connection.request("skills.runs", name=self._name)["runs"]
-        mine = [run for run in runs if run["runId"] == self.run_id]
-        return bool(mine) and mine[0]["status"] != "running"
+        return self._is_over()
+
+    def _is_over(self) -> bool:
+        """Also where the server does not know it any more."""
+        runs = self._connection.request("skills.runs", timeout_s=CHECK_S, name=self._name)["runs"]
+        return not any(run["runId"] == self.run_id and run["status"] == "running" for run in runs)
 
 
 def stop(connection: ServerConnection, run_id: str) -> bool:
