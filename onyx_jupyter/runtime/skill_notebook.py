@@ -216,6 +216,8 @@ def notebook_client(notebook: SkillNotebook) -> Any:
             growth: dict[int, int] = {}
             for index, places in self._display_id_map.get(display_id, {}).items():
                 outs = self.nb["cells"][index]["outputs"]
+                # Streams are joined when a cell is over, so that places may be others'.
+                places[:] = [place for place in places if place < len(outs) and "data" in outs[place]]
                 growth[index] = sum(_size(msg["content"]) - _size(outs[place]) for place in places)
             if self._grows(growth):
                 super()._update_display_id(display_id, msg)
@@ -246,7 +248,7 @@ def notebook_client(notebook: SkillNotebook) -> Any:
 
 def _size(content: Mapping[str, Any]) -> int:
     """Of a message's content, or of an output."""
-    return len(content["text"]) if "text" in content else len(json.dumps(content.get("data") or content))
+    return len(content["text"]) if "text" in content else len(json.dumps(content))
 
 
 def _node(output: dict[str, Any]) -> Any:

@@ -22,6 +22,8 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 log = logging.getLogger(__name__)
 Status = Literal["running", "ok", "failed", "stopped", "timeout", "interrupted"]
 ID_CHARS = 26
+# Of what a run may keep, each character may take four bytes on disk.
+MAX_COPY_BYTES = 120_000_000
 
 
 class Owner(BaseModel):
@@ -110,6 +112,8 @@ class RunFolder:
         path = self.copy_path(record)
         try:
             with disk_errors("read", path):
+                if path.stat().st_size > MAX_COPY_BYTES:
+                    raise StorageError(f"{path} is larger than {MAX_COPY_BYTES:,} bytes, so it is not read.")
                 notebook = json.loads(path.read_bytes())
         except StorageError as error:
             if isinstance(error.__cause__, FileNotFoundError):

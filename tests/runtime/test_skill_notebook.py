@@ -22,7 +22,7 @@ class Kernel:
         self.client.clear_before_next_output = False  # as at the beginning of each cell
 
     def sends(self, kind: str, index: int = 0, text: str = "", display_id: str | None = None, **content: Any) -> None:
-        data = {"data": {"text/plain": text}, "metadata": {}} if kind.endswith("data") else content
+        data = {"data": {"text/plain": text}, "metadata": {}, **content} if kind.endswith("data") else content
         transient = {"transient": {"display_id": display_id}} if display_id else {}
         message = {"msg_type": kind, "header": {"msg_type": kind}, "parent_header": {"msg_id": "m"}}
         self.client.process_message({**message, "content": {**data, **transient}}, self.nb.cells[index], index)
@@ -66,3 +66,19 @@ def test_what_was_cleared_leaves_room_for_what_follows(kernel: Kernel, wait: boo
         kernel.sends("clear_output", wait=wait)
     kernel.sends("display_data", text="the last".ljust(600))
     assert [made.data["text/plain"] for made in kernel.nb.cells[0].outputs] == ["the last".ljust(600)]
+
+
+def test_metadata_count(kernel: Kernel) -> None:
+    for _ in range(20):
+        kernel.sends("display_data", text="small", metadata={"note": "m" * 600})
+    assert kernel.kept() < 2 * MOST
+    assert kernel.nb.cells[0].outputs[-1]["text"] == LEFT_OUT
+
+
+def test_an_update_leaves_alone_what_took_the_place_of_its_output(kernel: Kernel) -> None:
+    kernel.sends("display_data", text="small", display_id="a")
+    kernel.nb.cells[0].outputs[:] = [nbformat.v4.new_output("stream", text="joined")]
+    kernel.sends("update_display_data", text="other", display_id="a")
+    assert [dict(output) for output in kernel.nb.cells[0].outputs] == [
+        {"output_type": "stream", "name": "stdout", "text": "joined"}
+    ]
