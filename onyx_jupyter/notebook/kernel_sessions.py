@@ -16,6 +16,9 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.paths import NotebookPaths
 
 _INTERRUPT_S = 1.0
+# What a kernel says of itself reaches its server on a way of its own, a little later than what a cell puts out.
+_HEARS_BUSY_TIMES = 6
+_HEARS_BUSY_S = 0.05
 
 _log = logging.getLogger(__name__)
 
@@ -75,8 +78,8 @@ class KernelSessions:
         """Stops what runs in the notebook's kernel, if anything does; a kernel that refuses is logged."""
         try:
             async with asyncio.timeout(_INTERRUPT_S):
-                session = await self.find(path)
-                if session is not None and session.status == "busy":
+                session = await self._at_work(path)
+                if session is not None:
                     await ensure_async(self._kernels.interrupt_kernel(session.kernel_id))
         except Exception as error:  # whatever a kernel's provisioner may raise
             _log.warning("The kernel of %s could not be interrupted: %s", path, str(error) or type(error).__name__)
@@ -89,6 +92,15 @@ class KernelSessions:
             raise _not_installed(path, name, specs)
         spec = specs[name]["spec"]
         return {"name": name, "display_name": spec["display_name"], "language": spec.get("language", "")}
+
+    async def _at_work(self, path: str) -> KernelSession | None:
+        """None where its kernel is free, also after what has just begun must have been heard."""
+        for _ in range(_HEARS_BUSY_TIMES):
+            session = await self.find(path)
+            if session is None or session.status not in ("idle", "dead"):
+                return session
+            await asyncio.sleep(_HEARS_BUSY_S)
+        return None
 
     async def _start(self, path: str, kernel_name: str | None) -> str:
         installed = await ensure_async(self._specs.get_all_specs())

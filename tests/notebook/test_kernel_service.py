@@ -153,6 +153,7 @@ async def test_a_stop_from_here_interrupts_what_runs_and_a_kernel_without_work_i
     assert (await task).outputs[-1]["ename"] == "KeyboardInterrupt"
     asked: list[str] = []
     kernels.manager.interrupt_kernel = asked.append
+    kernels.manager.get_kernel(kernels.kernel_id).execution_state = "idle"  # the server may not have heard it yet
     await kernels.sessions.interrupt("work.ipynb")
     assert asked == []
     assert await kernels.value("x") == "1"
