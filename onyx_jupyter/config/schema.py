@@ -249,10 +249,16 @@ class NotebooksConfig(Section):
 
 
 class SkillsConfig(Section):
-    """Notebook skills as they run."""
+    """Notebook skills as they run, and how much of that is kept."""
 
     timeout_ms: int = Field(
         default=3_600_000, ge=1000, description="milliseconds after which a notebook that still runs is stopped"
+    )
+    keep_runs: int = Field(
+        default=500, ge=1, description="executed copies; then the oldest go, but never one of the last day"
+    )
+    max_runs_bytes: int = Field(
+        default=2_000_000_000, ge=1_000_000, description="bytes of all executed copies; then the oldest go likewise"
     )
 
 

@@ -134,7 +134,7 @@ class Onyx:
             drive,
             environment=environment,
             agent=self.agent,
-            timeout_s=lambda: self.settings.config.skills.timeout_ms / 1000,
+            config=lambda: self.settings.config.skills,
             forbidden=lambda call, preview: self.approvals.forbidden(call, preview),
             audit=self._audit,
             broadcast=self.streams.broadcast,
@@ -363,6 +363,7 @@ class Onyx:
         )
         await self.review.thin()
         await self.skills.runs.recover()
+        await self.skills.runs.thin()
         await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
 
     def _patience_s(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.schema import SkillsConfig
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
@@ -15,8 +16,9 @@ from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.runtime.skills import Forbidden, Skills
-from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
+from onyx_jupyter.security.drive_folders import DriveFolders, browser_paths
 from onyx_jupyter.skills.run_record import RunFolder
+from onyx_jupyter.skills.run_retention import RunLimits
 
 
 def server_skills(
@@ -29,7 +31,7 @@ def server_skills(
     *,
     environment: Mapping[str, str],
     agent: Callable[[str | None], AgentParts],
-    timeout_s: Callable[[], float],
+    config: Callable[[], SkillsConfig],
     forbidden: Forbidden,
     audit: AuditTrail,
     broadcast: Callable[[str, dict[str, object]], None],
@@ -53,11 +55,12 @@ def server_skills(
         RunFolder(home.runs),
         clock,
         ids,
-        timeout_s,
+        lambda: config().timeout_ms / 1000,
         broadcast,
         redact,
         on_end=lambda record: skills.ended(record),
-        opened_as=lambda path: browser_path(path, server_root, drive),
+        opened_as=lambda paths: browser_paths(paths, server_root, drive),
+        limits=lambda: RunLimits(config().keep_runs, config().max_runs_bytes),
     )
     author = SkillAuthor(library, notebooks, lambda: broadcast("skills.updated", {}))
     skills = Skills(library, runs, author, audit, agent, forbidden)

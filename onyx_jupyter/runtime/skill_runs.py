@@ -23,6 +23,7 @@ from onyx_jupyter.skills.needs import DEFAULT_KERNEL
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord, said_of_run
 from onyx_jupyter.skills.run_result import result_outputs
+from onyx_jupyter.skills.run_retention import RunLimits, thin_runs
 from onyx_jupyter.skills.running import CellProgress, RunOutcome, RunRequest
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class SkillRuns:
     """Every run of this server.
 
     `announce` broadcasts an event; `redact` takes secrets out of what is told of a run; `on_end` hears of each end;
-    `opened_as` gives the path by which JupyterLab opens a file.
+    `opened_as` gives the paths by which JupyterLab opens files, looked up on the disk; `limits` is what is kept.
     """
 
     def __init__(
@@ -60,7 +61,8 @@ class SkillRuns:
         announce: Announce,
         redact: Callable[[Any], Any],
         on_end: Callable[[RunRecord], Awaitable[None]],
-        opened_as: Callable[[Path], str | None],
+        opened_as: Callable[[Sequence[Path]], Sequence[str | None]],
+        limits: Callable[[], RunLimits],
     ) -> None:
         self._folder = folder
         self._clock = clock
@@ -70,6 +72,7 @@ class SkillRuns:
         self._redact = redact
         self._on_end = on_end
         self._opened_as = opened_as
+        self._limits = limits
         self._live: dict[str, LiveRun] = {}
         self._worker = SkillWorker()
         self._owner = Owner(pid=os.getpid(), started=psutil.Process().create_time())
@@ -95,10 +98,11 @@ class SkillRuns:
         self._live[record.run_id] = run
         try:
             await asyncio.to_thread(self._folder.write, record)
+            info = await self.info(record)
         except BaseException:
             del self._live[record.run_id]
             raise
-        self._announce("skills.run_started", self.info(record))
+        self._announce("skills.run_started", info)
         run.task = asyncio.create_task(self._see_through(run), name=f"onyx skill {skill.name}")
         run.task.add_done_callback(_logged)
         return run
@@ -131,8 +135,13 @@ class SkillRuns:
     async def infos(self, name: str | None, limit: int) -> Sequence[dict[str, Any]]:
         """The same as the wire has them."""
         records = await self.history(name, limit)
-        # Where a copy opens is looked up on the disk, for each of them.
-        return await asyncio.to_thread(lambda: [self.info(record) for record in records])
+        paths = await asyncio.to_thread(self._opened_as, [self._folder.copy_path(record) for record in records])
+        return [self._info(record, path) for record, path in zip(records, paths, strict=True)]
+
+    async def info(self, record: RunRecord) -> dict[str, Any]:
+        """A run as the wire has it."""
+        (path,) = await asyncio.to_thread(self._opened_as, [self._folder.copy_path(record)])
+        return self._info(record, path)
 
     async def outcome(self, run_id: str) -> RunOutcome:
         """Of a run that is over, or what there is of one that goes on. Raises: NotFound, StorageError."""
@@ -143,27 +152,6 @@ class SkillRuns:
         """The executed copy, as far as it is. Raises: NotFound, StorageError."""
         record = self._current(await asyncio.to_thread(self._folder.find, run_id))
         return record, await asyncio.to_thread(self._folder.notebook, record)
-
-    def info(self, record: RunRecord) -> dict[str, Any]:
-        """A run as the wire has it."""
-        live = self._live.get(record.run_id)
-        progress = live.progress if live is not None and record.status == "running" else None
-        return {
-            "runId": record.run_id,
-            "skill": record.skill,
-            "status": record.status,
-            "parameters": record.parameters,
-            "startedAt": record.started_at,
-            "finishedAt": record.finished_at,
-            "by": record.by,
-            "error": record.error,
-            "progress": camel_data(progress) if progress is not None else None,
-            "copyPath": self._opened_as(self._folder.copy_path(record)),
-            "copyLocation": str(self._folder.copy_path(record)),
-            "hash": record.skill_hash,
-            "kernel": record.kernel,
-            "versions": record.versions,
-        }
 
     async def recover(self) -> None:
         """Marks what a killed server left as running; what another living server runs is left alone."""
@@ -176,6 +164,17 @@ class SkillRuns:
                 log.error("Run %s could not be marked as interrupted: %s", record.run_id, error)
             except Exception:  # what lies in a folder of people's files must not keep a server from starting
                 log.exception("Run %s could not be marked as interrupted", record.run_id)
+
+    async def thin(self) -> None:
+        """Lets go the oldest of what is too much; never raises."""
+        now = self._clock.now().timestamp()
+        try:
+            count = await asyncio.to_thread(thin_runs, self._folder, self._limits(), now)
+        except OnyxError as error:
+            log.warning("Old runs of skills could not be tidied: %s", error)
+            return
+        if count:
+            log.info("%d old runs of skills were let go", count)
 
     async def close(self) -> None:
         """Ends every run; they count as interrupted."""
@@ -217,8 +216,9 @@ class SkillRuns:
             log.error("The end of run %s could not be written: %s", run.record.run_id, problem)
         finally:
             self._live.pop(run.record.run_id, None)
-            self._announce("skills.run_finished", self.info(run.record))
+            self._announce("skills.run_finished", await self.info(run.record))
             await self._on_end(run.record)
+            await self.thin()
 
     def _tell(self, run: LiveRun, progress: CellProgress) -> None:
         run.progress = replace(progress, cell=self._redact(progress.cell), line=self._redact(progress.line))
@@ -226,6 +226,26 @@ class SkillRuns:
         self._announce("skills.run_progress", {**about, **camel_data(run.progress)})
         for watcher in run.watchers:
             watcher(run.progress)
+
+    def _info(self, record: RunRecord, copy_path: str | None) -> dict[str, Any]:
+        live = self._live.get(record.run_id)
+        progress = live.progress if live is not None and record.status == "running" else None
+        return {
+            "runId": record.run_id,
+            "skill": record.skill,
+            "status": record.status,
+            "parameters": record.parameters,
+            "startedAt": record.started_at,
+            "finishedAt": record.finished_at,
+            "by": record.by,
+            "error": record.error,
+            "progress": camel_data(progress) if progress is not None else None,
+            "copyPath": copy_path,
+            "copyLocation": str(self._folder.copy_path(record)),
+            "hash": record.skill_hash,
+            "kernel": record.kernel,
+            "versions": record.versions,
+        }
 
     def _job(self, run: LiveRun) -> dict[str, Any]:
         request, skill = run.request, run.request.skill

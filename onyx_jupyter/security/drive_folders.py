@@ -7,7 +7,7 @@ path: the configuration, keys, conversations and logs are never among them.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,36 @@ class DriveFolder:
 
 
 Folders = Mapping[str, DriveFolder]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersNow:
+    """The folders of the drive as they were looked up once, as real paths."""
+
+    folders: Folders
+
+    def real(self, path: str) -> Path | None:
+        """Where a path of the drive (`workspace/x`, with or without `Onyx:`) leads; None out of its folders.
+
+        Links are followed, and count where they lead.
+        """
+        name, _, rest = _tidy(path).partition("/")
+        folder = self.folders.get(name)
+        if folder is None:
+            return None
+        try:
+            real = (folder.real / rest).resolve()
+        except (OSError, RuntimeError, ValueError):
+            return None
+        return real if _within(real, folder.real) else None
+
+    def shown(self, real: Path) -> str | None:
+        """The path by which JupyterLab opens it; None where no folder holds it, or it is hidden there."""
+        for name, folder in self.folders.items():
+            if _within(real, folder.real):
+                parts = real.relative_to(folder.real).parts
+                return None if any(map(is_hidden, parts)) else DRIVE_PREFIX + "/".join((name, *parts))
+        return None
 
 
 class DriveFolders:
@@ -43,28 +73,17 @@ class DriveFolders:
         real = {name: DriveFolder(folder.real.resolve(), folder.writable) for name, folder in self._folders().items()}
         return {name: folder for name, folder in real.items() if self._may_be_shown(folder.real)}
 
-    def real(self, path: str) -> Path | None:
-        """Where a path of the drive (`workspace/x`, with or without `Onyx:`) leads; None out of its folders.
+    def now(self) -> FoldersNow:
+        """As they are at this moment: for a listing, which asks for each of its entries."""
+        return FoldersNow(self.all())
 
-        Links are followed, and count where they lead.
-        """
-        name, _, rest = _tidy(path).partition("/")
-        folder = self.all().get(name)
-        if folder is None:
-            return None
-        try:
-            real = (folder.real / rest).resolve()
-        except (OSError, RuntimeError, ValueError):
-            return None
-        return real if _within(real, folder.real) else None
+    def real(self, path: str) -> Path | None:
+        """See `FoldersNow.real`."""
+        return self.now().real(path)
 
     def shown(self, real: Path) -> str | None:
-        """The path by which JupyterLab opens it; None where no folder holds it, or it is hidden there."""
-        for name, folder in self.all().items():
-            if _within(real, folder.real):
-                parts = real.relative_to(folder.real).parts
-                return None if any(map(is_hidden, parts)) else DRIVE_PREFIX + "/".join((name, *parts))
-        return None
+        """See `FoldersNow.shown`."""
+        return self.now().shown(real)
 
     def _may_be_shown(self, folder: Path) -> bool:
         if _within(self._private, folder):
@@ -75,16 +94,28 @@ class DriveFolders:
 
 def browser_path(real: Path, root: Path | None, drive: DriveFolders | None) -> str | None:
     """The path by which JupyterLab opens a file: from the server's root where it is shown there, else on the drive."""
-    if root is not None and _within(real, root):
-        parts = real.relative_to(root).parts
-        if not any(map(is_hidden, parts)):
-            return "/".join(parts)
-    return drive.shown(real) if drive is not None else None
+    return browser_paths([real], root, drive)[0]
+
+
+def browser_paths(reals: Sequence[Path], root: Path | None, drive: DriveFolders | None) -> list[str | None]:
+    """The same for each of several files, for which the folders of the drive are looked up once, if at all."""
+    paths = [_path_from(root, real) for real in reals]
+    if drive is None or None not in paths:
+        return paths
+    now = drive.now()
+    return [now.shown(real) if path is None else path for path, real in zip(paths, reals, strict=True)]
 
 
 def is_hidden(name: str) -> bool:
     """By its name, as in the file browser."""
     return name.startswith(".")
+
+
+def _path_from(root: Path | None, real: Path) -> str | None:
+    if root is None or not _within(real, root):
+        return None
+    parts = real.relative_to(root).parts
+    return None if any(map(is_hidden, parts)) else "/".join(parts)
 
 
 def _tidy(path: str) -> str:

@@ -85,18 +85,18 @@ class RunFolder:
     def find(self, run_id: str) -> RunRecord:
         """Raises: NotFound."""
         wanted = run_id if len(run_id) == ID_CHARS and run_id.isalnum() else None
-        for stem in self._newest_first() if wanted else ():
-            if stem.startswith(f"{run_id}-") and (record := self._read(stem)) is not None:
+        for stem in self.stems() if wanted else ():
+            if stem.startswith(f"{run_id}-") and (record := self.read(stem)) is not None:
                 return record
         raise NotFound(f"There is no run {run_id!r} of a skill.")
 
     def newest(self, name: str | None, limit: int) -> list[RunRecord]:
         """The newest first; those of one skill where it is named."""
         found: list[RunRecord] = []
-        for stem in self._newest_first():
+        for stem in self.stems():
             if name is not None and stem[ID_CHARS + 1 :] != name:
                 continue
-            record = self._read(stem)
+            record = self.read(stem)
             if record is not None:
                 found.append(record)
             if len(found) >= limit:
@@ -106,6 +106,39 @@ class RunFolder:
     def unfinished(self) -> list[RunRecord]:
         """Those that say that they go on, whether or not that is still true."""
         return [record for record in self.newest(None, limit=1_000_000) if record.status == "running"]
+
+    def stems(self) -> list[str]:
+        """The names of their files without an ending, the newest first."""
+        try:
+            stems = {path.stem for path in self._folder.iterdir() if path.suffix in (".ipynb", ".json")}
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            log.warning("The runs in %s cannot be listed: %s", self._folder, error)
+            return []
+        return sorted((stem for stem in stems if not stem.startswith(".")), reverse=True)
+
+    def read(self, stem: str) -> RunRecord | None:
+        """The record, else what the copy says; None where neither can be read."""
+        for path in self.files(stem):
+            try:
+                data = json.loads(path.read_bytes())
+                return RunRecord.model_validate(data if path.suffix == ".json" else said_of_run(data))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError, RecursionError, ValidationError) as error:
+                log.warning("The record of a run %s cannot be read: %s", path.name, error)
+        return None
+
+    def files(self, stem: str) -> tuple[Path, Path]:
+        """Record and copy, whether or not they are there."""
+        return self._folder / f"{stem}.json", self._folder / f"{stem}.ipynb"
+
+    def remove(self, stem: str) -> None:
+        """Copy and record, in this order: what is cut off between them is still a run. Raises: StorageError."""
+        for path in reversed(self.files(stem)):
+            with disk_errors("delete", path):
+                path.unlink(missing_ok=True)
 
     def notebook(self, record: RunRecord) -> dict[str, Any]:
         """The executed copy. Raises: NotFound, StorageError."""
@@ -137,29 +170,6 @@ class RunFolder:
             notebook = {**notebook, "metadata": marked}
             write_text_atomically(self.copy_path(record), json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
         self.write(record)
-
-    def _newest_first(self) -> list[str]:
-        """The stems of their files."""
-        try:
-            stems = {path.stem for path in self._folder.iterdir() if path.suffix in (".ipynb", ".json")}
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            log.warning("The runs in %s cannot be listed: %s", self._folder, error)
-            return []
-        return sorted((stem for stem in stems if not stem.startswith(".")), reverse=True)
-
-    def _read(self, stem: str) -> RunRecord | None:
-        """The record, else what the copy says."""
-        for path in (self._folder / f"{stem}.json", self._folder / f"{stem}.ipynb"):
-            try:
-                data = json.loads(path.read_bytes())
-                return RunRecord.model_validate(data if path.suffix == ".json" else said_of_run(data))
-            except FileNotFoundError:
-                continue
-            except (OSError, ValueError, RecursionError, ValidationError) as error:
-                log.warning("The record of a run %s cannot be read: %s", path.name, error)
-        return None
 
 
 def said_of_run(notebook: object) -> Mapping[str, Any]:

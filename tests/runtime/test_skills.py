@@ -1,7 +1,10 @@
 """Skills as a model has them: offered, read and run, and trusted by a person first."""
 
 import json
+import os
 import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -486,16 +489,60 @@ async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, s
     await house.close()
 
 
-async def test_a_list_of_runs_asks_for_their_paths_off_the_event_loop(tmp_path):
+async def test_runs_ask_for_their_paths_off_the_event_loop_and_once_a_list(tmp_path):
     house = House(tmp_path)
     await house.onyx.ready()
     for number in "123":
         record(house, number * 26, Owner(pid=1, started=0.0))
-    asked_on: set[int] = set()
+    asked: list[tuple[int, list[str]]] = []
     runs = house.onyx.skills.runs
-    runs._opened_as = lambda path: asked_on.add(threading.get_ident())
+
+    def opened_as(paths: Sequence[Path]) -> list[str]:
+        asked.append((threading.get_ident(), [path.name[0] for path in paths]))
+        return [f"Onyx:runs/{path.name}" for path in paths]
+
+    runs._opened_as = opened_as
     infos = await runs.infos(None, 5)
-    assert [info["runId"][0] for info in infos] == ["3", "2", "1"]
-    assert asked_on
-    assert threading.get_ident() not in asked_on
+    assert [info["copyPath"][10] for info in infos] == ["3", "2", "1"]
+    one = await runs.info((await runs.history(None, 1))[0])
+    assert one == infos[0]
+    assert [names for _, names in asked] == [["3", "2", "1"], ["3"]]
+    assert threading.get_ident() not in [thread for thread, _ in asked]
+    await house.close()
+
+
+def aged(house: House, made: RunRecord, days: float) -> None:
+    """As if its files had been written that long ago."""
+    when = time.time() - days * 86_400
+    for path in RunFolder(house.home.runs).files(made.stem):
+        os.utime(path, (when, when))
+
+
+async def test_a_server_that_starts_lets_the_oldest_copies_go(tmp_path):
+    house = House(tmp_path, config="{ skills: { keepRuns: 2 } }")
+    made = [record(house, number * 26, Owner(pid=1, started=0.0)) for number in "1234"]
+    folder = RunFolder(house.home.runs)
+    for item in made:
+        folder.mark(item.model_copy(update={"status": "ok"}))
+        aged(house, item, 30)
+    await house.onyx.ready()
+    left = await house.onyx.skills.runs.history(None, 9)
+    assert [item.run_id[0] for item in left] == ["4", "3"]
+    assert len(list(house.home.runs.iterdir())) == 4
+    await house.close()
+
+
+async def test_each_run_that_ends_lets_older_ones_go(tmp_path, skills):
+    write_notebook(skills / "count.ipynb", cell("1"))
+    house = House(tmp_path, config="{ skills: { keepRuns: 1 } }")
+    await house.onyx.ready()
+    await trust(house, "count")
+    old = record(house, "0" * 26, Owner(pid=1, started=0.0))
+    RunFolder(house.home.runs).mark(old.model_copy(update={"status": "ok"}))
+    aged(house, old, 2)
+    run = await house.onyx.skills.start("count", {}, "user:ada")
+    await until(lambda: house.of("skills.run_finished"))
+    await until(lambda: not any(path.exists() for path in RunFolder(house.home.runs).files(old.stem)))
+    left = await house.onyx.skills.runs.history(None, 9)
+    assert [(item.run_id, item.status) for item in left] == [(run.run_id, "ok")]
     await house.close()

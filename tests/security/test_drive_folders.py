@@ -6,7 +6,7 @@ import pytest
 
 from onyx_jupyter.errors import PathNotAllowed
 from onyx_jupyter.notebook.paths import NotebookPaths
-from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders
+from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, browser_paths
 from onyx_jupyter.security.path_guard import PathGuard
 
 
@@ -64,3 +64,20 @@ def test_tools_take_the_drives_paths_within_their_own_roots(drive: DriveFolders,
     for path in ("Onyx:runs/n.ipynb", "Onyx:sessions/x", "Onyx:workspace/../onyx.json", "Onyx:", "Onyx:nothing"):
         with pytest.raises(PathNotAllowed):
             guard.resolve(path)
+
+
+def test_the_paths_of_many_files_cost_one_look_at_the_folders(home: Path, tmp_path: Path) -> None:
+    looks: list[int] = []
+
+    def folders() -> dict[str, DriveFolder]:
+        looks.append(1)
+        return {"runs": DriveFolder(home / "runs")}
+
+    drive = DriveFolders(home, frozenset(), folders)
+    root = tmp_path / "root"
+    reals = [*(home / "runs" / f"{number}.ipynb" for number in range(50)), root / "n.ipynb", root / ".onyx" / "s.ipynb"]
+    paths = browser_paths(reals, root, drive)
+    assert paths[:2] + paths[-2:] == ["Onyx:runs/0.ipynb", "Onyx:runs/1.ipynb", "n.ipynb", None]
+    assert len(looks) == 1
+    assert browser_paths([root / "n.ipynb"], root, drive) == ["n.ipynb"]
+    assert len(looks) == 1

@@ -8,6 +8,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from onyx_jupyter.runtime.drive import PACKAGED
+from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.testing.script import Call
 from tests.waiting import until
 
@@ -160,6 +161,28 @@ async def test_a_folder_is_copied_beside_the_loop_and_never_the_home_or_into_its
     copied = await drive("workspace", "POST", {"copy_from": "workspace/folder"})
     assert onyx_home.joinpath(copied["path"], "inner/a.md").read_text() == "a"
     assert threading.main_thread() not in threads
+
+
+async def test_a_folder_is_listed_with_one_look_at_the_drives_folders(drive, onyx_home, monkeypatch):
+    looks = []
+    now = DriveFolders.now
+
+    def counted(folders):
+        looks.append(threading.get_ident())
+        return now(folders)
+
+    async def looks_for(many):
+        for number in range(many):
+            onyx_home.joinpath("runs", f"{number}.txt").write_text("x")
+        looks.clear()
+        listed = await drive("runs")
+        assert len(listed["content"]) == many
+        assert all(item["writable"] for item in listed["content"])
+        return len(looks)
+
+    await drive("runs")
+    monkeypatch.setattr(DriveFolders, "now", counted)
+    assert await looks_for(3) == await looks_for(30)
 
 
 async def test_hidden_names_are_neither_listed_nor_made(drive, onyx_home):

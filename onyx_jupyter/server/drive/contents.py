@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 from contextlib import suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from tornado.web import HTTPError
 from traitlets import validate
 
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, is_hidden
+from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, FoldersNow, is_hidden
 from onyx_jupyter.server.drive.checkpoints import DriveCheckpoints
+
+_LOOKED_UP: ContextVar[FoldersNow | None] = ContextVar("onyx_drive_looked_up", default=None)
 
 
 class DriveContents(AsyncLargeFileManager):
@@ -124,9 +127,13 @@ class DriveContents(AsyncLargeFileManager):
         model: dict[str, Any] = await super()._dir_model(path, content=False)
         if content:
             model["content"] = []
-            for name in await asyncio.to_thread(self._shown_in, path):
-                with suppress(HTTPError):  # gone since
-                    model["content"].append(await self.get(f"{path}/{name}", content=False))
+            looked_up = _LOOKED_UP.set(await asyncio.to_thread(self.drive.now))
+            try:
+                for name in await asyncio.to_thread(self._shown_in, path):
+                    with suppress(HTTPError):  # gone since
+                        model["content"].append(await self.get(f"{path}/{name}", content=False))
+            finally:
+                _LOOKED_UP.reset(looked_up)
             model["format"] = "json"
         return model
 
@@ -137,11 +144,12 @@ class DriveContents(AsyncLargeFileManager):
         parts = [part for part in path.split("/") if part]
         if not parts:
             return str(self._private)
-        folder = self.drive.all().get(parts[0])
+        now = self._now()
+        folder = now.folders.get(parts[0])
         if folder is None or any(is_hidden(part) or "\0" in part or os.sep in part for part in parts):
             raise HTTPError(404, f"There is no {path!r} among Onyx's files. There are: {self._names}.")
         place = folder.real.joinpath(*parts[1:])
-        if self.drive.real(path) is None:
+        if now.real(path) is None:
             raise HTTPError(404, f"There is no {path!r} among Onyx's files.")
         return str(place)
 
@@ -149,11 +157,16 @@ class DriveContents(AsyncLargeFileManager):
         """The names in a folder, but for what leads out, is hidden, or is neither file nor folder."""
         with os.scandir(self._get_os_path(path)) as entries:
             names = [entry.name for entry in entries if self.should_list(entry.name)]
-        places = ((name, self.drive.real(f"{path}/{name}")) for name in names)
+        now = self._now()
+        places = ((name, now.real(f"{path}/{name}")) for name in names)
         return [name for name, place in places if place is not None and (place.is_file() or place.is_dir())]
 
+    def _now(self) -> FoldersNow:
+        """The drive's folders, which a listing looks up once for all of its entries."""
+        return _LOOKED_UP.get() or self.drive.now()
+
     def _folder(self, path: str) -> DriveFolder | None:
-        return self.drive.all().get(path.strip("/").partition("/")[0])
+        return self._now().folders.get(path.strip("/").partition("/")[0])
 
     def _refuse_fixed(self, path: str) -> None:
         """Raises: HTTPError (405) for the folders themselves, what lies beside them, and those only to be read."""
@@ -165,8 +178,9 @@ class DriveContents(AsyncLargeFileManager):
             raise HTTPError(405, f"{name} comes with Onyx and is only to be read. Copy what you want to change.")
 
     def _holds_link_out(self, folder: str) -> bool:
+        now = self.drive.now()
         entries = (Path(place) / name for place, folders, files in os.walk(folder) for name in (*folders, *files))
-        return any(entry.is_symlink() and self.drive.shown(entry.resolve()) is None for entry in entries)
+        return any(entry.is_symlink() and now.shown(entry.resolve()) is None for entry in entries)
 
     @property
     def _names(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.runtime.skill_author import SkillWish
-from onyx_jupyter.security.drive_folders import browser_path
+from onyx_jupyter.security.drive_folders import browser_paths
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import MAX_FRAME_BYTES
 from onyx_jupyter.server.wire.skills import (
@@ -78,7 +78,7 @@ async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     rendered = await asyncio.to_thread(render_outputs, outcome.outputs, MAX_RESULT_CHARS)
     outputs = await asyncio.to_thread(_fitting, outcome.outputs)
     return {
-        "run": runs.info(outcome.record),
+        "run": await runs.info(outcome.record),
         "outputs": await asyncio.to_thread(caller.onyx.redact_data, outputs),
         "text": caller.onyx.redact(rendered.text),
     }
@@ -86,7 +86,7 @@ async def result(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
 
 async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     record, notebook = await caller.onyx.skills.runs.notebook(params.run_id)
-    info = caller.onyx.skills.runs.info(record)
+    info = await caller.onyx.skills.runs.info(record)
     if await asyncio.to_thread(_size, notebook) > MAX_FRAME_BYTES:
         raise ToolError(f"The executed notebook is too large to be sent. It is {info['copyLocation']}.")
     return {"run": info, "notebook": notebook}
@@ -140,11 +140,13 @@ def fields_of(parameters: Parameters) -> list[dict[str, Any]]:
 
 
 def _infos(listed: Sequence[Listed], agent_id: str | None, caller: Caller) -> list[dict[str, Any]]:
-    """Makes a model of each skill's parameters, so for a thread."""
-    return [_info(item, agent_id, caller) for item in listed]
+    """Makes a model of each skill's parameters and looks up where it opens, so for a thread."""
+    root = caller.onyx.agent(agent_id).paths.server_root
+    paths = browser_paths([item.skill.path for item in listed], root, caller.onyx.drive)
+    return [_info(item, path) for item, path in zip(listed, paths, strict=True)]
 
 
-def _info(item: Listed, agent_id: str | None, caller: Caller) -> dict[str, Any]:
+def _info(item: Listed, path: str | None) -> dict[str, Any]:
     skill = item.skill
     needs = skill.requires
     return {
@@ -153,7 +155,7 @@ def _info(item: Listed, agent_id: str | None, caller: Caller) -> dict[str, Any]:
         "kind": skill.kind,
         "description": skill.description,
         "source": skill.source,
-        "path": _browser_path(skill, agent_id, caller),
+        "path": path,
         "location": str(skill.path),
         "state": item.state,
         "reason": item.reason,
@@ -192,8 +194,3 @@ def _field(item: Parameter) -> dict[str, Any]:
         "defaultText": item.source,
         "description": item.description,
     }
-
-
-def _browser_path(skill: Skill, agent_id: str | None, caller: Caller) -> str | None:
-    """The path with which JupyterLab opens it; None where it lies outside of what file browser and drive show."""
-    return browser_path(skill.path, caller.onyx.agent(agent_id).paths.server_root, caller.onyx.drive)
