@@ -53,7 +53,7 @@ def offline_tabs(
 def test_question_is_answered_without_configuration_and_network(offline_lab: LabServer, offline_tabs: Tabs) -> None:
     offline_lab.notebook("offline.ipynb")
     sidebar, _ = offline_tabs.open(offline_lab, "offline.ipynb", "offline")
-    expect(sidebar.empty).to_contain_text("local/smollm2")
+    expect(sidebar.empty).to_contain_text("smollm2 answers")
     expect(sidebar.empty).to_contain_text("trying things out")
     expect(sidebar.hook("connect-model")).to_be_visible()
     sidebar.ask("Why is the sky blue? Answer in two sentences.")

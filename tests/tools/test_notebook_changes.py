@@ -61,6 +61,12 @@ async def test_a_line_that_was_found_does_not_count_as_having_read_the_new_text(
         await desk.call("notebook_edit_cell", cellId="l", source="x = 2")
 
 
+async def test_an_edit_that_would_change_nothing_asks_nobody(desk: Desk) -> None:
+    source = desk.sources[1]
+    with pytest.raises(InvalidArguments, match="nothing would change"):
+        await desk.call("notebook_edit_cell", cellId="l", source=source)
+
+
 async def test_a_cell_that_was_never_seen_is_bound_to_what_was_approved(desk: Desk) -> None:
     with pytest.raises(NotebookError) as caught:
         await desk.call("notebook_edit_cell", cellId="l", source="x = 2", meanwhile=lambda: desk.type("l", "mine"))

@@ -1,6 +1,7 @@
 /** The first thing one sees: which model answers, what it can do, three things to try. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { modelName } from '../models/model_name';
 import { fileName } from '../models/tool_words';
 import { EmbeddedModelOffer } from './embedded_model_offer';
 import type { EmbeddedModelOfferProps } from './embedded_model_offer';
@@ -60,7 +61,7 @@ function whoAnswers(model: string | null, isLocal: boolean, trans: TranslationBu
   return isLocal
     ? trans.__(
         '%1 answers: a small model on this machine, for trying things out. It needs no account and no network.',
-        model
+        modelName(model)
       )
     : trans.__(
         '%1 answers. It reads your notebooks and, when you allow it, edits cells, runs them and runs commands.',

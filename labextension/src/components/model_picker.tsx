@@ -1,4 +1,5 @@
 /** Which model answers next; the first choice leaves it to the agent. */
+import { modelName } from '../models/model_name';
 import type { ModelInfo } from '../protocol/wire';
 import { useUi } from './ui_context';
 
@@ -44,7 +45,7 @@ export function ModelPicker({
       {shown === '' && <option value="">{trans.__('No model')}</option>}
       {[...new Set(extra)].map(id => (
         <option key={id} value={id}>
-          {shortName(id)}
+          {modelName(id)}
         </option>
       ))}
       {providers.map(provider => (
@@ -53,7 +54,7 @@ export function ModelPicker({
             .filter(model => model.provider === provider)
             .map(model => (
               <option key={model.id} value={model.id}>
-                {shortName(model.id)}
+                {modelName(model.id)}
               </option>
             ))}
         </optgroup>
@@ -61,9 +62,4 @@ export function ModelPicker({
       <option value={CONNECT}>{trans.__('Connect a model…')}</option>
     </select>
   );
-}
-
-/** `openai/gpt-x` → `gpt-x`: the provider stands above it. */
-function shortName(id: string): string {
-  return id.slice(id.indexOf('/') + 1);
 }

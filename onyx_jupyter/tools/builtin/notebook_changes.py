@@ -92,6 +92,8 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
         path = api_path(arguments.path, context)
         view = await opened(path, context)
         cell = known(view, arguments.cell_id, context, arguments.base_hash)
+        if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
+            raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.")
         context.sights.bind(context.call_id, [cell])
         return ToolPreview(
             summary=f"Edit {cell_number(view.cells, cell.id, path)} of {name_of(path)}",

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+
+import { modelName } from '../src/models/model_name';
+
+describe('modelName', () => {
+  it.each([
+    ['openai/gpt-x', 'gpt-x'],
+    ['openrouter/qwen/qwen3-coder', 'qwen/qwen3-coder'],
+    ['local/smollm2', 'smollm2'],
+    ['local//home/me/models/qwen-1.5b.gguf', 'qwen-1.5b']
+  ])('calls %s %s', (id, name) => {
+    expect(modelName(id)).toBe(name);
+  });
+});
