@@ -63,6 +63,18 @@ class StorageError(OnyxError):
     code = "storage"
 
 
+class EmbeddingError(OnyxError):
+    """No vectors could be made of a text, or those that came are none (NaN, another dimension)."""
+
+    code = "embedding"
+
+
+class IndexUnavailable(OnyxError):
+    """The search index cannot be used now; the files that it was made from are untouched."""
+
+    code = "index"
+
+
 class InvalidRequest(OnyxError):
     """A caller's parameter is wrong; `field` names it."""
 

@@ -53,14 +53,22 @@ class Home:
         return self.root / "checkpoints"
 
     @property
+    def versions(self) -> Path:
+        """Every former version of each memory file."""
+        return self.root / "versions"
+
+    @property
+    def index(self) -> Path:
+        """What search needs; it may be deleted at any time."""
+        return self.root / "index"
+
+    @property
     def private_names(self) -> frozenset[str]:
         """What lies here that no file browser shows: every place of this class but three, and those still to come."""
         shown = {self.shared, self.skills, self.runs}
         names = [name for name, value in vars(Home).items() if isinstance(value, property) and name != "private_names"]
         places = [place for place in (getattr(self, name) for name in names) if place not in shown]
-        return frozenset(
-            {"versions", "index", "schedule"} | {place.relative_to(self.root).parts[0] for place in places}
-        )
+        return frozenset({"schedule"} | {place.relative_to(self.root).parts[0] for place in places})
 
     @property
     def audit_file(self) -> Path:

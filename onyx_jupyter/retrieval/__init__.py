@@ -1,0 +1,1 @@
+"""Finding text again, by words and by meaning: chunks, the index, ranking. What is indexed lies elsewhere, as files."""
