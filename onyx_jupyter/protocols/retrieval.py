@@ -60,9 +60,9 @@ class Embeddings(Protocol):
 class Chunk:
     """A passage of a source; lines are counted from 1, both included.
 
-    `context` is what the text needs to be understood (date, headings, the turn before): it is embedded and searched with
-    it, and never shown as part of it. `parent` are the lines that are returned in its place, where it was cut from a
-    larger passage.
+    `context` is what the text needs to be understood (date, headings, the turn before): it is embedded and searched
+    with it, and never shown as part of it. `parent` are the lines that are returned in its place, where it was cut
+    from a larger passage.
     """
 
     text: str
