@@ -59,6 +59,10 @@ class ContentsBackend:
         await self._files.create(path, content)
         return await self.read(path)
 
+    async def has(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        return await self._files.has(path)
+
     async def _refuse_open(self, path: str) -> None:
         """Raises: NotebookError where a front end shows the notebook and would keep its own version."""
         if self._tabs.tab_with(path) is not None:

@@ -42,9 +42,11 @@ class BrowserRuns(Backend, Protocol):
 
 
 class Creates(Backend, Protocol):
-    """A backend that makes notebooks."""
+    """A backend that makes notebooks, and knows whether there is one."""
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView: ...
+
+    async def has(self, path: str) -> bool: ...
 
 
 class DocumentService:
@@ -92,6 +94,14 @@ class DocumentService:
     async def renamed(self, old_path: str, new_path: str) -> None:
         """A file or a folder has another name now; who asks for the former one is led there."""
         self._renames.note(old_path, new_path)
+
+    async def path_now(self, path: str) -> str:
+        """Where what is done at that path is done: a renamed notebook's new one, unless the old one is taken again."""
+        name = self._paths.canonical(path)
+        moved = self._renames.path_now(name)
+        if moved is None or self._is_watched(name) or await self._contents.has(name):
+            return name
+        return moved
 
     async def _at(
         self, path: str, operation: Callable[[Backend, str], Awaitable[T]], again_after: tuple[str, ...] = ()

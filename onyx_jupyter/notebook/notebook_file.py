@@ -104,12 +104,16 @@ class NotebookFiles:
     async def create(self, path: str, content: Mapping[str, Any]) -> None:
         """A file that was not there. Raises: NotebookError (exists, no_folder, not_saved)."""
         async with self._locks.setdefault(path, asyncio.Lock()):
-            if await ensure_async(self._contents.file_exists(path)) or await self._is_folder(path):
+            if await self.has(path) or await self._is_folder(path):
                 raise NotebookError("exists", f"{path} exists already. Choose another name.")
             folder = path.rpartition("/")[0]
             if not await self._is_folder(folder):
                 raise NotebookError("no_folder", f"There is no folder {folder}. Make it first, or choose another one.")
             await self._save(NotebookFile(path, dict(content), None))
+
+    async def has(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        return bool(await ensure_async(self._contents.file_exists(path)))
 
     async def _is_folder(self, path: str) -> bool:
         return bool(await ensure_async(self._contents.dir_exists(path)))

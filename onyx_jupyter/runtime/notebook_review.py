@@ -34,10 +34,14 @@ async def _cannot_remove(path: str) -> None:
 
 @dataclass(frozen=True)
 class NotebookPlaces:
-    """Notebooks as files: the one spelling of a path, and how a file is taken away (NotebookError where it is not)."""
+    """Notebooks as files: the one spelling of a path, and how a file is taken away (NotebookError where it is not).
+
+    `path_now` leads from a former path of a renamed notebook to the one that it has.
+    """
 
     canonical: Callable[[str], str] = str
     remove: Callable[[str], Awaitable[None]] = _cannot_remove
+    path_now: Callable[[str], Awaitable[str]] | None = None
 
 
 class NotebookReview:
@@ -66,7 +70,9 @@ class NotebookReview:
         self._clock = clock
         self._ids = ids
         canonical = places.canonical
-        self._recorder = ChangeRecorder(notebooks, self._store, canonical, clock, ids, self._limits, self._changed)
+        self._recorder = ChangeRecorder(
+            notebooks, self._store, canonical, clock, ids, self._limits, self._changed, places.path_now
+        )
         self._reviewing = Reviewing(self._store, self._recorder, canonical, places.remove, is_under_way, clock, ids)
 
     def notebooks_for(self, author: Author) -> Notebooks:

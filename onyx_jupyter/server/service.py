@@ -88,7 +88,9 @@ class Service:
             open_notebooks=self._tabs.open_notebooks,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
-            places=NotebookPlaces(paths.canonical, remover(contents, self._tabs, rooms, sessions)),
+            places=NotebookPlaces(
+                paths.canonical, remover(contents, self._tabs, rooms, sessions), self.documents.path_now
+            ),
             secrets=lambda: _jupyters_own(server_app),
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )

@@ -32,6 +32,7 @@ class Desk:
     busy: set[str] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
     clock: FakeClock = field(default_factory=FakeClock)
+    moves: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.ids = fake_ids()
@@ -47,6 +48,7 @@ class Desk:
             self.ids,
             lambda: self.limits,
             lambda path, by: self.told.append(path),
+            self._path_now,
         )
         self.review = Reviewing(
             self.store, self.recorder, str, self.shelf.remove, self.busy.__contains__, self.clock, self.ids
@@ -65,6 +67,9 @@ class Desk:
     async def kinds(self, path: str = A) -> dict[str, tuple[str, ...]]:
         """Cell → what its mark says."""
         return {mark.cell_id: mark.kinds for mark in await self.review.marks(path)}
+
+    async def _path_now(self, path: str) -> str:
+        return self.moves.get(path, path)
 
     @property
     def file(self) -> Path:
@@ -527,6 +532,22 @@ async def test_changes_follow_a_renamed_notebook_and_folder(desk: Desk) -> None:
     assert await desk.kinds(A) == {}
     assert await undone(desk) == {}
     assert desk.shelf.cell("g/c.ipynb", "one")["source"] == "x = 1"
+
+
+async def test_a_notebook_renamed_while_its_cell_is_changed_is_one_record(desk: Desk) -> None:
+    """The name was looked up before the rename, and what was begun is on disk only after it."""
+
+    def rename() -> None:
+        desk.shelf.notebooks["c.ipynb"] = desk.shelf.notebooks[A]
+        desk.moves[A] = "c.ipynb"
+        lines = desk.file.read_text("utf-8")
+        renamed = {"schema_version": 1, "kind": "renamed", "path": "c.ipynb", "id": "id1", "fromPath": A}
+        desk.file.write_text(f"{json.dumps(renamed)}\n{lines}")
+
+    desk.shelf.before_apply = rename
+    await desk.change(EditCell("one", "x = 10"))
+    assert await desk.kinds(A) == {}
+    assert await desk.kinds("c.ipynb") == {"one": ("edited",)}
 
 
 async def test_of_two_who_undo_at_once_only_one_does_and_it_can_be_put_back(desk: Desk) -> None:

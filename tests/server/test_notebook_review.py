@@ -85,6 +85,32 @@ async def test_a_renamed_notebook_keeps_its_marks_and_its_undo(connect, replies,
     assert sources(notebook.parent.parent / "moved" / "plot.ipynb")[0] == "x = 1"
 
 
+async def test_a_turn_that_goes_on_after_a_rename_has_one_record(connect, replies, notebook, jp_fetch):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    insert = Call("notebook_insert_cell", {"path": PATH, "cellType": "code", "source": "new"})
+    replies.next = [[edit("one", "x = 10"), insert, edit("two", "y = 20")], "Done."]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Please"))["runId"]
+    for number in range(3):
+        await client.until(lambda _, n=number: len(client.events("exec.approval_request")) > n)
+        if number == 1:
+            seen = len(client.events("notebook.changes_updated"))
+            await jp_fetch("api", "contents", PATH, method="PATCH", body=json.dumps({"path": "work/new.ipynb"}))
+            await client.until(lambda _, n=seen: len(client.events("notebook.changes_updated")) > n)
+        asked = client.events("exec.approval_request")[number]
+        await client.ask("exec.approve", approvalId=asked["approvalId"])
+    assert (await client.end(run_id))[0] == "chat.final"
+    renamed = notebook.with_name("new.ipynb")
+    assert sources(renamed) == ["x = 10", "y = 20", "z = 3", "new"]
+    assert (await client.ask("notebook.changes", path=PATH))["marks"] == []
+    assert len((await client.ask("notebook.changes", path="work/new.ipynb"))["marks"]) == 3
+    (info,) = (await client.ask("notebook.changes", sessionKey=key))["turns"]
+    assert info["notebooks"] == [{"path": "work/new.ipynb", "cells": 3}]
+    undone = await client.ask("notebook.undo", sessionKey=key, runId=run_id)
+    assert undone["leftAlone"] == []
+    assert sources(renamed) == ["x = 1", "y = 2", "z = 3"]
+
+
 async def test_the_tab_that_asks_for_the_undo_is_the_one_that_makes_it(connect, replies, notebook):
     """Its answers come over the line that waits for the undo's own."""
     client = await connect()

@@ -61,7 +61,10 @@ class Begun(_Line):
 
 
 class Done(_Line):
-    """The notebook's own answer to the change of that id: it counts instead of what was expected."""
+    """The notebook's own answer to the change of that id: it counts instead of what was expected.
+
+    `path` is another one than where it began, where the notebook was renamed in between.
+    """
 
     kind: Literal["done"] = "done"
     effects: tuple[Effect, ...]

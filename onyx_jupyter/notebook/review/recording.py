@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -70,7 +70,10 @@ class KeepLimits:
 
 
 class ChangeRecorder:
-    """Writes changes down and makes them. `canonical` gives a notebook its one spelling; `changed` hears of each."""
+    """Writes changes down and makes them. `changed` hears of each.
+
+    `canonical` gives a notebook its one spelling, `path_now` the one that it has where it was renamed meanwhile.
+    """
 
     def __init__(
         self,
@@ -81,6 +84,7 @@ class ChangeRecorder:
         ids: IdSource,
         limits: Callable[[], KeepLimits],
         changed: Callable[[str, Author], None],
+        path_now: Callable[[str], Awaitable[str]] | None = None,
     ) -> None:
         self._notebooks = notebooks
         self._store = store
@@ -89,6 +93,7 @@ class ChangeRecorder:
         self._ids = ids
         self._limits = limits
         self._changed = changed
+        self._path_now = path_now
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def notebooks_for(self, author: Author) -> RecordedNotebooks:
@@ -97,7 +102,7 @@ class ChangeRecorder:
 
     async def apply(self, author: Author, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """As `Notebooks.apply`. Raises: StorageError too, where nothing could be written down; then nothing is done."""
-        name = self._canonical(path)
+        name = await self._name(path)
         lock = self._locks.setdefault(name, asyncio.Lock())
         changes = [_with_id(change) for change in changes]
         async with lock:  # so that changes stand in the file in the order in which they were made
@@ -117,6 +122,7 @@ class ChangeRecorder:
                 _with_shown(_effect(change, done, seen.above, seen.place, max_chars), seen)
                 for change, done, seen in zip(changes, applied, expected, strict=True)
             )
+            name = await self._name(name)
             await self._end(author, Done(path=name, id=begun.id, effects=effects))
         self._changed(name, author)
         return applied
@@ -148,7 +154,7 @@ class ChangeRecorder:
 
         `seen` is the notebook as the author last saw it: cells that showed nothing are not read again one by one.
         """
-        name = self._canonical(path)
+        name = await self._name(path)
         cell = _cell_of(seen, cell_id)
         is_read = cell is None or bool(cell.outputs)
         if is_read:  # what was seen of outputs may be shortened
@@ -178,6 +184,7 @@ class ChangeRecorder:
             after={"execution_count": run.execution_count, "digest": shown_digest(run.outputs)},
             outputs_left_out=too_large or (left_out and not is_read),
         )
+        name = await self._name(name)  # a cell may run for hours
         await self._end(author, Done(path=name, id=begun.id, effects=(effect,)))
         self._changed(name, author)
         return run
@@ -194,6 +201,10 @@ class ChangeRecorder:
             kernel_name=view.kernel_name,
         )
         await self._store.append(author.agent_id, author.session_key, removed)
+
+    async def _name(self, path: str) -> str:
+        name = self._canonical(path)
+        return await self._path_now(name) if self._path_now is not None else name
 
     async def _begin(self, author: Author, path: str, effects: tuple[Effect, ...], *, creates: bool = False) -> Begun:
         begun = Begun(

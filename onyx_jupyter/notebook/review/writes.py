@@ -58,8 +58,19 @@ class Changes:
 @dataclass
 class _Reading:
     writes: dict[str, Write] = field(default_factory=dict)
+    began_at: dict[str, str] = field(default_factory=dict)
     removed: list[Removed] = field(default_factory=list)
     decisions: list[Decided] = field(default_factory=list)
+
+    def begin(self, line: Begun) -> None:
+        self.writes[line.id] = _begun(line)
+        self.began_at[line.id] = line.path
+
+    def end(self, line: Done) -> None:
+        if line.id in self.writes:
+            write = self.writes[line.id]
+            path = write.path if line.path == self.began_at[line.id] else line.path
+            self.writes[line.id] = replace(write, path=path, effects=line.effects, is_certain=True)
 
     def rename(self, old: str, new: str) -> None:
         def moved(path: str) -> str:
@@ -76,10 +87,9 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
     for line in lines:
         match line:
             case Begun():
-                reading.writes[line.id] = _begun(line)
-            case Done() if line.id in reading.writes:
-                done = replace(reading.writes[line.id], effects=line.effects, is_certain=True)
-                reading.writes[line.id] = done
+                reading.begin(line)
+            case Done():
+                reading.end(line)
             case NotDone():
                 reading.writes.pop(line.id, None)
             case Removed():
