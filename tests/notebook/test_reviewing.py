@@ -14,7 +14,7 @@ from onyx_jupyter.notebook.cells import cell_hash, cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
 from onyx_jupyter.notebook.review.reviewing import Reviewing
-from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell, NotebookView
+from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell, NotebookView, Place
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
 from tests.notebook.shelf import Shelf, code
 
@@ -388,12 +388,78 @@ async def test_a_hand_that_is_quicker_is_seen(desk: Desk) -> None:
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 10, mine", "y = 2", "z = 3"]
 
 
-async def test_a_cell_that_the_person_moved_or_deleted_stays_so(desk: Desk) -> None:
+async def test_a_cell_that_the_person_moved_back_or_deleted_stays_so(desk: Desk) -> None:
     await desk.change(MoveCell("one", After("three")), EditCell("two", "y = 20"))
     cells = {cell["id"]: cell for cell in desk.shelf.notebooks[A]}
     desk.shelf.notebooks[A] = [cells["one"], cells["three"]]
-    assert await undone(desk) == {"two": "deleted", "one": "moved"}
+    assert await undone(desk) == {"two": "deleted"}
     assert desk.shelf.order(A) == ["one", "three"]
+
+
+@pytest.mark.parametrize("place", ["start", After("one")])
+async def test_a_cell_that_was_moved_on_by_hand_stays_there(desk: Desk, place: Place) -> None:
+    """Towards the end too, where the cell over it at first is still over it."""
+    desk.shelf.notebooks[A] = [code(name) for name in ("one", "two", "three", "four", "five")]
+    await desk.change(MoveCell("four", place))
+    by_hand = ["one", "two", "four", "three", "five"]
+    desk.shelf.notebooks[A] = [code(name) for name in by_hand]
+    assert await undone(desk) == {"four": "moved"}
+    assert desk.shelf.order(A) == by_hand
+
+
+async def test_a_moved_cell_with_one_neighbour_left_goes_back(desk: Desk) -> None:
+    await desk.change(MoveCell("three", After("one")))
+    cells = {cell["id"]: cell for cell in desk.shelf.notebooks[A]}
+    desk.shelf.notebooks[A] = [cells["one"], code("mine"), cells["three"], cells["two"]]
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "mine", "two", "three"]
+
+
+async def test_a_moved_cell_whose_neighbours_the_turn_itself_took_away_goes_back(desk: Desk) -> None:
+    await desk.change(InsertCell(code("n1", "n"), "start"))
+    await desk.change(MoveCell("three", After("n1")))
+    await desk.change(InsertCell(code("n2", "n"), After("three")))
+    for name in ("n2", "n1", "three"):
+        assert (await desk.review.reject(A, [name], "ada")).left == []
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("rejected", [["one", "two"], ["two", "one"]])
+async def test_cells_moved_past_each_other_stand_as_before_once_both_are_rejected(
+    desk: Desk, rejected: list[str]
+) -> None:
+    await desk.change(MoveCell("one", "end"))
+    await desk.change(MoveCell("two", "end"))
+    assert desk.shelf.order(A) == ["three", "one", "two"]
+    for name in rejected:
+        assert (await desk.review.reject(A, [name], "ada")).left == []
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_a_cell_that_was_moved_along_with_its_neighbour_is_no_place_to_go_back_to(desk: Desk) -> None:
+    desk.shelf.notebooks[A] = [code("one"), code("two"), code("three"), code("four")]
+    await desk.change(MoveCell("two", After("one")))
+    await desk.change(DeleteCell("three"))
+    await desk.change(MoveCell("one", "end"))
+    await desk.change(MoveCell("two", "end"))
+    assert desk.shelf.order(A) == ["four", "one", "two"]
+    assert await desk.kinds() == {"three": ("deleted",), "one": ("moved",)}
+    for name in ("three", "one"):
+        await desk.review.reject(A, [name], "ada")
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three", "four"]
+
+
+async def test_moves_written_down_without_neighbours_are_still_undone(desk: Desk) -> None:
+    await desk.change(MoveCell("one", "end"))
+    lines = desk.lines()
+    for line in lines:
+        for effect in line["effects"]:
+            del effect["nowAbove"], effect["nowBelow"]
+    desk.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    desk.restart()
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
 async def test_a_deleted_cell_finds_its_place_when_its_neighbour_has_gone(desk: Desk) -> None:

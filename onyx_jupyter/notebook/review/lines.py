@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from onyx_jupyter.events import to_camel
 
 SCHEMA_VERSION = 1
+BESIDE = 10
 EffectKind = Literal["insert", "edit", "delete", "move", "restore", "run"]
 Verdict = Literal["accept", "reject", "undo", "put_back"]
 
@@ -24,7 +25,8 @@ class Effect(_Part):
     """What one change did to one cell. Of `before` and `after` only that is kept which the change could touch.
 
     `above` are the ids over the place that a moved or deleted cell left, nearest first; `place` is the id over the one
-    where a move put it. `after` of a run is None where nobody knows how it ended.
+    where a move put it, `now_above` and `now_below` are those around that place, nearest first and `BESIDE` at most.
+    `after` of a run is None where nobody knows how it ended.
     """
 
     cell_id: str
@@ -33,6 +35,8 @@ class Effect(_Part):
     after: dict[str, Any] | None = None
     above: tuple[str, ...] | None = None
     place: str | None = None
+    now_above: tuple[str, ...] | None = None
+    now_below: tuple[str, ...] | None = None
     outputs_left_out: bool = False
 
 

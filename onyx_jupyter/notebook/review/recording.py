@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, EffectKind, Line, NotDone, Removed
+from onyx_jupyter.notebook.review.lines import BESIDE, Begun, Done, Effect, EffectKind, Line, NotDone, Removed
 from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
     After,
@@ -119,7 +119,7 @@ class ChangeRecorder:
                     await self._end(author, NotDone(path=name, id=begun.id))
                 raise
             effects = tuple(
-                _with_shown(_effect(change, done, seen.above, seen.place, max_chars), seen)
+                _with_seen(_effect(change, done, seen.above, max_chars), seen)
                 for change, done, seen in zip(changes, applied, expected, strict=True)
             )
             name = await self._name(name)
@@ -289,21 +289,34 @@ def _expected(changes: Sequence[CellChange], cells: Sequence[Cell], max_chars: i
         cell = found.get(cell_id)
         before = None if cell is None else _nb_cell(cell)
         after = {**(before or {}), **_named(change)}
-        at = order.index(cell_id) if cell is not None else 0
+        at = order.index(cell_id) if cell_id in order else 0
         above = tuple(reversed(order[max(0, at - ABOVE) : at]))
         place: Place = After(above[0]) if above else "start"
         applied = AppliedChange(cell_id, before, place, after)
-        effects.append(_effect(change, applied, above, _target(change, order), max_chars))
+        effect = _effect(change, applied, above, max_chars)
+        _follow(order, change)
+        effects.append(effect.model_copy(update=_neighbours(order, cell_id)) if effect.kind == "move" else effect)
     return tuple(effects)
 
 
-def _target(change: CellChange, order: Sequence[str]) -> str | None:
-    """The cell that a moved one will stand behind; None at the start."""
-    if not isinstance(change, MoveCell) or change.place == "start":
-        return None
-    if isinstance(change.place, After):
-        return change.place.cell_id
-    return next((cell_id for cell_id in reversed(order) if cell_id != change.cell_id), None)
+def _follow(order: list[str], change: CellChange) -> None:
+    """The order once the change is made."""
+    cell_id = _id_of(change)
+    if isinstance(change, DeleteCell | MoveCell) and cell_id in order:
+        order.remove(cell_id)
+    if isinstance(change, InsertCell | MoveCell):
+        place = change.place
+        behind = place.cell_id if isinstance(place, After) else None
+        end = 0 if place == "start" else len(order)
+        order.insert(order.index(behind) + 1 if behind in order else end, cell_id)
+
+
+def _neighbours(order: Sequence[str], cell_id: str) -> dict[str, Any]:
+    """Of a cell that was moved."""
+    at = order.index(cell_id)
+    above = tuple(reversed(order[max(0, at - BESIDE) : at]))
+    below = tuple(order[at + 1 : at + 1 + BESIDE])
+    return {"place": above[0] if above else None, "now_above": above, "now_below": below}
 
 
 def _named(change: CellChange) -> NbCell:
@@ -316,9 +329,7 @@ def _named(change: CellChange) -> NbCell:
             return {}
 
 
-def _effect(
-    change: CellChange, applied: AppliedChange, above: tuple[str, ...] | None, place: str | None, max_chars: int
-) -> Effect:
+def _effect(change: CellChange, applied: AppliedChange, above: tuple[str, ...] | None, max_chars: int) -> Effect:
     kind = _KINDS[type(change)]
     before, after, left_out = None, None, False
     if applied.before is not None and kind in ("edit", "delete", "restore"):
@@ -336,13 +347,15 @@ def _effect(
         before=before,
         after=after,
         above=_above(applied, above) if kind in ("delete", "move") else None,
-        place=place,
         outputs_left_out=left_out,
     )
 
 
-def _with_shown(effect: Effect, seen: Effect) -> Effect:
-    """What the answer had no room for, as it was read right before."""
+def _with_seen(effect: Effect, seen: Effect) -> Effect:
+    """With a moved cell's neighbours, and what the answer had no room for, as they were read right before."""
+    if effect.kind == "move":
+        update = {"place": seen.place, "now_above": seen.now_above, "now_below": seen.now_below}
+        return effect.model_copy(update=update)
     if not effect.outputs_left_out or seen.outputs_left_out or seen.before is None or effect.before is None:
         return effect
     return effect.model_copy(update={"before": {**seen.before, **effect.before}, "outputs_left_out": False})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from onyx_jupyter.notebook.review.lines import Effect
+from onyx_jupyter.notebook.review.cell_order import target_order
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
@@ -47,14 +47,14 @@ def plan(
     view: NotebookView,
     reviewed: Sequence[ReviewedCell],
     is_later: Callable[[str], bool],
-    back: Sequence[ReviewedCell] = (),
+    rest: Sequence[ReviewedCell] = (),
 ) -> Plan:
     """Takes all these changes back, except where the notebook is no longer as they left it.
 
     `view` has the outputs of those cells in full that show something else than before.
 
-    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `back` are
-    changes of the same runs that were taken back before: they tell where cells stood to one another.
+    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `rest` are
+    the other changes of the same runs: they tell where cells stood to one another.
     """
     now = {cell.id: cell for cell in view.cells}
     contents: list[CellChange] = []
@@ -71,8 +71,8 @@ def plan(
         if item.existed and not item.exists and item.cell_id not in now and item.outputs_left_out:
             left.append(LeftAlone(item.cell_id, "outputs_not_kept"))
     order = [cell.id for cell in view.cells]
-    target, stuck = _target_order(order, acting, _returned(order, back))
-    left.extend(LeftAlone(cell_id, "moved") for cell_id in stuck)
+    target, stuck = target_order(order, acting, rest)
+    left.extend(LeftAlone(cell_id, "changed_later" if is_later(cell_id) else "moved") for cell_id in stuck)
     places = _order_changes(order, target, acting, now)
     notes = {item.cell_id for item in left if item.reason != "outputs_not_kept" and item.reason != "ran"}
     done = tuple(item.cell_id for item in acting if item.cell_id not in notes)
@@ -131,51 +131,6 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
         return is_same and cell.execution_count == item.left_count
     before = item.before or {}
     return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
-
-
-def _returned(order: Sequence[str], back: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-    """Cells that had been deleted and stand again where they stood: for the rest to find its place beside them."""
-    found = []
-    for item in back:
-        if item.existed and not item.exists and item.cell_id in order:
-            above = next((cell_id for cell_id in item.above or () if cell_id in order), None)
-            at = order.index(item.cell_id)
-            if above == (order[at - 1] if at else None):
-                found.append(item)
-    return found
-
-
-def _target_order(
-    order: Sequence[str], acting: Sequence[ReviewedCell], returned: Sequence[ReviewedCell]
-) -> tuple[list[str], list[str]]:
-    """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
-
-    The changes are undone one after the other, the newest first: so each finds the cells around it as it left them.
-    """
-    again = {item.cell_id for item in returned}
-    target = [cell_id for cell_id in order if cell_id not in again]
-    stuck: dict[str, None] = {}
-    effects = sorted(
-        (part for item in (*acting, *returned) for part in item.effects), key=lambda part: part[0], reverse=True
-    )
-    for _, effect in effects:
-        cell_id = effect.cell_id
-        if effect.kind == "insert" and cell_id in target:
-            target.remove(cell_id)
-        elif effect.kind == "delete" and cell_id not in target:
-            target.insert(_index(target, effect), cell_id)
-        elif effect.kind == "move" and cell_id in target and cell_id not in stuck:
-            if effect.place in target and target.index(effect.place) > target.index(cell_id):
-                stuck[cell_id] = None
-                continue
-            target.remove(cell_id)
-            target.insert(_index(target, effect), cell_id)
-    return target, list(stuck)
-
-
-def _index(order: Sequence[str], effect: Effect) -> int:
-    above = next((cell_id for cell_id in effect.above or () if cell_id in order), None)
-    return 0 if above is None else order.index(above) + 1
 
 
 def _order_changes(

@@ -165,8 +165,13 @@ def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[Re
         for run_id in changes.run_ids:
             for change in run_changes(changes, run_id):
                 if change.path == path and change.state == "pending":
-                    pending.setdefault(change.cell_id, []).append(_since_kept(change))
+                    pending.setdefault(change.cell_id, []).append(since_kept(change))
     return pending
+
+
+def since_kept(change: ReviewedCell) -> ReviewedCell:
+    """What came after a person had kept what was there until then."""
+    return replace(change, effects=tuple(part for part in change.effects if part[0] > change.kept_at))
 
 
 def _joined(several: Sequence[ReviewedCell]) -> ReviewedCell:
@@ -213,11 +218,6 @@ def _judged(change: ReviewedCell, decisions: Sequence[Decided]) -> ReviewedCell:
     if last.what == "reject" and kept:
         return replace(change, effects=kept, state="accepted")
     return replace(change, state=_STATES[last.what])
-
-
-def _since_kept(change: ReviewedCell) -> ReviewedCell:
-    """What came after a person had kept what was there until then."""
-    return replace(change, effects=tuple(part for part in change.effects if part[0] > change.kept_at))
 
 
 def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write, int, Effect]]]:

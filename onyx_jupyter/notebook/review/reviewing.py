@@ -19,6 +19,7 @@ from onyx_jupyter.notebook.review.reviewed_cells import (
     pending_changes,
     revert_changes,
     run_changes,
+    since_kept,
 )
 from onyx_jupyter.notebook.review.writes import Changes
 from onyx_jupyter.protocols import NotebookView
@@ -133,7 +134,7 @@ class Reviewing:
         session_key, run_id = wanted[-1].runs[-1]
         author = await self._author(session_key, run_id, outcome.revert_id)
         name = self._canonical(path)
-        done = await self._revert(author, name, wanted, outcome, await self._taken_back(name, wanted))
+        done = await self._revert(author, name, wanted, outcome, await self._rest(name, wanted))
         await self._decide("reject", done, by, outcome.revert_id)
         return outcome
 
@@ -169,8 +170,8 @@ class Reviewing:
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
                 else:
-                    back = [item for item in items if item.state in ("rejected", "undone")]
-                    done = await self._revert(author, path, standing, outcome, back)
+                    rest = [item for item in items if item not in standing]
+                    done = await self._revert(author, path, standing, outcome, rest)
             except NotebookError as error:
                 outcome.left.append(Left(path, None, error.code, str(error)))
                 continue
@@ -235,7 +236,7 @@ class Reviewing:
         path: str,
         items: Sequence[ReviewedCell],
         outcome: Outcome,
-        back: Sequence[ReviewedCell] = (),
+        rest: Sequence[ReviewedCell] = (),
     ) -> list[ReviewedCell]:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
@@ -243,7 +244,7 @@ class Reviewing:
         shown = [item.cell_id for item in items if item.touched_outputs and item.exists]
         for tries_left in reversed(range(_TRIES)):
             view = await notebooks.read(path, shown)
-            planned = plan(view, items, later.__contains__, back)
+            planned = plan(view, items, later.__contains__, rest)
             try:
                 if planned.changes:
                     await self._recorder.apply(author, path, planned.changes)
@@ -276,13 +277,15 @@ class Reviewing:
         outcome.removed_cells[path] = {cell.id: cell.hash for cell in view.cells}
         return True
 
-    async def _taken_back(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-        """What the same runs did there and a person has taken back already."""
+    async def _rest(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+        """What else the same runs did there, be it taken back already or not."""
+        own = {item.cell_id for item in items}
         found: list[ReviewedCell] = []
         for session_key, run_id in dict.fromkeys(run for item in items for run in item.runs):
             changes = await self._store.of_session(session_key)
             found.extend(run_changes(changes, run_id) if changes else ())
-        return [item for item in found if item.path == path and item.state in ("rejected", "undone")]
+        rest = [item for item in found if item.path == path and item.cell_id not in own]
+        return [since_kept(item) if item.state == "pending" else item for item in rest]
 
     async def _later(self, path: str, items: Sequence[ReviewedCell]) -> set[str]:
         """The cells that another run changed after these changes."""

@@ -98,8 +98,6 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
                 reading.decisions.append(line)
             case Renamed():
                 reading.rename(line.from_path, line.path)
-            case _:
-                pass
     return Changes(
         agent_id,
         session_key,

@@ -1,0 +1,177 @@
+"""Where cells stood before changes that are taken back, and which ones somebody moved since. It does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onyx_jupyter.notebook.review.lines import BESIDE, Effect
+from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+
+_ORDER_KINDS = ("insert", "delete", "move")
+
+
+def target_order(
+    order: Sequence[str], acting: Sequence[ReviewedCell], rest: Sequence[ReviewedCell] = ()
+) -> tuple[list[str], list[str]]:
+    """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
+
+    `rest` are the other changes of the same runs: one by one they are taken back, too, and all together have to give
+    the order of before.
+    """
+    touched = {item.cell_id for item in (*acting, *rest) if _order_effects(item)}
+    stuck = [item.cell_id for item in acting if item.cell_id in order and _is_moved_since(item, order, touched)]
+    if any(item.state != "accepted" and _order_effects(item) for item in rest):
+        return _beside_anchors(order, acting, rest, set(stuck)), stuck
+    return _rewound(order, acting, set(stuck)), stuck
+
+
+def _is_moved_since(item: ReviewedCell, order: Sequence[str], touched: set[str]) -> bool:
+    """Whether the cell has neither neighbour of the place where it was put, and is not back where it stood.
+
+    Cells that the runs themselves put in, moved or removed are no sign of a person's hand.
+    """
+    moves = [effect for _, effect in item.effects if effect.kind == "move"]
+    if not moves:
+        return False
+    put, at = moves[-1], order.index(item.cell_id)
+    if put.now_above is None or put.now_below is None:  # written before neighbours were
+        return put.place in order and order.index(put.place) > at
+    above = next((other for other in reversed(order[:at]) if other not in touched), None)
+    below = next((other for other in order[at + 1 :] if other not in touched), None)
+    home = next((other for other in item.above or () if other not in touched), None)
+    return above != home and not (_is(above, put.now_above, touched) or _is(below, put.now_below, touched))
+
+
+def _is(neighbour: str | None, recorded: Sequence[str], touched: set[str]) -> bool:
+    expected = next((other for other in recorded if other not in touched), None)
+    # None is the notebook's edge, unless the record ends before it.
+    return neighbour == expected or (expected is None and len(recorded) >= BESIDE)
+
+
+def _rewound(order: Sequence[str], acting: Sequence[ReviewedCell], stuck: set[str]) -> list[str]:
+    """One change undone after the other, the newest first: so each finds the cells around it as it left them."""
+    target = list(order)
+    effects = sorted((part for item in acting for part in item.effects), key=lambda part: part[0], reverse=True)
+    for _, effect in effects:
+        cell_id = effect.cell_id
+        if effect.kind == "insert" and cell_id in target:
+            target.remove(cell_id)
+        elif effect.kind == "delete" and cell_id not in target:
+            target.insert(_behind(target, effect.above or ()), cell_id)
+        elif effect.kind == "move" and cell_id in target and cell_id not in stuck:
+            target.remove(cell_id)
+            target.insert(_behind(target, effect.above or ()), cell_id)
+    return target
+
+
+def _beside_anchors(
+    order: Sequence[str], acting: Sequence[ReviewedCell], rest: Sequence[ReviewedCell], stuck: set[str]
+) -> list[str]:
+    """Each cell behind the nearest of those over it at first that stands where it did, or stands there again."""
+    target = list(order)
+    coming: dict[str, None] = {}
+    for item in acting:
+        cell_id, is_there = item.cell_id, item.cell_id in order
+        if cell_id in stuck or not _order_effects(item):
+            continue
+        if is_there and (not item.existed or _is_moved(item)):
+            target.remove(cell_id)
+        if item.existed and (_is_moved(item) if is_there else not item.exists):
+            coming[cell_id] = None
+    over = _Over([*acting, *(item for item in rest if item.state != "accepted")])
+    away = stuck | _away(target, [item for item in rest if item.state == "pending" and _is_moved(item)], over)
+    for cell_id in over.sorted(list(coming)):
+        anchor = over.nearest(cell_id, {other for other in target if other not in away})
+        target.insert(0 if anchor is None else target.index(anchor) + 1, cell_id)
+    return target
+
+
+def _away(order: Sequence[str], moved: Sequence[ReviewedCell], over: _Over) -> set[str]:
+    """Of cells whose moves still wait for a word, those that do not stand where they did.
+
+    One that was moved away with its neighbour counts as not moved, and yet stands elsewhere.
+    """
+    unsure = {item.cell_id for item in moved}
+    firm = {cell_id for cell_id in order if cell_id not in unsure}
+    found = set()
+    for item in moved:
+        if item.cell_id in order:
+            now = next((other for other in reversed(order[: order.index(item.cell_id)]) if other in firm), None)
+            if item.is_moved or now != over.nearest(item.cell_id, firm):
+                found.add(item.cell_id)
+    return found
+
+
+class _Over:
+    """The cells over each one before any of these changes was made, as far as they tell, nearest first."""
+
+    def __init__(self, items: Sequence[ReviewedCell]) -> None:
+        parts = (part for item in items for part in _order_effects(item))
+        self._effects = [effect for _, effect in sorted(parts, key=lambda part: part[0])]
+        self._first: dict[str, int] = {}
+        for number, effect in enumerate(self._effects):
+            self._first.setdefault(effect.cell_id, number)
+        self._known: dict[str, list[str]] = {}
+
+    def of(self, cell_id: str) -> list[str]:
+        if cell_id not in self._known:
+            self._known[cell_id] = self._rewound(self._first[cell_id]) if cell_id in self._first else []
+        return self._known[cell_id]
+
+    def sorted(self, cell_ids: Sequence[str]) -> list[str]:
+        """None before those that stood over it."""
+        left = dict.fromkeys(cell_ids)
+        found: list[str] = []
+        while left:
+            stack = [next(iter(left))]
+            del left[stack[0]]
+            while stack:
+                over = next((other for other in self.of(stack[-1]) if other in left), None)
+                if over is None:
+                    found.append(stack.pop())
+                else:
+                    del left[over]
+                    stack.append(over)
+        return found
+
+    def nearest(self, cell_id: str, anchors: set[str]) -> str | None:
+        """The first anchor over the cell; where the record of one cell ends, that of its last goes on."""
+        seen: set[str] = set()
+        at: str | None = cell_id
+        while at is not None and at not in seen:
+            seen.add(at)
+            over = self.of(at)
+            found = next((other for other in over if other in anchors), None)
+            if found is not None:
+                return found
+            at = over[-1] if over else None
+        return None
+
+    def _rewound(self, number: int) -> list[str]:
+        """What stood over a cell when its first change was made, with all the changes before that one undone."""
+        first = self._effects[number]
+        column = [*reversed(first.above or ()), first.cell_id]
+        for effect in reversed(self._effects[:number]):
+            if effect.cell_id in column:
+                column.remove(effect.cell_id)
+            if effect.kind != "insert":
+                known = set(column)
+                over = next((other for other in effect.above or () if other in known), None)
+                if over is not None:
+                    column.insert(column.index(over) + 1, effect.cell_id)
+                elif not effect.above:
+                    column.insert(0, effect.cell_id)
+        return column[: column.index(first.cell_id)][::-1]
+
+
+def _order_effects(item: ReviewedCell) -> list[tuple[str, Effect]]:
+    return [part for part in item.effects if part[1].kind in _ORDER_KINDS]
+
+
+def _is_moved(item: ReviewedCell) -> bool:
+    return any(effect.kind == "move" for _, effect in item.effects)
+
+
+def _behind(order: Sequence[str], above: Sequence[str]) -> int:
+    found = next((cell_id for cell_id in above if cell_id in order), None)
+    return 0 if found is None else order.index(found) + 1
