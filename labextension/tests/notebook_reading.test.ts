@@ -66,6 +66,53 @@ describe('readPart', () => {
     expect(shown[1]).toContain('cG5n');
   });
 
+  it('gives of most cells only ids and sizes, where some are asked for', () => {
+    const picture = display({ 'image/png': 'cG5n' });
+    const model = notebook(
+      { source: 'x'.repeat(100_000), outputs: [picture] },
+      { source: 'é数😀 \ud83d', outputs: [picture] },
+      { source: ' \n\t' },
+      { source: 'last' }
+    );
+    const part = readPart(model, 0, new Set(['c1']), { only: new Set(['c1', 'nowhere']), last: 1 });
+    expect(part.cells.map(cell => cell.id)).toEqual(['c1', 'c3']);
+    expect(JSON.stringify(part.cells[0].outputs)).toContain('cG5n');
+    // As Python counts them, of the text that the server gets.
+    expect(part.sizes).toEqual([
+      ['c0', 100_000],
+      ['c1', 5],
+      ['c2', 0],
+      ['c3', 4]
+    ]);
+    expect(part.order).toBe(readPart(model, 0, NONE).order);
+    expect(readPart(model, 0, NONE).sizes).toBeUndefined();
+    expect(jsonBytes(part)).toBeLessThan(1_000);
+  });
+
+  it('is not kept from some cells by others that no frame can carry', () => {
+    const model = notebook({ source: 'a' }, { source: 'é'.repeat(3_000_000) });
+    const part = readPart(model, 0, NONE, { only: new Set(['c0']), last: 0 });
+    expect(part.cells.map(cell => cell.source)).toEqual(['a']);
+    expect(() => readPart(model, 0, NONE, { only: new Set(['c1']), last: 0 })).toThrow(
+      'Cell 2 (c1) is too large'
+    );
+  });
+
+  it('gives some cells in parts, too, each cell named once', () => {
+    const model = notebook(...Array.from({ length: 60 }, (_, n) => ({ source: `${n} `.repeat(100_000) })));
+    const wanted = { only: new Set(model.cells.slice(10, 50).map(cell => cell.getId())), last: 0 };
+    const parts = [readPart(model, 0, NONE, wanted)];
+    for (let next = parts[0].next; next !== null; next = parts[parts.length - 1].next) {
+      parts.push(readPart(model, next, NONE, wanted));
+    }
+    expect(parts.length).toBeGreaterThan(1);
+    expect(Math.max(...parts.map(jsonBytes))).toBeLessThan(MAX_FRAME_BYTES);
+    expect(parts.flatMap(part => part.sizes?.map(([id]) => id))).toEqual(
+      model.cells.map(cell => cell.getId())
+    );
+    expect(parts.flatMap(part => part.cells.map(cell => cell.id))).toEqual([...wanted.only]);
+  });
+
   it('says of cells in full whether they are', () => {
     const large = display({ 'image/png': 'A'.repeat(FULL_LIMITS.dataChars + 1) });
     const model = notebook(

@@ -21,11 +21,13 @@ from onyx_jupyter.protocols import (
     Cell,
     CellChange,
     CellRun,
+    CellSize,
     CellType,
     DeleteCell,
     EditCell,
     InsertCell,
     MoveCell,
+    NotebookCells,
     NotebookView,
     Place,
     RestoreCell,
@@ -60,9 +62,13 @@ class _TabKernel(_Answer):
 
 
 class _Read(_Answer):
-    """A part of the cells: `next` is the index of the first one missing, `order` stands for all their ids."""
+    """A part of the cells: `next` is the index of the first one missing, `order` stands for all their ids.
+
+    Where only some were asked for, `sizes` are all cells of that part: their ids, and how long their sources are.
+    """
 
     cells: tuple[_TabCell, ...]
+    sizes: tuple[tuple[str, int], ...] = ()
     kernel: _TabKernel | None = None
     next: int | None = None
     order: str = ""
@@ -117,19 +123,28 @@ class BrowserBackend:
         self._progress_every_s = progress_every_s
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        parts = await self._read(path, {"inFull": list(in_full)})
+        kernel = parts[0].kernel or _TabKernel()
+        cells = tuple(_cell(cell) for part in parts for cell in part.cells)
+        return NotebookView(path, cells, "browser", kernel.name, kernel.status)
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        parts = await self._read(path, {"inFull": list(in_full), "only": list(ids), "last": last})
+        kernel = parts[0].kernel or _TabKernel()
+        order = tuple(CellSize(cell_id, chars) for part in parts for cell_id, chars in part.sizes)
+        return NotebookCells(path, order, tuple(_cell(cell) for part in parts for cell in part.cells), kernel.name)
+
+    async def _read(self, path: str, params: Mapping[str, Any]) -> Sequence[_Read]:
         """In as many parts as it takes, since a frame has its limits; once more where cells moved meanwhile."""
         for _ in range(_READINGS):
-            parts = [await self._read_part(path, 0, in_full)]
+            parts = [await self._ask(path, "notebook.read", {"from": 0, **params}, _Read)]
             while (at := parts[-1].next) is not None and parts[-1].order == parts[0].order:
-                parts.append(await self._read_part(path, at, in_full))
+                parts.append(await self._ask(path, "notebook.read", {"from": at, **params}, _Read))
             if parts[-1].order == parts[0].order:
-                kernel = parts[0].kernel or _TabKernel()
-                cells = tuple(_cell(c) for part in parts for c in part.cells)
-                return NotebookView(path, cells, "browser", kernel.name, kernel.status)
+                return parts
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
-
-    async def _read_part(self, path: str, start: int, in_full: Collection[str]) -> _Read:
-        return await self._ask(path, "notebook.read", {"from": start, "inFull": list(in_full)}, _Read)
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """The tab checks and changes in one step; what a change makes of a cell is not sent back, but known here."""

@@ -16,7 +16,7 @@ from onyx_jupyter.notebook.cells import find_cell
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.output_limits import count_chars
-from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NotebookView, SetOutputs
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NotebookCells, SetOutputs
 
 Apply = Callable[[str, Sequence[CellChange]], Awaitable[tuple[AppliedChange, ...]]]
 _SHOW_EVERY_S = 0.5
@@ -41,7 +41,7 @@ class CellRuns:
         self._apply = apply
         self._is_watched = is_watched
 
-    async def run(self, view: NotebookView, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+    async def run(self, view: NotebookCells, cell_id: str, progress: Callable[[str], None]) -> CellRun:
         """Until the cell has ended; whoever has the notebook open sees the outputs come.
 
         Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died); what had come until then is kept.

@@ -77,6 +77,12 @@ def _view(cell: Mapping[str, Any], limits: OutputLimits, in_full: Collection[str
     )
 
 
+def wanted_places(ids: Sequence[str], wanted: Collection[str], last: int) -> list[int]:
+    """Where those cells stand, from 0, and the `last` ones."""
+    first_of_last = len(ids) - last
+    return [at for at, cell_id in enumerate(ids) if at >= first_of_last or cell_id in wanted]
+
+
 def index_of(ids: Sequence[str], cell_id: str, path: str) -> int:
     """Where the cell stands, from 0. Raises: NotebookError (no_cell)."""
     try:

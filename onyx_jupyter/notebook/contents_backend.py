@@ -8,11 +8,11 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
 from onyx_jupyter.notebook.cell_changes import carried_out, plan
-from onyx_jupyter.notebook.cells import cell_views
+from onyx_jupyter.notebook.cells import cell_views, source_of, wanted_places
 from onyx_jupyter.notebook.collaboration_rooms import Rooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
-from onyx_jupyter.protocols import AppliedChange, CellChange, InsertCell, NbCell, NotebookView
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellSize, InsertCell, NbCell, NotebookCells, NotebookView
 
 
 class ContentsBackend:
@@ -39,6 +39,19 @@ class ContentsBackend:
             backend="contents",
             kernel_name=session.kernel_name if session else file.kernel_name,
             kernel_status=session.status if session else None,
+        )
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        file = await self._files.load(path)
+        session = await self._sessions.find(path)
+        wanted = [file.cells[at] for at in wanted_places(file.ids, ids, last)]
+        return NotebookCells(
+            path=path,
+            order=tuple(CellSize.of(cell["id"], source_of(cell)) for cell in file.cells),
+            cells=cell_views(wanted, in_full),
+            kernel_name=session.kernel_name if session else file.kernel_name,
         )
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:

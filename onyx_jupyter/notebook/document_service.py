@@ -17,7 +17,7 @@ from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.notebook.renames import Renames
 from onyx_jupyter.notebook.room_backend import RoomBackend
 from onyx_jupyter.notebook.server_files import follow_renames
-from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, NotebookView
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NbCell, NotebookCells, NotebookView
 from onyx_jupyter.security.drive_folders import DriveFolders
 
 T = TypeVar("T")
@@ -31,6 +31,10 @@ class Backend(Protocol):
     """One way to a notebook that exists; the methods are those of `Notebooks`."""
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView: ...
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells: ...
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
 
@@ -77,6 +81,13 @@ class DocumentService:
         # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
         return await self._at(path, lambda backend, name: backend.read(name, in_full), again_after=("tab_gone",))
 
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        return await self._at(
+            path, lambda backend, name: backend.read_cells(name, ids, in_full, last=last), again_after=("tab_gone",)
+        )
+
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         return await self._at(path, lambda backend, name: backend.apply(name, changes))
 
@@ -87,7 +98,7 @@ class DocumentService:
         async def run(backend: Backend, name: str) -> CellRun:
             if backend is self._browser:
                 return await self._browser.run_cell(name, cell_id, progress)
-            return await self._runs.run(await backend.read(name), cell_id, progress)
+            return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress)
 
         return await self._at(path, run)
 

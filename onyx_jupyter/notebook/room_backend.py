@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, overload
 
 from onyx_jupyter.notebook.cell_changes import Step, plan
-from onyx_jupyter.notebook.cells import cell_ids, cell_views
+from onyx_jupyter.notebook.cells import cell_ids, cell_views, wanted_places
 from onyx_jupyter.notebook.collaboration_rooms import Rooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.shared_cells import edit_source, restore_cell
-from onyx_jupyter.protocols import AppliedChange, CellChange, EditCell, NbCell, NotebookView
+from onyx_jupyter.protocols import AppliedChange, CellChange, CellSize, EditCell, NbCell, NotebookCells, NotebookView
 
 _MINOR_WITH_IDS = 5
 
@@ -28,14 +28,25 @@ class RoomBackend:
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         session = await self._sessions.find(path)
         document = await self._rooms.document(path)
-        metadata = _meta(document).get("metadata")
-        kernelspec = (metadata or {}).get("kernelspec") or {}
         return NotebookView(
             path=path,
             cells=cell_views(_Cells(document), in_full),
             backend="room",
-            kernel_name=session.kernel_name if session else kernelspec.get("name") or None,
+            kernel_name=session.kernel_name if session else _kernel_name(document),
             kernel_status=session.status if session else None,
+        )
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        session = await self._sessions.find(path)
+        document = await self._rooms.document(path)
+        cells = _Cells(document)
+        return NotebookCells(
+            path=path,
+            order=cells.sizes,
+            cells=cell_views((cells[at] for at in wanted_places(cells.ids, ids, last)), in_full),
+            kernel_name=session.kernel_name if session else _kernel_name(document),
         )
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
@@ -61,6 +72,7 @@ class _Cells(Sequence[NbCell]):
         ]
         self._had = [stub["id"] for stub in stubs]
         self.ids = cell_ids(stubs)
+        self.sizes = tuple(CellSize.of(id_, stub["source"]) for id_, stub in zip(self.ids, stubs, strict=True))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -101,6 +113,12 @@ def _carry_out(document: Any, change: CellChange, step: Step) -> None:
         del cells[step.taken_from]
     if step.put_at is not None and step.cell is not None:
         cells.insert(step.put_at, document.create_ycell(dict(step.cell)))
+
+
+def _kernel_name(document: Any) -> str | None:
+    """The kernel that the notebook asks for."""
+    kernelspec = (_meta(document).get("metadata") or {}).get("kernelspec") or {}
+    return kernelspec.get("name") or None
 
 
 def _meta(document: Any) -> Any:

@@ -27,6 +27,18 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class CellSize:
+    """A cell without its content. `chars` (code points) is how long its source is; 0 where that is blank."""
+
+    id: str
+    chars: int
+
+    @classmethod
+    def of(cls, cell_id: str, source: str) -> CellSize:
+        return cls(cell_id, len(source) if source.strip() else 0)
+
+
+@dataclass(frozen=True, slots=True)
 class NotebookView:
     """A notebook as it stands now. `backend` says where it was read.
 
@@ -38,6 +50,20 @@ class NotebookView:
     backend: str
     kernel_name: str | None = None
     kernel_status: str | None = None
+
+    @property
+    def order(self) -> tuple[CellSize, ...]:
+        return tuple(CellSize.of(cell.id, cell.source) for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookCells:
+    """Some cells of a notebook as it stands now, in their order; `order` are all of them, without content."""
+
+    path: str
+    order: tuple[CellSize, ...]
+    cells: tuple[Cell, ...]
+    kernel_name: str | None = None
 
 
 NbCell = Mapping[str, Any]
@@ -149,6 +175,15 @@ class Notebooks(Protocol):
         """All cells; their outputs shortened and without images, except for those of the cells `in_full`.
 
         Raises: NotebookError (not_found, not_notebook, too_large).
+        """
+        ...
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        """Only these cells and the `last` ones, at little cost however long the notebook is; unknown ids are absent.
+
+        Their outputs are as `read` has them; `in_full` is a part of `ids`. Raises: as `read`.
         """
         ...
 

@@ -21,6 +21,7 @@ from onyx_jupyter.protocols import (
     MoveCell,
     NbCell,
     RestoreCell,
+    SetOutputs,
 )
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, service_over, write_notebook
@@ -106,6 +107,33 @@ async def test_reading_gives_every_cell_with_its_id_source_and_hash(place: Place
     assert {c.id: c.source for c in view.cells} == SOURCES
     assert [c.cell_type for c in view.cells] == ["markdown", "code", "code", "code"]
     assert all(c.hash == cell_hash(c.source) for c in view.cells)
+
+
+async def test_some_cells_are_read_as_they_are_among_all_with_the_order_and_the_sizes_of_the_rest(place: Place) -> None:
+    await place.service.run_cell("work.ipynb", "load", quiet)
+    await place.apply(InsertCell(code("é数😀", id="wide")), InsertCell(code(" \n", id="blank")))
+    whole = await place.service.read("work.ipynb")
+    some = await place.service.read_cells("work.ipynb", ["fail", "load", "nowhere"])
+    assert some.cells == tuple(cell for cell in whole.cells if cell.id in ("load", "fail"))
+    assert len(some.cells[0].outputs) == 1
+    assert some.order == whole.order
+    sizes = [(cell.id, cell.chars) for cell in some.order]
+    assert sizes == [*((cell_id, len(source)) for cell_id, source in SOURCES.items()), ("wide", 3), ("blank", 0)]
+    assert some.kernel_name == whole.kernel_name
+
+
+async def test_the_last_cells_are_read_without_their_ids(place: Place) -> None:
+    for ids, last, found in [([], 0, []), ([], 2, ["fail", "wait"]), (["intro", "wait"], 1, ["intro", "wait"])]:
+        some = await place.service.read_cells("work.ipynb", ids, last=last)
+        assert [cell.id for cell in some.cells] == found
+    assert [cell.id for cell in (await place.service.read_cells("work.ipynb", [], last=9)).cells] == list(SOURCES)
+
+
+async def test_pictures_come_with_those_cells_alone_that_are_read_in_full(place: Place) -> None:
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "cG5n", "text/plain": "<Figure>"}}
+    await place.apply(SetOutputs("load", (picture,), 1), SetOutputs("fail", (picture,), 2))
+    some = await place.service.read_cells("work.ipynb", ["load", "fail"], ["fail"])
+    assert [set(cell.outputs[0]["data"]) for cell in some.cells] == [{"text/plain"}, {"image/png", "text/plain"}]
 
 
 async def test_a_cell_is_inserted_after_another_and_has_an_id_of_its_own(place: Place) -> None:

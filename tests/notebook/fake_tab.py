@@ -11,6 +11,7 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook, TabRequests
 from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.notebook.output_limits import OutputLimits
 from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams, ClientUpdateParams
 
 
@@ -80,7 +81,7 @@ class FakeTab:
             raise NotebookError("not_open", "not open here")
         match action:
             case "notebook.read":
-                return self._read(cells, params["from"])
+                return self._read(cells, params)
             case "notebook.apply":
                 changed = copy.deepcopy(cells)
                 done = [_apply(changed, change) for change in params["changes"]]
@@ -106,12 +107,19 @@ class FakeTab:
                 self._interrupted.set()
                 return {"ok": True}
 
-    def _read(self, cells: list[dict[str, Any]], start: int) -> dict[str, Any]:
+    def _read(self, cells: list[dict[str, Any]], params: dict[str, Any]) -> dict[str, Any]:
         self.before_reading()
-        end = start + self.cells_in_a_frame
+        start, end = params["from"], params["from"] + self.cells_in_a_frame
         order = " ".join(cell["id"] for cell in cells)
-        part = {"cells": cells[start:end], "order": order, "next": end if end < len(cells) else None}
-        return {**part, "kernel": {"name": "python3", "status": "idle"}}
+        kernel = {"name": "python3", "status": "idle"}
+        part = {"order": order, "next": end if end < len(cells) else None, "kernel": kernel}
+        limits = OutputLimits()
+        if "only" not in params:
+            return {**part, "cells": [_shown(cell, limits, params["inFull"]) for cell in cells[start:end]]}
+        wanted = [*params["only"], *[cell["id"] for cell in cells][len(cells) - params["last"] :]]
+        shown = [_shown(cell, limits, params["inFull"]) for cell in cells[start:end] if cell["id"] in wanted]
+        sizes = [[cell["id"], len(cell["source"]) if cell["source"].strip() else 0] for cell in cells[start:end]]
+        return {**part, "cells": shown, "sizes": sizes}
 
     async def _run(self, cell: dict[str, Any]) -> dict[str, Any]:
         if cell["cellType"] != "code":
@@ -125,6 +133,12 @@ class FakeTab:
         status, outputs = _execute(cell["source"])
         cell |= {"outputs": outputs, "executionCount": self._count}
         return {"status": status, "executionCount": self._count, "outputs": outputs, "before": before}
+
+
+def _shown(cell: dict[str, Any], limits: OutputLimits, in_full: list[str]) -> dict[str, Any]:
+    is_full = cell["id"] in in_full
+    outputs = limits.limited(cell.get("outputs", ()), in_full=is_full)
+    return {**cell, "outputs": list(outputs), "outputsShortened": is_full and limits.has_shortened}
 
 
 def tab_cell(cell_id: str, source: str, cell_type: str = "code") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cell_changes import carried_out, plan
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbCell, NotebookView
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbCell, NotebookCells, NotebookView
 
 
 class Shelf:
@@ -19,7 +19,8 @@ class Shelf:
 
     `lose_answer` makes the next change happen without anybody learning of it, `stop_runs` ends every run with its
     cell cleared, as Stop may. `note` is said beside each run, and without `shows_runs` its outputs reach no notebook.
-    An answer tells what was there before in no more than `carried_chars`, as a tab's does.
+    An answer tells what was there before in no more than `carried_chars`, as a tab's does. `reads` counts how often it
+    was asked what is there, `whole_reads` how often for all of it.
     """
 
     def __init__(self, **notebooks: Sequence[NbCell]) -> None:
@@ -34,6 +35,7 @@ class Shelf:
         self.shortened: set[str] = set()
         self.carried_chars = 1_500_000
         self.reads = 0
+        self.whole_reads = 0
         self.applied: list[Sequence[CellChange]] = []
         self._runs = 0
 
@@ -42,21 +44,15 @@ class Shelf:
 
         Those of `shortened` cells are never told whole.
         """
-        self.reads += 1
-        cells = tuple(
-            Cell(
-                cell["id"],
-                cell["cell_type"],
-                cell["source"],
-                cell_hash(cell["source"]),
-                cell.get("execution_count"),
-                tuple(cell.get("outputs", ()) if cell["id"] in in_full else map(_shortened, cell.get("outputs", ()))),
-                cell["metadata"],
-                cell["id"] in self.shortened,
-            )
-            for cell in self._cells(path)
-        )
-        return NotebookView(path, cells, "contents", "python3")
+        self.whole_reads += 1
+        return self._view(path, in_full)
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        view = self._view(path, in_full)
+        wanted = {*ids, *[cell.id for cell in view.cells][len(view.cells) - last :]}
+        return NotebookCells(path, view.order, tuple(cell for cell in view.cells if cell.id in wanted), "python3")
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         self.before_apply()
@@ -112,6 +108,23 @@ class Shelf:
 
     def order(self, path: str) -> list[str]:
         return [cell["id"] for cell in self._cells(path)]
+
+    def _view(self, path: str, in_full: Collection[str]) -> NotebookView:
+        self.reads += 1
+        cells = tuple(
+            Cell(
+                cell["id"],
+                cell["cell_type"],
+                cell["source"],
+                cell_hash(cell["source"]),
+                cell.get("execution_count"),
+                tuple(cell.get("outputs", ()) if cell["id"] in in_full else map(_shortened, cell.get("outputs", ()))),
+                cell["metadata"],
+                cell["id"] in self.shortened,
+            )
+            for cell in self._cells(path)
+        )
+        return NotebookView(path, cells, "contents", "python3")
 
     def _told(self, applied: Sequence[AppliedChange]) -> tuple[AppliedChange, ...]:
         told = self._carried([change.before or {} for change in applied])

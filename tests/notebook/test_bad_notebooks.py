@@ -163,6 +163,10 @@ async def test_a_notebook_of_many_cells_is_read_in_parts_and_from_the_beginning_
 
     tab.before_reading = take_one_away
     assert [c.source for c in (await backend.read("n.ipynb")).cells] == [str(number) for number in range(1, 1_200)]
+    tab.before_reading = lambda: None
+    some = await backend.read_cells("n.ipynb", ["c5", "c900"], last=1)
+    assert [cell.id for cell in some.order] == [f"c{number}" for number in range(1, 1_200)]
+    assert [cell.id for cell in some.cells] == ["c5", "c900", "c1199"]
 
 
 async def test_a_notebook_on_another_drive_is_not_taken_for_the_file_of_that_name(

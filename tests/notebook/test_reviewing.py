@@ -264,6 +264,29 @@ async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -
     assert desk.shelf.cell(A, "one") == before
 
 
+async def test_a_change_of_some_cells_reads_them_alone(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    shown = desk.shelf.cell(A, "two")["outputs"]
+    await desk.change(EditCell("one", "x = 10"), MoveCell("three", "start"), DeleteCell("two"))
+    await desk.run("one")
+    await desk.run("one")
+    assert desk.shelf.whole_reads == 0
+    changed = desk.lines()[1]["effects"]
+    assert [effect["cellId"] for effect in changed] == ["one", "three", "two"]
+    assert [effect.get("above") for effect in changed] == [None, ["two", "one"], ["one", "three"]]
+    assert changed[2]["before"]["outputs"] == shown
+
+
+async def test_what_a_cell_shows_is_looked_at_before_each_of_its_runs(desk: Desk) -> None:
+    hand = desk.hand()
+    await hand.read_cells(A, ["one"])
+    for _ in range(2):
+        await hand.run_cell(A, "one", lambda line: None)
+    first, again = [line for line in desk.lines() if line["kind"] == "begun"]
+    assert first["effects"][0]["before"]["outputs"] == []
+    assert again["effects"][0]["before"]["outputs"] == desk.shelf.cell(A, "one")["outputs"]
+
+
 async def test_cells_that_run_in_one_call_are_not_read_one_by_one_and_all_come_back(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "one")
     before = json.loads(json.dumps(desk.shelf.notebooks[A]))

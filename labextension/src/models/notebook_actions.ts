@@ -85,7 +85,8 @@ function giveUniqueIds(model: ISharedNotebook): void {
 function read(panel: NotebookPanel, params: Params): Record<string, unknown> {
   const inFull = new Set(params.inFull as string[]);
   const kernel = panel.sessionContext.session?.kernel;
-  const part = readPart(panel.context.model.sharedModel, params.from as number, inFull);
+  const wanted = params.only ? { only: new Set(params.only as string[]), last: params.last as number } : null;
+  const part = readPart(panel.context.model.sharedModel, params.from as number, inFull, wanted);
   return { ...part, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
 }
 

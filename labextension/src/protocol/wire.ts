@@ -192,7 +192,12 @@ export interface ClientError {
   data?: Record<string, unknown> | null;
 }
 
-/** Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open. */
+/**
+ * Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open.
+ *
+ * notebook.read {path, from, inFull, only?, last?} answers all cells, or those of `only` and the `last` ones, with
+ * `sizes` [[id, source chars], …] of all.
+ */
 export interface ClientRequest {
   requestId: string;
   action: string;

@@ -30,6 +30,7 @@ from onyx_jupyter.protocols import (
     InsertCell,
     MoveCell,
     NbCell,
+    NotebookCells,
     Notebooks,
     NotebookView,
     Place,
@@ -107,10 +108,11 @@ class ChangeRecorder:
         changes = [_with_id(change) for change in changes]
         async with lock:  # so that changes stand in the file in the order in which they were made
             known = all(isinstance(change, InsertCell) for change in changes)
-            touched = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
-            view = None if known else await self._notebooks.read(name, touched)
+            touched = [_id_of(change) for change in changes]
+            in_full = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
+            now = NotebookCells(name, (), ()) if known else await self._notebooks.read_cells(name, touched, in_full)
             max_chars = self._max_chars(author)
-            expected = _expected(changes, view.cells if view else (), max_chars)
+            expected = _expected(changes, now, max_chars)
             begun = await self._begin(author, name, expected)
             try:
                 applied = await self._notebooks.apply(name, changes)
@@ -131,7 +133,7 @@ class ChangeRecorder:
         """As `Notebooks.create`. Raises: StorageError too."""
         name = self._canonical(path)
         cells = [cell if cell.get("id") else {**cell, "id": _new_id()} for cell in cells]
-        effects = _expected([InsertCell(cell) for cell in cells], (), 0)
+        effects = _expected([InsertCell(cell) for cell in cells], NotebookCells(name, (), ()), 0)
         begun = await self._begin(author, name, effects, creates=True)
         try:
             view = await self._notebooks.create(name, cells, kernel_name)
@@ -148,17 +150,17 @@ class ChangeRecorder:
         path: str,
         cell_id: str,
         progress: Callable[[str], None],
-        seen: NotebookView | None = None,
+        seen: Cell | None = None,
     ) -> CellRun:
         """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too.
 
-        `seen` is the notebook as the author last saw it: cells that showed nothing are not read again one by one.
+        `seen` is the cell as the author last saw it: one that showed nothing is not read again.
         """
         name = await self._name(path)
-        cell = _cell_of(seen, cell_id)
+        cell = seen
         is_read = cell is None or bool(cell.outputs)
         if is_read:  # what was seen of outputs may be shortened
-            cell = _cell_of(await self._notebooks.read(name, [cell_id]), cell_id)
+            cell = next(iter((await self._notebooks.read_cells(name, [cell_id], [cell_id])).cells), None)
         if cell is None:
             return await self._notebooks.run_cell(name, cell_id, progress)
         max_chars = self._max_chars(author)
@@ -240,11 +242,22 @@ class RecordedNotebooks:
         self._notebooks = notebooks
         self._recorder = recorder
         self._author = author
-        self._seen: dict[str, NotebookView] = {}
+        self._seen: dict[str, dict[str, Cell]] = {}
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
-        view = self._seen[path] = await self._notebooks.read(path, in_full)
+        view = await self._notebooks.read(path, in_full)
+        self._seen[path] = {cell.id: cell for cell in view.cells}
         return view
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        found = await self._notebooks.read_cells(path, ids, in_full, last=last)
+        seen = self._seen.setdefault(path, {})
+        for cell_id in ids:
+            seen.pop(cell_id, None)
+        seen.update({cell.id: cell for cell in found.cells})
+        return found
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         return await self._recorder.apply(self._author, path, changes)
@@ -253,11 +266,8 @@ class RecordedNotebooks:
         return await self._recorder.create(self._author, path, cells, kernel_name)
 
     async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        return await self._recorder.run_cell(self._author, path, cell_id, progress, self._seen.get(path))
-
-
-def _cell_of(view: NotebookView | None, cell_id: str) -> Cell | None:
-    return next((cell for cell in view.cells if cell.id == cell_id), None) if view else None
+        seen = self._seen.get(path, {}).pop(cell_id, None)  # once: it shows something else from now on
+        return await self._recorder.run_cell(self._author, path, cell_id, progress, seen)
 
 
 def _chars(value: Any) -> int:
@@ -279,10 +289,10 @@ def _id_of(change: CellChange) -> str:
     return str(change.cell["id"]) if isinstance(change, InsertCell | RestoreCell) else change.cell_id
 
 
-def _expected(changes: Sequence[CellChange], cells: Sequence[Cell], max_chars: int) -> tuple[Effect, ...]:
+def _expected(changes: Sequence[CellChange], now: NotebookCells, max_chars: int) -> tuple[Effect, ...]:
     """What the changes will do, as far as it can be known: what is on disk before they are made."""
-    found = {cell.id: cell for cell in cells}
-    order = [cell.id for cell in cells]
+    found = {cell.id: cell for cell in now.cells}
+    order = [cell.id for cell in now.order]
     effects = []
     for change in changes:
         cell_id = _id_of(change)

@@ -58,7 +58,11 @@ class ClientRespondParams(Wire):
 
 
 class ClientRequest(Wire):
-    """Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open."""
+    """Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open.
+
+    notebook.read {path, from, inFull, only?, last?} answers all cells, or those of `only` and the `last` ones, with
+    `sizes` [[id, source chars], …] of all.
+    """
 
     request_id: str
     action: str
