@@ -9,7 +9,7 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.output_limits import OutputLimits
-from onyx_jupyter.protocols import Cell
+from onyx_jupyter.protocols import Cell, NotebookCells, NotebookView
 
 _HASH_CHARS = 16
 _ID_CHARS = 12
@@ -110,16 +110,16 @@ def stale(path: str, cell_id: str, source: str) -> NotebookError:
     )
 
 
-def cell_number(cells: Sequence[Cell], cell_id: str, path: str) -> str:
+def cell_number(view: NotebookView | NotebookCells, cell_id: str) -> str:
     """`cell 4`, counted from 1 as a person does. Raises: NotebookError (no_cell)."""
-    return f"cell {index_of([cell.id for cell in cells], cell_id, path) + 1}"
+    return f"cell {index_of([cell.id for cell in view.order], cell_id, view.path) + 1}"
 
 
-def cell_label(cells: Sequence[Cell], cell_id: str, path: str) -> str:
+def cell_label(view: NotebookView | NotebookCells, cell_id: str) -> str:
     """What a person would call the cell: its heading in quotes, else its number. Raises: NotebookError (no_cell)."""
-    cell = find_cell(cells, cell_id, path)
+    cell = find_cell(view.cells, cell_id, view.path)
     heading = _HEADING.search(cell.source) if cell.cell_type == "markdown" else None
     if heading is None:
-        return cell_number(cells, cell_id, path)
+        return cell_number(view, cell_id)
     text = heading[1]
     return f"“{text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + '…'}”"

@@ -149,7 +149,7 @@ class _Reading:
     async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
         cell = find_cell(view.cells, str(item.get("cellId") or ""), path)
-        return _Read(in_words(cell), label=cell_label(view.cells, cell.id, path))
+        return _Read(in_words(cell), label=cell_label(view, cell.id))
 
     async def _file(self, path: str) -> _Read:
         text = await asyncio.to_thread(file_text, path, self._paths, ITEM_CHARS)

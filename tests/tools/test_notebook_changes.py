@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.protocols import NotebookView
+from onyx_jupyter.protocols import NotebookCells, NotebookView
 from tests.notebook.fake_tab import tab_cell
 from tests.tools.notebook_desk import PATH, Desk, lettered
 
@@ -90,6 +90,9 @@ async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(des
         async def read(self, path: str, in_full: Any = ()) -> NotebookView:
             return await inner.read(PATH, in_full)
 
+        async def read_cells(self, path: str, ids: Any, in_full: Any = (), *, last: int = 0) -> NotebookCells:
+            return await inner.read_cells(PATH, ids, in_full, last=last)
+
         async def apply(self, path: str, changes: Any) -> Any:
             return await inner.apply(PATH, changes)
 
@@ -103,6 +106,32 @@ async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(des
     desk.type("l", "mine")
     with pytest.raises(NotebookError, match="mine"):
         await desk.preview("notebook_edit_cell", path=PATH, cellId="l", source="x = 4")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "previewed", "run"),
+    [
+        ("notebook_edit_cell", {"cellId": "l", "source": "x = 2"}, [(["l"], 0)], []),
+        ("notebook_insert_cell", {"cellType": "code", "source": "n"}, [([], 1)], []),
+        ("notebook_insert_cell", {"cellType": "code", "source": "n", "afterCellId": "t"}, [(["t"], 0)], []),
+        ("notebook_delete_cell", {"cellIds": ["l", "f"]}, [(["l", "f"], 0)], []),
+        ("notebook_move_cell", {"cellId": "l", "afterCellId": "f"}, [(["l", "f"], 0)], [(["l"], 0)]),
+        ("notebook_move_cell", {"cellId": "p"}, [(["p"], 2)], [(["p"], 0)]),
+        ("notebook_run_cell", {"cellId": "l"}, [(["l"], 0)], []),
+        ("notebook_restart_kernel", {}, [([], 0)], []),
+    ],
+)
+async def test_a_step_reads_once_and_only_what_it_is_about(
+    desk: Desk, name: str, arguments: dict[str, Any], previewed: list[Any], run: list[Any]
+) -> None:
+    def readings() -> list[tuple[list[str], int]]:
+        asked = [request.params for request in desk.tab.asked if request.action == "notebook.read"]
+        return [(params["only"], params["last"]) for params in asked]
+
+    between: list[Any] = []
+    await desk.call(name, meanwhile=lambda: between.extend(readings()), **arguments)
+    assert between == previewed
+    assert readings() == previewed + run
 
 
 @pytest.mark.parametrize("was_read", [True, False])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import posixpath
 from typing import ClassVar
 
 from pydantic import Field
@@ -11,10 +9,10 @@ from pydantic import Field
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import Exactly, Kernels, ToolPreview
-from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
+from onyx_jupyter.protocols import Kernels, ToolPreview
 from onyx_jupyter.tools.builtin.kernel_text import inspection_text, variables_text
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.opening import api_path, grant, name_of, notebook_preview, path_to_run
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 VARIABLES_CHARS = 8_000
@@ -47,7 +45,7 @@ class KernelVariablesTool(Tool[KernelVariablesArguments]):
     arguments = KernelVariablesArguments
 
     async def run(self, arguments: KernelVariablesArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
+        path = api_path(arguments.path, context)
         found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
         text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
         return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
@@ -76,7 +74,7 @@ class KernelInspectTool(Tool[KernelInspectArguments]):
     arguments = KernelInspectArguments
 
     async def run(self, arguments: KernelInspectArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
+        path = api_path(arguments.path, context)
         found = await _kernels(context).inspect(path, arguments.name)
         text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
         return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
@@ -102,21 +100,18 @@ class KernelExecuteTool(Tool[KernelExecuteArguments]):
     arguments = KernelExecuteArguments
 
     async def preview(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolPreview:
-        path = _api_path(arguments.path, context)
+        path = await path_to_run(arguments.path, context)
         _kernels(context)
-        await refuse_asking_notebook(path, context)
-        name = posixpath.basename(path)
-        return ToolPreview(
-            summary=f"Run code in the kernel of {name}",
-            details={"path": path, "code": arguments.code},
-            grant=f"{self.name} {json.dumps(path, ensure_ascii=False)}",
-            grant_text=f"all code that is run in the kernel of {name} without a cell",
-            exactly=Exactly({"path": path}, without=("path",)),
+        return notebook_preview(
+            path,
+            f"Run code in the kernel of {name_of(path)}",
+            {"code": arguments.code},
+            grant=grant(self.name, path),
+            grant_text=f"all code that is run in the kernel of {name_of(path)} without a cell",
         )
 
     async def run(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
-        path = _api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
+        path = await path_to_run(arguments.path, context)
         run = await _kernels(context).execute(path, arguments.code, context.progress)
         shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
         parts = [shown.text or "(no output)", *([run.note] if run.note else [])]
@@ -129,10 +124,6 @@ def _kernels(context: ToolContext) -> Kernels:
     if context.kernels is None:
         raise ToolError("No kernel can be reached from here.")
     return context.kernels
-
-
-def _api_path(path: str, context: ToolContext) -> str:
-    return context.paths.api_path(path.removeprefix("RTC:"))
 
 
 def _most_chars(wanted: int, context: ToolContext) -> int:

@@ -6,28 +6,39 @@ Each change carries the hash of the source that it is based on: what was approve
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, find_cell, source_of
+from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, index_of, source_of
 from onyx_jupyter.protocols import (
     After,
     Cell,
     CellType,
     DeleteCell,
     EditCell,
-    Exactly,
     InsertCell,
     MoveCell,
     NbCell,
+    NotebookCells,
     Place,
     ToolPreview,
 )
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.notebooks.opening import api_path, apply, base_of, grant, known, must_ask, name_of, opened
+from onyx_jupyter.tools.notebooks.opening import (
+    api_path,
+    apply,
+    base_of,
+    grant,
+    known,
+    must_ask,
+    name_of,
+    notebook_preview,
+    opened_cells,
+)
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 MAX_CELLS = 200
@@ -54,14 +65,15 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
 
     async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
         path = api_path(arguments.path, context)
-        cells = (await opened(path, context)).cells
-        where, facts = _where(_place(arguments), cells, path)
-        return ToolPreview(
-            summary=f"Insert a {arguments.cell_type} cell {where}",
-            details={"path": path, "cellType": arguments.cell_type, "source": arguments.source, **facts},
+        place = _place(arguments)
+        view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
+        where, facts = _where(place, view, name_of(path))
+        return notebook_preview(
+            path,
+            f"Insert a {arguments.cell_type} cell {where}",
+            {"cellType": arguments.cell_type, "source": arguments.source, **facts},
             grant=grant(self.name, path),
             grant_text=f"every cell inserted into {name_of(path)}",
-            exactly=Exactly({"path": path}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
@@ -90,17 +102,17 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
 
     async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
         path = api_path(arguments.path, context)
-        view = await opened(path, context)
+        view = await opened_cells(path, context, [arguments.cell_id])
         cell = known(view, arguments.cell_id, context, arguments.base_hash)
         if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
             raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.")
         context.sights.bind(context.call_id, [cell])
-        return ToolPreview(
-            summary=f"Edit {cell_number(view.cells, cell.id, path)} of {name_of(path)}",
-            details={"path": path, "cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
+        return notebook_preview(
+            path,
+            f"Edit {cell_number(view, cell.id)} of {name_of(path)}",
+            {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
             grant=grant(self.name, path),
             grant_text=f"every edit of a cell in {name_of(path)}",
-            exactly=Exactly({"path": path}, without=("path",)),
             must_ask=must_ask(view, {cell.id: arguments.source}, context),
         )
 
@@ -129,20 +141,21 @@ class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
 
     async def preview(self, arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolPreview:
         path = api_path(arguments.path, context)
-        view = await opened(path, context)
         ids = list(dict.fromkeys(arguments.cell_ids))
+        view = await opened_cells(path, context, ids)
         cells = [known(view, cell_id, context) for cell_id in ids]
-        if len(ids) == len(view.cells):
+        if len(ids) == len(view.order):
             raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
         context.sights.bind(context.call_id, cells)
-        what = cell_number(view.cells, ids[0], path) if len(ids) == 1 else f"{len(ids)} cells"
-        shown = [_shown(cell, number) for number, cell in enumerate(view.cells, 1) if cell.id in ids]
-        return ToolPreview(
-            summary=f"Delete {what} of {name_of(path)}",
-            details={"path": path, "cells": shown},
+        what = cell_number(view, ids[0]) if len(ids) == 1 else f"{len(ids)} cells"
+        numbers = {cell.id: number for number, cell in enumerate(view.order, 1)}
+        return notebook_preview(
+            path,
+            f"Delete {what} of {name_of(path)}",
+            {"cells": [_shown(cell, numbers[cell.id]) for cell in view.cells]},
             grant=grant(self.name, path),
             grant_text=f"every cell deleted from {name_of(path)}",
-            exactly=Exactly({"path": path, "sources": [cell.hash for cell in cells]}, without=("path",)),
+            bound={"sources": [cell.hash for cell in cells]},
             must_ask=must_ask(view, dict.fromkeys(ids), context),
         )
 
@@ -172,30 +185,33 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
 
     async def preview(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolPreview:
         path = api_path(arguments.path, context)
-        view = await opened(path, context)
         if arguments.after_cell_id == arguments.cell_id:
             raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
+        place = _place(arguments)
+        # At the end it stands behind the last one, which may be itself.
+        view = await opened_cells(path, context, [arguments.cell_id, *_named(place)], last=2 if place == "end" else 0)
         cell = known(view, arguments.cell_id, context)
         context.sights.bind(context.call_id, [cell])
-        number = cell_number(view.cells, cell.id, path)
-        others = [other for other in view.cells if other.id != cell.id]
-        where, facts = _where(_place(arguments), others, path, view.cells)
+        number = cell_number(view, cell.id)
+        where, facts = _where(place, view, name_of(path), moved=cell.id)
         target = where if arguments.after_cell_id else f"to the {'beginning' if arguments.at_start else 'end'}"
-        return ToolPreview(
-            summary=f"Move {number} of {name_of(path)} {target}",
-            details={"path": path, "cellId": cell.id, "source": cell.source, "from": number, **facts},
+        return notebook_preview(
+            path,
+            f"Move {number} of {name_of(path)} {target}",
+            {"cellId": cell.id, "source": cell.source, "from": number, **facts},
             grant=grant(self.name, path),
             grant_text=f"every cell moved in {name_of(path)}",
-            exactly=Exactly({"path": path}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
         path = api_path(arguments.path, context)
         base_hash = base_of(path, arguments.cell_id, context)
-        known(await opened(path, context), arguments.cell_id, context, base_hash)
-        await apply(path, [MoveCell(arguments.cell_id, _place(arguments))], context)
-        cells = (await opened(path, context)).cells
-        return ToolResult(f"Cell {arguments.cell_id} is {cell_number(cells, arguments.cell_id, path)} of {path} now.")
+        view = await opened_cells(path, context, [arguments.cell_id])
+        known(view, arguments.cell_id, context, base_hash)
+        place = _place(arguments)
+        number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
+        await apply(path, [MoveCell(arguments.cell_id, place)], context)
+        return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.")
 
 
 class NewCell(Arguments):
@@ -229,12 +245,12 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
         folder = posixpath.dirname(path) or "/"
         shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
-        return ToolPreview(
-            summary=f"Create {name_of(path)}{with_cells}",
-            details={"path": path, "cells": shown, **({"kernel": arguments.kernel} if arguments.kernel else {})},
+        return notebook_preview(
+            path,
+            f"Create {name_of(path)}{with_cells}",
+            {"cells": shown, **({"kernel": arguments.kernel} if arguments.kernel else {})},
             grant=grant(self.name, folder),
             grant_text=f"every new notebook in {folder}",
-            exactly=Exactly({"path": path}, without=("path",)),
         )
 
     async def run(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
@@ -256,21 +272,31 @@ def _place(arguments: NotebookInsertCellArguments | NotebookMoveCellArguments) -
     return "end" if arguments.after_cell_id is None else After(arguments.after_cell_id)
 
 
+def _named(place: Place) -> list[str]:
+    """The cell that the place names."""
+    return [place.cell_id] if isinstance(place, After) else []
+
+
+def _index(place: Place, ids: Sequence[str], path: str) -> int:
+    """Where a cell comes to stand that is put there. Raises: NotebookError (no_cell)."""
+    if isinstance(place, After):
+        return index_of(ids, place.cell_id, path) + 1
+    return 0 if place == "start" else len(ids)
+
+
 def _new_cell(cell_type: CellType, source: str) -> NbCell:
     return {"cell_type": cell_type, "source": source, "metadata": {}}
 
 
-def _where(
-    place: Place, cells: tuple[Cell, ...] | list[Cell], path: str, named_among: tuple[Cell, ...] | None = None
-) -> tuple[str, dict[str, Any]]:
-    """In words, and as details. `cells` are those among which it is put, `named_among` those that one sees now."""
+def _where(place: Place, view: NotebookCells, name: str, moved: str | None = None) -> tuple[str, dict[str, Any]]:
+    """In words, and as details. Numbers are those that one sees now, with the cell that is `moved` where it stands."""
     if isinstance(place, After):
-        find_cell(cells, place.cell_id, path)
-        after = cell_label(named_among or cells, place.cell_id, path)
+        after = cell_label(view, place.cell_id)
         return f"after {after}", {"afterCellId": place.cell_id, "after": after}
-    if place == "start" or not cells:
-        return f"at the {'beginning' if place == 'start' else 'end'} of {name_of(path)}", {"after": "the beginning"}
-    return f"at the end of {name_of(path)}", {"after": cell_label(named_among or cells, cells[-1].id, path)}
+    others = [cell.id for cell in view.order if cell.id != moved]
+    if place == "start" or not others:
+        return f"at the {'beginning' if place == 'start' else 'end'} of {name}", {"after": "the beginning"}
+    return f"at the end of {name}", {"after": cell_label(view, others[-1])}
 
 
 def _shown(cell: Cell, number: int) -> dict[str, Any]:

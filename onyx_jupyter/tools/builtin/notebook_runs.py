@@ -12,10 +12,16 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import Cell, CellRun, Exactly, NotebookView, ToolPreview
-from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
+from onyx_jupyter.protocols import Cell, CellRun, NotebookView, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.notebooks.opening import api_path, grant, name_of, opened
+from onyx_jupyter.tools.notebooks.opening import (
+    grant,
+    name_of,
+    notebook_preview,
+    opened,
+    opened_cells,
+    path_to_run,
+)
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -39,23 +45,22 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
     arguments = NotebookRunCellArguments
 
     async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
-        cells = (await opened(path, context)).cells
-        cell = find_cell(cells, arguments.cell_id, path)
+        path = await path_to_run(arguments.path, context)
+        view = await opened_cells(path, context, [arguments.cell_id])
+        cell = find_cell(view.cells, arguments.cell_id, path)
         if cell.cell_type != "code":
             raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
-        return ToolPreview(
-            summary=f"Run {cell_number(cells, cell.id, path)} of {name_of(path)}",
-            details={"path": path, "cellId": cell.id, "source": cell.source},
+        return notebook_preview(
+            path,
+            f"Run {cell_number(view, cell.id)} of {name_of(path)}",
+            {"cellId": cell.id, "source": cell.source},
             grant=grant(_RUN, path),
             grant_text=f"every cell run in {name_of(path)}",
-            exactly=Exactly({"path": path, "source": cell.source}, without=("path",)),
+            bound={"source": cell.source},
         )
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
+        path = await path_to_run(arguments.path, context)
         run = await context.notebooks.run_cell(path, arguments.cell_id, context.progress)
         shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
         headline = {
@@ -90,20 +95,19 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
     arguments = NotebookRunAllArguments
 
     async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
+        path = await path_to_run(arguments.path, context)
         cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
-        return ToolPreview(
-            summary=f"Run {_cells(cells)} of {name_of(path)}, one after the other",
-            details={"path": path, "cells": [_shown(cell, number) for number, cell in cells]},
+        return notebook_preview(
+            path,
+            f"Run {_cells(cells)} of {name_of(path)}, one after the other",
+            {"cells": [_shown(cell, number) for number, cell in cells]},
             grant=grant(_RUN, path),
             grant_text=f"every cell run in {name_of(path)}",
-            exactly=Exactly({"path": path, "sources": [cell.hash for _, cell in cells]}, without=("path",)),
+            bound={"sources": [cell.hash for _, cell in cells]},
         )
 
     async def run(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
+        path = await path_to_run(arguments.path, context)
         cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
         return await _run_cells(path, cells, context)
 
@@ -125,27 +129,27 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
     arguments = NotebookRestartKernelArguments
 
     async def preview(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
-        view = await opened(path, context)
-        cells = _code_cells(view, None, None) if arguments.run_all else []
+        path = await path_to_run(arguments.path, context)
+        cells: Sequence[Numbered] = []
+        if arguments.run_all:
+            view = await opened(path, context)
+            kernel, cells = view.kernel_name, _code_cells(view, None, None)
+        else:
+            kernel = (await opened_cells(path, context, ())).kernel_name
         name = name_of(path)
         then = f" and run {_cells(cells)}" if arguments.run_all else ""
-        return ToolPreview(
-            summary=f"Restart the kernel of {name}{then}",
-            details={
-                "path": path,
-                "kernel": view.kernel_name or "",
-                **({"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}),
-            },
+        shown = {"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}
+        return notebook_preview(
+            path,
+            f"Restart the kernel of {name}{then}",
+            {"kernel": kernel or "", **shown},
             grant=f"{grant(self.name, path)}{' and run' if arguments.run_all else ''}",
             grant_text=f"every restart of the kernel of {name}{' with a run of all its cells' if cells else ''}",
-            exactly=Exactly({"path": path, "sources": [cell.hash for _, cell in cells]}, without=("path",)),
+            bound={"sources": [cell.hash for _, cell in cells]},
         )
 
     async def run(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        await refuse_asking_notebook(path, context)
+        path = await path_to_run(arguments.path, context)
         said = await _restart(path, context, none_is_fine=arguments.run_all)
         if not arguments.run_all:
             return ToolResult(said)

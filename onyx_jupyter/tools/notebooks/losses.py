@@ -5,26 +5,26 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from onyx_jupyter.protocols import NotebookView
+from onyx_jupyter.protocols import CellSize, NotebookCells, NotebookView
 from onyx_jupyter.tools.notebooks.sights import Beginning, chars_of
 
 # A notebook of a few words is halved by any edit.
 _LEAST_CHARS = 200
 
 
-def loss(beginning: Beginning, view: NotebookView, changed: Mapping[str, str | None]) -> str:
+def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
     """Why a person must be asked, in words that go on after "because"; empty where they need not be.
 
     `changed` is cell id → new source, None for a cell that goes.
     """
-    now = chars_of((cell.id, cell.source) for cell in view.cells)
-    sources = [(cell.id, changed.get(cell.id, cell.source)) for cell in view.cells]
-    then = chars_of((cell_id, source) for cell_id, source in sources if source is not None)
+    now = chars_of(view.order)
+    left = [CellSize.of(cell.id, changed[cell.id] or "") if cell.id in changed else cell for cell in view.order]
+    then = chars_of(left)
     name = posixpath.basename(view.path)
     total, kept, kept_now = len(beginning.chars), len(beginning.chars.keys() & then), len(beginning.chars.keys() & now)
     if kept < kept_now and 2 * kept <= total:
-        left = f"{kept} of the {total} cells that" if kept else "nothing of what"
-        return f"it would leave {left} {name} had"
+        what = f"{kept} of the {total} cells that" if kept else "nothing of what"
+        return f"it would leave {what} {name} had"
     chars, chars_now = sum(then.values()), sum(now.values())
     if beginning.total_chars >= _LEAST_CHARS and chars < chars_now and 2 * chars < beginning.total_chars:
         return f"it would leave less than half of the text that {name} had"

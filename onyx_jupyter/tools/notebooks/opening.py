@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
-from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, NotebookView
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, Exactly, NotebookCells, NotebookView, ToolPreview
+from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.losses import loss
 
@@ -16,6 +18,13 @@ from onyx_jupyter.tools.notebooks.losses import loss
 def api_path(path: str, context: ToolContext) -> str:
     """As the file browser has it. Raises: PathNotAllowed."""
     return context.paths.api_path(path.removeprefix("RTC:"))
+
+
+async def path_to_run(path: str, context: ToolContext) -> str:
+    """As `api_path`, for what runs in the notebook's kernel. Raises: NotebookError (kernel_waits) too."""
+    found = api_path(path, context)
+    await refuse_asking_notebook(found, context)
+    return found
 
 
 def name_of(path: str) -> str:
@@ -27,18 +36,44 @@ def grant(tool: str, path: str) -> str:
     return f"{tool} {json.dumps(path, ensure_ascii=False)}"
 
 
+def notebook_preview(
+    path: str,
+    summary: str,
+    details: Mapping[str, Any],
+    *,
+    grant: str,
+    grant_text: str,
+    bound: Mapping[str, Any] | None = None,
+    must_ask: str = "",
+) -> ToolPreview:
+    """What a person is shown of a call on a notebook; `bound` is what "always exactly this" holds beside its path."""
+    exactly = Exactly({"path": path, **(bound or {})}, without=("path",))
+    return ToolPreview(summary, {"path": path, **details}, grant, grant_text, exactly, must_ask)
+
+
 async def opened(path: str, context: ToolContext, in_full: Collection[str] = ()) -> NotebookView:
     """The notebook as it is now, remembered as this run found it; outputs whole only of the cells `in_full`.
 
     Raises: NotebookError.
     """
     view = await context.notebooks.read(path, in_full)
-    context.sights.called(path, view.path)
-    context.sights.beginning(context.run_id, view)
+    _found(path, view, context)
     return view
 
 
-def known(view: NotebookView, cell_id: str, context: ToolContext, base_hash: str | None = None) -> Cell:
+async def opened_cells(path: str, context: ToolContext, ids: Collection[str], *, last: int = 0) -> NotebookCells:
+    """As `opened`, with these cells alone and the `last` ones. Raises: NotebookError."""
+    some = await context.notebooks.read_cells(path, ids, last=last)
+    _found(path, some, context)
+    return some
+
+
+def _found(path: str, view: NotebookView | NotebookCells, context: ToolContext) -> None:
+    context.sights.called(path, view.path)
+    context.sights.beginning(context.run_id, view)
+
+
+def known(view: NotebookView | NotebookCells, cell_id: str, context: ToolContext, base_hash: str | None = None) -> Cell:
     """The cell, where it is still what the model knows of it: `base_hash`, else what it last saw.
 
     Raises: NotebookError (no_cell; stale with the source of now, which the model knows from then on).
@@ -51,7 +86,7 @@ def known(view: NotebookView, cell_id: str, context: ToolContext, base_hash: str
     return cell
 
 
-def must_ask(view: NotebookView, changed: Mapping[str, str | None], context: ToolContext) -> str:
+def must_ask(view: NotebookView | NotebookCells, changed: Mapping[str, str | None], context: ToolContext) -> str:
     """Why a person must be asked about this change; empty where they need not be."""
     return loss(context.sights.beginning(context.run_id, view), view, changed)
 
@@ -73,9 +108,3 @@ async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) 
         if change.after is not None:
             context.sights.wrote(path, change.cell_id, cell_hash(source_of(change.after)))
     return done
-
-
-def numbers(view: NotebookView, cell_ids: Iterable[str]) -> dict[str, int]:
-    """Cell id → its number, counted from 1 as a person does."""
-    wanted = set(cell_ids)
-    return {cell.id: number for number, cell in enumerate(view.cells, 1) if cell.id in wanted}

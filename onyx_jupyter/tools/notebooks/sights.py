@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.protocols import Cell, CellSize, NotebookCells, NotebookView
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,19 @@ class NotebookSights:
     def bound(self, call_id: str, cell_id: str) -> str | None:
         return self._bound.get((call_id, cell_id))
 
-    def beginning(self, run_id: str, view: NotebookView) -> Beginning:
+    def beginning(self, run_id: str, view: NotebookView | NotebookCells) -> Beginning:
         """The notebook as this run first saw it: now, where it did not yet."""
         if run_id != self._run_id:
             self._run_id = run_id
             self._beginnings.clear()
         if view.path not in self._beginnings:
-            self._beginnings[view.path] = Beginning(chars_of((cell.id, cell.source) for cell in view.cells))
+            self._beginnings[view.path] = Beginning(chars_of(view.order))
         return self._beginnings[view.path]
 
     def _name(self, path: str) -> str:
         return self._names.get(path, path)
 
 
-def chars_of(sources: Iterable[tuple[str, str]]) -> dict[str, int]:
+def chars_of(order: Iterable[CellSize]) -> dict[str, int]:
     """Cell id → characters of its source, for cells that are not blank."""
-    return {cell_id: len(source) for cell_id, source in sources if source.strip()}
+    return {cell.id: cell.chars for cell in order if cell.chars}
