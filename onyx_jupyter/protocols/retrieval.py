@@ -140,6 +140,18 @@ class SearchAnswer:
     note: str | None = None
 
 
+class VectorCache(Protocol):
+    """Vectors that were made before, by keys that name all that they depend on (`vector_key` of storage)."""
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
+        """Key → float32 (dimension,) of those that are known. Never raises: an unreadable cache knows nothing."""
+        ...
+
+    async def put(self, vectors: Mapping[str, Vectors]) -> None:
+        """Keeps them, in place of the oldest where it is full. Never raises: what is not kept is made again."""
+        ...
+
+
 class TextIndex(Protocol):
     """The chunks of all sources of one collection. Whatever is lost in it can be made again from its sources."""
 
