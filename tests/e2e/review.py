@@ -13,6 +13,7 @@ class Review:
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         self.marks = self.panel.locator("[data-onyx=cell-mark]")
         self.bar = self.panel.locator("[data-onyx=review-bar]")
+        self.peek = page.locator("[data-onyx=mark-peek]")
         self.turn = page.locator("[data-onyx=turn-changes]").last
 
     def of(self, kind: str) -> Locator:

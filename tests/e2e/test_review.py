@@ -77,7 +77,25 @@ def test_marks_are_reviewed_and_the_turn_undone_over_a_reload_and_a_restart(
     expect(selected(notebook).locator(".jp-InputArea-editor")).to_have_text("import math")
     expect(notebook.output(3)).to_have_text("the end\n")
 
-    # The diff is there on a click, in the notebook's language, and cannot be typed into.
+    # The diff is there while the pointer or the keyboard rests on the words, and moves nothing.
+    toggle, end = review.on(review.of("edited"), "diff-toggle"), notebook.cells.last
+    place = end.bounding_box()
+    toggle.hover()
+    expect(review.peek.locator(".cm-deletedChunk")).to_contain_text("total += x")
+    review.peek.hover()
+    expect(review.peek).to_be_visible()
+    assert end.bounding_box() == place
+    sidebar.input.hover()
+    expect(review.peek).to_have_count(0)
+    review.on(review.of("edited"), "keep").focus()
+    sidebar.page.keyboard.press("Shift+Tab")
+    expect(toggle).to_be_focused()
+    expect(review.peek).to_contain_text("total += x")
+    sidebar.page.keyboard.press("Escape")
+    expect(review.peek).to_have_count(0)
+    expect(toggle).to_be_focused()
+
+    # It is there for longer on a click, in the notebook's language, and cannot be typed into.
     review.on(review.of("edited"), "diff-toggle").click()
     diff = review.on(review.of("edited"), "diff")
     expect(diff.locator(".cm-deletedChunk")).to_contain_text("total += x")

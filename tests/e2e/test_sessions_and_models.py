@@ -51,3 +51,24 @@ def test_new_session_search_and_the_way_back(open_lab: Callable[..., tuple[Sideb
     expect(sidebar.answers).to_have_text(["About whales."])
     expect(sidebar.said).to_have_count(1)
     expect(sidebar.hook("session-title")).to_contain_text("whales")
+
+
+def test_the_palette_says_whose_commands_these_are(open_lab: Callable[..., tuple[Sidebar, Notebook]]) -> None:
+    sidebar, notebook = open_lab("6 * 7")
+    page = sidebar.page
+    notebook.source(0).click()
+    page.locator(".lm-MenuBar-item", has_text="View").click()
+    page.locator(".lm-Menu-item[data-command='apputils:activate-command-palette']").click()
+    palette = page.locator(".jp-ModalCommandPalette")
+    # It shows no headings: each says itself that it is ours.
+    palette.locator("input").fill("active cell")
+    ours = palette.locator(".lm-CommandPalette-item[data-command^='onyx:'] .lm-CommandPalette-itemLabel")
+    expect(ours).to_have_text(["Onyx: Explain the active cell", "Onyx: Improve the active cell"])
+    palette.locator("input").fill("new session")
+    expect(ours).to_have_text(["Onyx: New session"])
+    page.keyboard.press("Escape")
+
+    # The menu of a cell is ours alone, and says it in a word.
+    notebook.panel.locator("[data-onyx=cell-menu]").first.click()
+    entries = page.locator(".lm-Menu-item[data-command^='onyx:'] .lm-Menu-itemLabel")
+    expect(entries.filter(visible=True)).to_have_text(["Explain", "Improve", "Add to chat"])

@@ -1,10 +1,11 @@
-/** What a changed cell says above its text: what the agent did, the diff on a click, keep and revert. */
+/** What a changed cell says above its text: what the agent did, the diff on hover or click, keep and revert. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, undoIcon } from '@jupyterlab/ui-components';
 import { useEffect, useId, useRef } from 'react';
 
 import { markWords, whyNot } from '../models/mark_words';
 import type { ShownMark } from '../models/shown_marks';
+import { DiffPeek, usePeek } from './diff_peek';
 
 /** Draws a diff into an element (`after` null: all of it is gone), and gives back what takes it away. */
 export type DrawDiff = (host: HTMLElement, before: string, after: string | null) => () => void;
@@ -30,6 +31,16 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
   const isDeleted = shown.kind === 'deleted';
   const hasDiff = isDeleted || shown.kind === 'edited';
   const refusal = whyNot(shown, trans);
+  const peek = usePeek(!hasDiff || isOpen);
+  const diff = (hook: string) => (
+    <Diff
+      before={shown.mark.before?.source ?? ''}
+      after={props.source}
+      draw={props.drawDiff}
+      hook={hook}
+      trans={trans}
+    />
+  );
   const words = (
     <>
       <strong>{trans.__('Onyx')}</strong>
@@ -46,13 +57,20 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
       <div className="onyx-CellMark-line" role="group" aria-label={trans.__('Change by Onyx')}>
         {hasDiff ? (
           <button
+            ref={peek.anchor}
             type="button"
             className="onyx-CellMark-words"
             data-onyx="mark-diff-toggle"
             aria-expanded={isOpen}
             aria-controls={bodyId}
-            title={isOpen ? trans.__('Hide what changed') : trans.__('Show what changed')}
-            onClick={toggle}
+            onPointerEnter={peek.enter}
+            onPointerLeave={peek.leave}
+            onFocus={peek.focus}
+            onBlur={peek.close}
+            onClick={() => {
+              peek.close();
+              toggle();
+            }}
           >
             <caretRightIcon.react tag="span" className="onyx-Icon onyx-CellMark-caret" />
             <span>{words}</span>
@@ -88,15 +106,11 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
         )}
       </div>
       <div id={bodyId} hidden={!(isOpen && hasDiff)} className="onyx-CellMark-diff">
-        {isOpen && hasDiff && (
-          <Diff
-            before={shown.mark.before?.source ?? ''}
-            after={props.source}
-            draw={props.drawDiff}
-            trans={trans}
-          />
-        )}
+        {isOpen && hasDiff && diff('mark-diff')}
       </div>
+      <DiffPeek peek={peek} hint={trans.__('Click to keep this open')}>
+        {diff('mark-peek-diff')}
+      </DiffPeek>
     </>
   );
 }
@@ -105,12 +119,13 @@ function Diff(props: {
   before: string;
   after: string | null;
   draw: DrawDiff;
+  hook: string;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { before, after, draw, trans } = props;
+  const { before, after, draw, hook, trans } = props;
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => draw(host.current!, before, after), [draw, before, after]);
-  return <div ref={host} data-onyx="mark-diff" role="region" aria-label={trans.__('What changed')} />;
+  return <div ref={host} data-onyx={hook} role="region" aria-label={trans.__('What changed')} />;
 }
 
 function revertTitle(shown: ShownMark, trans: TranslationBundle): string {

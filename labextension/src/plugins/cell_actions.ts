@@ -16,6 +16,7 @@ import { cellItem, errorOf } from '../models/notebook_context';
 import { IOnyxChat } from '../tokens';
 import { addErrorOutputs } from '../widgets/error_output';
 import { onyxIcon } from '../widgets/onyx_icon';
+import { IN_MENU, commandLabel } from './command_label';
 
 const Command = {
   explain: 'onyx:explain-cell',
@@ -50,16 +51,14 @@ export const cellActionsPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const actions = new CellActions(chat, tracker, trans);
     addCommands(app, actions, trans);
-    Object.values(Command).forEach(command =>
-      palette?.addItem({ command, category: 'Onyx', args: { isPalette: true } })
-    );
+    Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
     addErrorOutputs(
       rendermime,
       { explain: node => actions.onError('explain', node), fix: node => actions.onError('fix', node) },
       trans
     );
     const menu = new MenuSvg({ commands: app.commands });
-    Object.values(Command).forEach(command => menu.addItem({ command }));
+    Object.values(Command).forEach(command => menu.addItem({ command, args: IN_MENU }));
     toolbars?.addFactory<Cell>('Cell', 'onyx', () => menuButton(menu, trans));
   }
 };
@@ -121,22 +120,31 @@ class CellActions {
 function addCommands(app: JupyterFrontEnd, actions: CellActions, trans: TranslationBundle): void {
   const add = (
     id: string,
-    label: string,
+    words: { inMenu: string; alone: string },
     execute: () => void,
-    options: Partial<{ isVisible: () => boolean }> = {}
+    isVisible: () => boolean = () => true
   ) =>
     app.commands.addCommand(id, {
-      label: args => (args['isPalette'] ? trans.__('%1 (active cell)', label) : label),
-      caption: label,
-      isEnabled: () => actions.active !== null && (options.isVisible?.() ?? true),
+      label: commandLabel(words.alone, trans, words.inMenu),
+      caption: words.alone,
+      isEnabled: () => actions.active !== null && isVisible(),
+      isVisible,
       execute,
-      describedBy: { args: { type: 'object', properties: {} } },
-      ...options
+      describedBy: { args: { type: 'object', properties: { isMenu: { type: 'boolean' } } } }
     });
-  add(Command.explain, trans.__('Explain'), () => actions.run('explain'));
-  add(Command.fix, trans.__('Fix'), () => actions.run('fix'), { isVisible: () => actions.hasError });
-  add(Command.improve, trans.__('Improve'), () => actions.run('improve'));
-  add(Command.add, trans.__('Add to chat'), () => actions.add());
+  const explain = { inMenu: trans.__('Explain'), alone: trans.__('Explain the active cell') };
+  const fix = { inMenu: trans.__('Fix'), alone: trans.__('Fix the active cell') };
+  const improve = { inMenu: trans.__('Improve'), alone: trans.__('Improve the active cell') };
+  const toChat = { inMenu: trans.__('Add to chat'), alone: trans.__('Add the selected cells to the chat') };
+  add(Command.explain, explain, () => actions.run('explain'));
+  add(
+    Command.fix,
+    fix,
+    () => actions.run('fix'),
+    () => actions.hasError
+  );
+  add(Command.improve, improve, () => actions.run('improve'));
+  add(Command.add, toChat, () => actions.add());
 }
 
 function menuButton(menu: MenuSvg, trans: TranslationBundle): Widget {

@@ -25,6 +25,7 @@ import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
+import { IN_MENU, commandLabel } from './command_label';
 import { SHOW_CELL } from './notebook';
 import { REVIEW_COMMAND } from './review';
 
@@ -114,10 +115,10 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     );
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
-    [SKILLS, FILES].forEach(command => menu.addItem({ command }));
+    [SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
     menu.addItem({ type: 'separator' });
     [Command.connectModel, Command.grants, Command.copyConversation, Command.reload].forEach(command =>
-      menu.addItem({ command })
+      menu.addItem({ command, args: IN_MENU })
     );
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
     restorer?.add(sidebar, sidebar.id);
@@ -197,9 +198,9 @@ function addCommands(
 ): void {
   const add = (id: string, label: string, execute: () => void) =>
     app.commands.addCommand(id, {
-      label,
+      label: commandLabel(label, trans),
       caption: label,
-      icon: args => (args['isPalette'] || id !== Command.open ? undefined : onyxIcon),
+      icon: id === Command.open ? onyxIcon : undefined,
       execute: () => {
         activate();
         execute();

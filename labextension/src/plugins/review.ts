@@ -14,6 +14,7 @@ import { holdsOnly } from '../models/removed_notebook';
 import type { SocketClient } from '../protocol/socket_client';
 import { IOnyxConnection } from '../tokens';
 import { MarkedNotebook } from '../widgets/marked_notebook';
+import { commandLabel } from './command_label';
 
 const Command = {
   next: 'onyx:next-change',
@@ -121,7 +122,7 @@ function addCommands(
     execute: (notebook: MarkedNotebook) => unknown
   ) =>
     app.commands.addCommand(id, {
-      label,
+      label: commandLabel(label, trans),
       caption: label,
       isEnabled,
       execute: async () => {

@@ -12,6 +12,7 @@ import { INotebookFront, IOnyxConnection } from '../tokens';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { SkillsPanel } from '../widgets/skills_panel';
+import { commandLabel } from './command_label';
 
 const Command = { open: 'onyx:skills', save: 'onyx:save-as-skill' };
 /** Of the workspace's plugin. */
@@ -69,13 +70,13 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
       app.shell.activateById(panel.id);
     };
     app.commands.addCommand(Command.open, {
-      label: args => (args['isPalette'] ? trans.__('Skills') : trans.__('Onyx skills')),
+      label: args => (args['isMenu'] ? trans.__('Onyx skills') : trans.__('Onyx: Skills')),
       caption: trans.__('What Onyx knows how to do: look, run, trust'),
-      icon: args => (args['isPalette'] ? undefined : onyxIcon),
+      icon: args => (args['isMenu'] ? onyxIcon : undefined),
       execute: open
     });
     app.commands.addCommand(Command.save, {
-      label: trans.__('Save notebook as skill…'),
+      label: commandLabel(trans.__('Save notebook as skill…'), trans),
       caption: trans.__('Make a skill of the notebook in front'),
       isEnabled: () => front.path !== null,
       execute: async () => {

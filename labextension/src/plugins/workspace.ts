@@ -52,9 +52,9 @@ export const workspacePlugin: JupyterFrontEndPlugin<void> = {
     restorer?.add(browser, ID);
     keepCurrent(browser, client);
     app.commands.addCommand(Command.show, {
-      label: trans.__('Show Onyx files'),
+      label: args => (args['isMenu'] ? trans.__('Show Onyx files') : trans.__('Onyx: Show files')),
       caption: trans.__('The agent’s workspace, shared files, skills and executed notebooks'),
-      icon: args => (args['isPalette'] ? undefined : onyxFilesIcon),
+      icon: args => (args['isMenu'] ? onyxFilesIcon : undefined),
       execute: async args => {
         app.shell.activateById(browser.id);
         if (typeof args['path'] === 'string') {
