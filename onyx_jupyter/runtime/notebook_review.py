@@ -15,7 +15,8 @@ from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Decided
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.reviewing import Outcome, Reviewing, TurnChanges
+from onyx_jupyter.notebook.review.reviewing import Outcome, Reviewing
+from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.sessions.entry import Entry

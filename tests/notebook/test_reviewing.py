@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,10 @@ A, B = "a.ipynb", "b.ipynb"
 SESSION, RUN = "s1", "r1"
 
 
+class Killed(BaseException):
+    """As `kill -9`: nothing that follows is done."""
+
+
 @dataclass
 class Desk:
     """One home with notebooks on a shelf; `restart` forgets all but the files."""
@@ -38,7 +42,28 @@ class Desk:
         self.ids = fake_ids()
         self.restart()
 
+    def stop_after(self, steps: int) -> None:
+        """The server is killed once it has written so often, into its own files or to notebooks."""
+        left = iter(range(steps))
+
+        def dying(write: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+            async def write_or_die(*args: Any) -> Any:
+                if next(left, None) is None:
+                    raise Killed
+                return await write(*args)
+
+            return write_or_die
+
+        self.store.append = dying(self.store.append)  # type: ignore[method-assign]
+        for name in ("apply", "create"):
+            setattr(self.shelf, name, dying(getattr(Shelf, name).__get__(self.shelf)))
+        self.review = Reviewing(
+            self.store, self.recorder, str, dying(self.shelf.remove), self.busy.__contains__, self.clock, self.ids
+        )
+
     def restart(self) -> None:
+        for name in ("apply", "create"):
+            vars(self.shelf).pop(name, None)
         self.store = ChangeStore(self.folder / "changes")
         self.recorder = ChangeRecorder(
             self.shelf,
@@ -650,6 +675,132 @@ async def test_of_two_who_undo_at_once_only_one_does_and_it_can_be_put_back(desk
     )
     assert desk.shelf.notebooks == as_left
     assert [line.what for line in await desk.review.reverts(SESSION)] == ["undo", "put_back"]
+
+
+async def whole_turn(desk: Desk) -> tuple[str, str]:
+    """Changes of every kind in three notebooks; those as they were before and as they were left, as JSON."""
+    desk.shelf.run_by_hand(A, "two")
+    before = json.dumps(desk.shelf.notebooks, sort_keys=True)
+    await desk.change(EditCell("one", "x = 10"), DeleteCell("three"), MoveCell("two", "start"))
+    await desk.run("two")
+    await desk.change(InsertCell(code("new", "n"), After("one")))
+    await desk.change(EditCell("b1", "b"), path=B)
+    await desk.hand().create("c.ipynb", [code("made", "made")])
+    return before, json.dumps(desk.shelf.notebooks, sort_keys=True)
+
+
+async def killed_at(desk: Desk, steps: int, what: Callable[..., Awaitable[Any]]) -> bool:
+    """Whether it was not done by then."""
+    desk.stop_after(steps)
+    try:
+        await getattr(desk.review, what.__name__)(SESSION, RUN, "ada")
+    except Killed:
+        return True
+    finally:
+        desk.restart()
+    return False
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_an_undo_that_is_killed_anywhere_can_be_put_back_and_undone(desk: Desk, again: bool) -> None:
+    before, as_left = await whole_turn(desk)
+    lines, marks = desk.file.read_text("utf-8"), await desk.kinds()
+    for steps in range(50):
+        desk.file.write_text(lines, "utf-8")
+        desk.shelf.notebooks = json.loads(as_left)
+        desk.restart()
+        is_killed = await killed_at(desk, steps, Reviewing.undo)
+        if again:
+            assert await undone(desk) == {}
+            assert json.dumps(desk.shelf.notebooks, sort_keys=True) == before, steps
+            (turn,) = await desk.review.turns(SESSION)
+            assert (turn.standing, turn.revert_id is not None) == (0, True)
+        if (await desk.review.turns(SESSION))[0].revert_id is not None:
+            assert (await desk.review.put_back(SESSION, RUN, "ada")).left == [], steps
+        assert json.dumps(desk.shelf.notebooks, sort_keys=True) == as_left, steps
+        assert await desk.kinds() == marks
+        assert (await desk.review.turns(SESSION))[0].revert_id is None
+        assert await undone(desk) == {}
+        assert json.dumps(desk.shelf.notebooks, sort_keys=True) == before, steps
+        if not is_killed:
+            break
+    assert steps >= 10
+
+
+async def test_a_putting_back_that_is_killed_anywhere_can_be_finished(desk: Desk) -> None:
+    before, as_left = await whole_turn(desk)
+    marks = await desk.kinds()
+    await undone(desk)
+    lines = desk.file.read_text("utf-8")
+    for steps in range(50):
+        desk.file.write_text(lines, "utf-8")
+        desk.shelf.notebooks = json.loads(before)
+        desk.restart()
+        if not await killed_at(desk, steps, Reviewing.put_back):
+            break
+        assert (await desk.review.put_back(SESSION, RUN, "ada")).left == [], steps
+        assert json.dumps(desk.shelf.notebooks, sort_keys=True) == as_left, steps
+        assert await desk.kinds() == marks
+        assert await undone(desk) == {}
+        assert json.dumps(desk.shelf.notebooks, sort_keys=True) == before, steps
+    assert steps >= 9
+
+
+async def test_an_undo_cut_off_before_its_word_still_counts(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    assert await killed_at(desk, 4, Reviewing.undo)  # intent, begun, the notebook, done
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+    assert await desk.kinds() == {}
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.standing, turn.revert_id is not None) == (0, True)
+    assert [(line.what, line.by, line.cells) for line in await desk.review.reverts(SESSION)] == [
+        ("undo", "ada", ("one",))
+    ]
+
+
+async def test_what_an_undo_left_alone_can_be_undone_later_and_all_of_it_is_put_back(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
+    as_left = json.dumps(desk.shelf.notebooks)
+    desk.shelf.cell(A, "two")["source"] = "mine"
+    assert await undone(desk) == {"two": "changed"}
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.standing, turn.revert_id is not None) == (1, True)
+    desk.shelf.cell(A, "two")["source"] = "y = 20"
+    assert await undone(desk) == {}
+    assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 2", "z = 3"]
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert (outcome.cells, outcome.left) == (2, [])
+    assert json.dumps(desk.shelf.notebooks) == as_left
+    assert set(await desk.kinds()) == {"one", "two"}
+
+
+async def test_a_cell_that_the_undo_found_as_before_is_named_when_it_is_put_back(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
+    desk.shelf.notebooks[A] = [cell for cell in desk.shelf.notebooks[A] if cell["id"] != "new"]
+    assert await undone(desk) == {}
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert [(left.cell_id, left.reason) for left in outcome.left] == [("new", "not_found")]
+    assert await desk.kinds() == {"one": ("edited",)}
+
+
+async def test_a_notebook_that_could_not_be_removed_is_not_said_to_be_undone(desk: Desk) -> None:
+    await desk.hand().create("new.ipynb", [code("made", "made")])
+
+    async def refuse(path: str) -> None:
+        raise NotebookError("open_elsewhere", f"{path} is open elsewhere.")
+
+    desk.shelf.remove = refuse  # type: ignore[method-assign]
+    desk.restart()
+    assert await undone(desk) == {None: "open_elsewhere"}
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.standing, turn.revert_id) == (1, None)
+
+
+async def test_a_rejection_waits_for_the_undo_of_the_same_session(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
+    undoing, rejecting = await asyncio.gather(desk.review.undo(SESSION, RUN, "ada"), desk.review.reject(A, None, "bob"))
+    assert (undoing.cells, rejecting.cells) == (2, 0)
+    assert [line.what for line in await desk.review.reverts(SESSION)] == ["undo"]
 
 
 async def test_two_runs_in_one_notebook_are_undone_apart(desk: Desk) -> None:

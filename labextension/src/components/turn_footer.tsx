@@ -24,13 +24,14 @@ export const TurnFooter = memo(function TurnFooter(props: TurnFooterProps): JSX.
   if (turn.cells + turn.ran + turn.created.length === 0) {
     return null;
   }
-  const canUndo = !turn.undone && (turn.standing > 0 || turn.created.length > 0);
+  const canUndo = turn.standing > 0 || (!turn.undone && turn.created.length > 0);
+  const undoWords = turn.undone ? trans.__('Undo the rest') : trans.__('Undo this turn');
   const changed = turn.notebooks.find(notebook => notebook.cells > 0);
   const told = outcome ? [...notebookWords(outcome, trans), ...leftWords(outcome, trans)] : [];
   return (
     <footer className="onyx-TurnChanges" data-onyx="turn-changes" data-undone={turn.undone}>
       <span className="onyx-TurnChanges-words">
-        {turn.undone ? trans.__('Undone') : turnWords(turn, trans)}
+        {turn.undone ? (canUndo ? trans.__('Undone in part') : trans.__('Undone')) : turnWords(turn, trans)}
         {!turn.undone && !canUndo && <> · {trans.__('reverted')}</>}
       </span>
       {changed && turn.pending > 0 && !turn.undone && (
@@ -53,7 +54,7 @@ export const TurnFooter = memo(function TurnFooter(props: TurnFooterProps): JSX.
           disabled={!online || isBusy}
           onClick={() => undo(turn.runId)}
         >
-          {isBusy ? trans.__('Undoing…') : trans.__('Undo this turn')}
+          {isBusy && !turn.undone ? trans.__('Undoing…') : undoWords}
         </button>
       )}
       {turn.undone && (

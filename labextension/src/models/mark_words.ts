@@ -99,6 +99,12 @@ function cellsLeft(reason: string, count: number, trans: TranslationBundle): str
         '%1 cells keep their outputs: they ran again since.',
         count
       );
+    case 'not_found':
+      return trans._n(
+        '%1 cell was left as it is: the undo had changed nothing in it.',
+        '%1 cells were left as they are: the undo had changed nothing in them.',
+        count
+      );
     default:
       return trans._n(
         'The former outputs of %1 cell were too large to be kept.',

@@ -75,7 +75,7 @@ class Done(_Line):
 
 
 class NotDone(_Line):
-    """The change of that id was refused: nothing happened."""
+    """The change, or the removal, of that id was refused: nothing happened."""
 
     kind: Literal["not_done"] = "not_done"
 
@@ -89,6 +89,17 @@ class Removed(_Line):
     revert_id: str
     cells: tuple[dict[str, Any], ...]
     kernel_name: str | None = None
+
+
+class Reverting(_Line):
+    """A person's undo is about to change the notebook. Once it has, they are taken to have decided about `cells`."""
+
+    kind: Literal["reverting"] = "reverting"
+    ts: str
+    run_id: str
+    by: str
+    cells: tuple[str, ...]
+    revert_id: str
 
 
 class Decided(_Line):
@@ -110,7 +121,7 @@ class Renamed(_Line):
     from_path: str
 
 
-Line = Begun | Done | NotDone | Removed | Decided | Renamed
+Line = Begun | Done | NotDone | Removed | Reverting | Decided | Renamed
 _LINE: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
 
 

@@ -191,7 +191,7 @@ class ChangeRecorder:
         self._changed(name, author)
         return run
 
-    async def removing(self, author: Author, view: NotebookView) -> None:
+    async def removing(self, author: Author, view: NotebookView) -> Removed:
         """Keeps all that stands in a notebook which is about to be taken away. Raises: StorageError."""
         removed = Removed(
             path=view.path,
@@ -203,6 +203,11 @@ class ChangeRecorder:
             kernel_name=view.kernel_name,
         )
         await self._store.append(author.agent_id, author.session_key, removed)
+        return removed
+
+    async def not_removed(self, author: Author, removed: Removed) -> None:
+        """It stays after all."""
+        await self._end(author, NotDone(path=removed.path, id=removed.id))
 
     async def _name(self, path: str) -> str:
         name = self._canonical(path)

@@ -22,7 +22,7 @@ from onyx_jupyter.protocols import (
     RestoreCell,
 )
 
-Reason = Literal["changed", "changed_later", "deleted", "moved", "ran", "outputs_not_kept"]
+Reason = Literal["changed", "changed_later", "deleted", "moved", "ran", "outputs_not_kept", "not_found"]
 EMPTY_CELL: Mapping[str, Any] = {"cell_type": "code", "source": "", "metadata": {}, "outputs": []}
 
 
@@ -92,7 +92,8 @@ def _conflict(item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], b
         return None if after is None or _is(cell, after) else changed
     if item.is_edited and after is not None and before is not None and not _is(cell, after) and not _is(cell, before):
         return changed
-    if not item.is_edited and not item.is_moved and item.touched_outputs and not _shows_run(item, cell):
+    is_run_only = not item.is_edited and not item.is_moved and item.touched_outputs
+    if is_run_only and not _shows_run(item, cell) and not _shows_before(item, cell):
         return "changed_later" if is_later(item.cell_id) else "ran"
     return None
 
@@ -108,7 +109,7 @@ def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, 
     note: Reason | None = None
     if item.touched_outputs:
         if not _shows_run(item, cell):
-            note = "ran"
+            note = None if _shows_before(item, cell) else "ran"
         elif item.outputs_left_out or "outputs" not in before:
             note = "outputs_not_kept"
         else:
@@ -131,6 +132,13 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
         return is_same and cell.execution_count == item.left_count
     before = item.before or {}
     return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
+
+
+def _shows_before(item: ReviewedCell, cell: Cell) -> bool:
+    """Whether the run's outputs are gone again already."""
+    before = item.before or {}
+    is_same = "outputs" in before and shown_digest(cell.outputs) == shown_digest(before["outputs"])
+    return is_same and cell.execution_count == before.get("execution_count")
 
 
 def _order_changes(

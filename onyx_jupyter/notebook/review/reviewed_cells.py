@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -137,12 +137,12 @@ def run_changes(changes: Changes, run_id: str) -> list[ReviewedCell]:
     ]
 
 
-def revert_changes(changes: Changes, revert_id: str) -> list[ReviewedCell]:
-    """What a person's revert did, as if it had been a run."""
-    writes = changes.of_revert(revert_id)
+def revert_changes(changes: Changes, revert_ids: Collection[str], path: str) -> list[ReviewedCell]:
+    """What these reverts of a person did in one notebook, as if they had been a run."""
+    writes = changes.of_reverts(revert_ids, path)
     return [
         _reviewed(path, cell_id, parts, ((changes.session_key, writes[0].run_id),))
-        for (path, cell_id), parts in _by_cell(writes).items()
+        for (_, cell_id), parts in _by_cell(writes).items()
     ]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.lines import Decided, Verdict
+from onyx_jupyter.notebook.review.lines import Decided, Removed, Reverting, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
 from onyx_jupyter.notebook.review.reverting import Reason, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
@@ -21,8 +22,9 @@ from onyx_jupyter.notebook.review.reviewed_cells import (
     run_changes,
     since_kept,
 )
+from onyx_jupyter.notebook.review.turns import TurnChanges, turn_changes
 from onyx_jupyter.notebook.review.writes import Changes
-from onyx_jupyter.protocols import NotebookView
+from onyx_jupyter.protocols import Cell, NotebookView
 
 _TRIES = 3
 # The notebook was changed between reading and writing: look again.
@@ -53,24 +55,6 @@ class Outcome:
     removed: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     removed_cells: dict[str, dict[str, str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnChanges:
-    """One run's work in notebooks.
-
-    `cells` carry or carried a mark, `ran` only ran, `pending` wait for a word, and `standing` are there to be undone.
-    `paths` are notebooks with their number of `cells`; `revert_id` is set while the run is undone.
-    """
-
-    run_id: str
-    cells: int
-    ran: int
-    pending: int
-    standing: int
-    paths: tuple[tuple[str, int], ...]
-    created: tuple[str, ...]
-    revert_id: str | None
 
 
 class Reviewing:
@@ -106,7 +90,7 @@ class Reviewing:
     async def turns(self, session_key: str) -> list[TurnChanges]:
         """What each run of the session changed, oldest first. Raises: StorageError."""
         changes = await self._store.of_session(session_key)
-        return [_turn(changes, run_id) for run_id in changes.run_ids] if changes else []
+        return [turn_changes(changes, run_id) for run_id in changes.run_ids] if changes else []
 
     async def accept(self, path: str, cell_ids: Sequence[str] | None, by: str) -> int:
         """Marks are taken as they are: of these cells, or of all. How many. Raises: StorageError.
@@ -125,7 +109,31 @@ class Reviewing:
 
         Raises: InvalidRequest, NotebookError, StorageError.
         """
-        wanted = await self._wanted(path, cell_ids)
+        sessions = sorted({session for item in await self._wanted(path, cell_ids) for session, _ in item.runs})
+        async with AsyncExitStack() as stack:
+            for session_key in sessions:
+                await stack.enter_async_context(self._lock(session_key))
+            return await self._reject(path, await self._wanted(path, cell_ids), by)
+
+    async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
+        """All that the run did to notebooks is taken back. Raises: NotFound, InvalidRequest, StorageError."""
+        async with self._lock(session_key):  # a second one finds what the first has decided
+            return await self._undo(session_key, run_id, by)
+
+    async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
+        """The run's undos since it was last put back are taken back themselves.
+
+        Raises: NotFound, InvalidRequest, StorageError.
+        """
+        async with self._lock(session_key):
+            return await self._put_back(session_key, run_id, by)
+
+    async def reverts(self, session_key: str) -> Sequence[Decided]:
+        """What people decided in this session other than to keep things, oldest first. Raises: StorageError."""
+        changes = await self._store.of_session(session_key)
+        return [line for line in changes.decisions if line.what != "accept"] if changes else []
+
+    async def _reject(self, path: str, wanted: Sequence[ReviewedCell], by: str) -> Outcome:
         outcome = Outcome(self._ids.new())
         if not wanted:
             return outcome
@@ -137,23 +145,6 @@ class Reviewing:
         done = await self._revert(author, name, wanted, outcome, await self._rest(name, wanted))
         await self._decide("reject", done, by, outcome.revert_id)
         return outcome
-
-    async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
-        """All that the run did to notebooks is taken back. Raises: NotFound, InvalidRequest, StorageError."""
-        lock = self._locks.setdefault(session_key, asyncio.Lock())
-        async with lock:  # a second one finds what the first has decided
-            return await self._undo(session_key, run_id, by)
-
-    async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
-        """The newest undo of the run is taken back itself. Raises: NotFound, InvalidRequest, StorageError."""
-        lock = self._locks.setdefault(session_key, asyncio.Lock())
-        async with lock:
-            return await self._put_back(session_key, run_id, by)
-
-    async def reverts(self, session_key: str) -> Sequence[Decided]:
-        """What people decided in this session other than to keep things, oldest first. Raises: StorageError."""
-        changes = await self._store.of_session(session_key)
-        return [line for line in changes.decisions if line.what != "accept"] if changes else []
 
     async def _undo(self, session_key: str, run_id: str, by: str) -> Outcome:
         changes = await self._changes(session_key, run_id)
@@ -170,8 +161,8 @@ class Reviewing:
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
                 else:
-                    rest = [item for item in items if item not in standing]
-                    done = await self._revert(author, path, standing, outcome, rest)
+                    rest = [item for item in items if item.state in ("rejected", "undone")]
+                    done = await self._revert(author, path, standing, outcome, rest, undone_by=by)
             except NotebookError as error:
                 outcome.left.append(Left(path, None, error.code, str(error)))
                 continue
@@ -181,36 +172,59 @@ class Reviewing:
 
     async def _put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
         changes = await self._changes(session_key, run_id)
-        undone = _turn(changes, run_id).revert_id
-        if undone is None:
+        undos = changes.undos(run_id)
+        if not undos:
             raise InvalidRequest("This turn is not undone, so there is nothing to put back.", field="runId")
         outcome = Outcome(self._ids.new())
         author = Author(changes.agent_id, session_key, run_id, revert_id=outcome.revert_id)
-        decided = {line.path: line.cells for line in changes.decisions if line.revert_id == undone}
-        for removed in (line for line in changes.removed if line.revert_id == undone and line.path in decided):
+        for path, reverts in undos.items():
             try:
-                await self._recorder.create(author, removed.path, removed.cells, removed.kernel_name)
+                await self._put_back_in(author, path, changes, reverts, outcome)
             except NotebookError as error:
-                outcome.left.append(Left(removed.path, None, error.code, str(error)))
+                outcome.left.append(Left(path, None, error.code, str(error)))
                 continue
-            outcome.made.append(removed.path)
-            bare = (cell for cell in removed.cells if cell["cell_type"] == "code" and "outputs" not in cell)
-            outcome.left.extend(Left(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
-            outcome.cells += len(removed.cells)
-        found = _by_path(revert_changes(changes, undone))
-        for path in decided:
-            if path not in outcome.made and path in found:
-                try:
-                    await self._revert(author, path, found[path], outcome)
-                except NotebookError as error:
-                    outcome.left.append(Left(path, None, error.code, str(error)))
-                    continue
-            if all(left.path != path or left.cell_id is not None for left in outcome.left):
-                stays = (left for left in outcome.left if left.path == path and left.reason != "outputs_not_kept")
-                kept = {left.cell_id for left in stays}
-                cells = [cell_id for cell_id in decided[path] if cell_id not in kept]
-                await self._decide_path("put_back", author, path, cells, by, undone)
+            stays = {left.cell_id for left in outcome.left if left.path == path and left.reason != "outputs_not_kept"}
+            # Only where each was cut off is there none that was decided.
+            for revert_id, cells in (_undone(changes, path, reverts) or {reverts[-1]: ()}).items():
+                back = [cell_id for cell_id in cells if cell_id not in stays]
+                await self._decide_path("put_back", author, path, back, by, revert_id)
         return outcome
+
+    async def _put_back_in(
+        self, author: Author, path: str, changes: Changes, reverts: Sequence[str], outcome: Outcome
+    ) -> None:
+        removed = [line for line in changes.removed if line.path == path and line.revert_id in reverts]
+        if removed:
+            await self._make_again(author, removed[-1], outcome)
+        found = revert_changes(changes, reverts, path)
+        if found:
+            await self._revert(author, path, found, outcome)
+        known = {item.cell_id for item in found} | {str(cell["id"]) for line in removed for cell in line.cells}
+        cells = {cell_id for cells in _undone(changes, path, reverts).values() for cell_id in cells} - known
+        items = [item for item in run_changes(changes, author.run_id) if item.path == path and item.cell_id in cells]
+        if any(item.kinds for item in items):  # the undo found them to be as before
+            view = await self._recorder.notebooks_for(author).read(path)
+            now = {cell.id: cell for cell in view.cells}
+            missing = [item.cell_id for item in items if item.kinds and not _is_as_left(item, now.get(item.cell_id))]
+            outcome.left.extend(Left(path, cell_id, "not_found") for cell_id in missing)
+
+    async def _make_again(self, author: Author, removed: Removed, outcome: Outcome) -> None:
+        try:
+            await self._recorder.create(author, removed.path, removed.cells, removed.kernel_name)
+        except NotebookError as error:
+            if error.code != "exists":
+                raise
+            view = await self._recorder.notebooks_for(author).read(removed.path)
+            if not {cell["id"] for cell in removed.cells} <= {cell.id for cell in view.cells}:
+                raise  # another one has its name
+            return  # it was never taken away, or made again, when the server stopped
+        outcome.made.append(removed.path)
+        bare = (cell for cell in removed.cells if cell["cell_type"] == "code" and "outputs" not in cell)
+        outcome.left.extend(Left(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
+        outcome.cells += len(removed.cells)
+
+    def _lock(self, session_key: str) -> asyncio.Lock:
+        return self._locks.setdefault(session_key, asyncio.Lock())
 
     async def _wanted(self, path: str, cell_ids: Sequence[str] | None) -> list[ReviewedCell]:
         found = await self.marks(path)
@@ -237,6 +251,7 @@ class Reviewing:
         items: Sequence[ReviewedCell],
         outcome: Outcome,
         rest: Sequence[ReviewedCell] = (),
+        undone_by: str | None = None,
     ) -> list[ReviewedCell]:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
@@ -247,6 +262,8 @@ class Reviewing:
             planned = plan(view, items, later.__contains__, rest)
             try:
                 if planned.changes:
+                    if undone_by is not None:
+                        await self._write_intent(author, path, planned.done, undone_by)
                     await self._recorder.apply(author, path, planned.changes)
                 break
             except NotebookError as error:
@@ -257,6 +274,19 @@ class Reviewing:
         done = [item for item in items if item.cell_id in planned.done]
         outcome.cells += len([item for item in done if item.kinds])
         return done
+
+    async def _write_intent(self, author: Author, path: str, cells: Iterable[str], by: str) -> None:
+        """So that an undo which is cut off can be put back, and counts where the notebook has answered."""
+        intent = Reverting(
+            path=path,
+            id=self._ids.new(),
+            ts=timestamp(self._clock.now()),
+            run_id=author.run_id,
+            by=by,
+            cells=tuple(cells),
+            revert_id=author.revert_id or "",
+        )
+        await self._store.append(author.agent_id, author.session_key, intent)
 
     async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome) -> bool:
         """Removes a notebook that holds only what the run put there; False where somebody has done more in it."""
@@ -272,8 +302,12 @@ class Reviewing:
             if error.code == "not_found":
                 return True
             raise
-        await self._recorder.removing(author, view)
-        await self._remove(path)
+        removed = await self._recorder.removing(author, view)
+        try:
+            await self._remove(path)
+        except NotebookError:
+            await self._recorder.not_removed(author, removed)
+            raise
         outcome.removed_cells[path] = {cell.id: cell.hash for cell in view.cells}
         return True
 
@@ -325,26 +359,6 @@ class Reviewing:
         await self._store.append(author.agent_id, author.session_key, decided)
 
 
-def _turn(changes: Changes, run_id: str) -> TurnChanges:
-    items = run_changes(changes, run_id)
-    seen = [item for item in items if item.is_seen]
-    created = tuple(dict.fromkeys(write.path for write in changes.of_run(run_id) if write.creates and write.is_certain))
-    paths = dict.fromkeys((*created, *(item.path for item in items if item.kinds)), 0)
-    for item in seen:
-        paths[item.path] += 1
-    decided = [line for line in changes.decisions if line.run_id == run_id and line.what in ("undo", "put_back")]
-    return TurnChanges(
-        run_id,
-        cells=len(seen),
-        ran=len([item for item in items if item.kinds == ("ran",)]),
-        pending=len([item for item in seen if item.state == "pending"]),
-        standing=len([item for item in items if item.kinds and item.state in ("pending", "accepted")]),
-        paths=tuple(paths.items()),
-        created=created,
-        revert_id=decided[-1].revert_id if decided and decided[-1].what == "undo" else None,
-    )
-
-
 def _by_path(items: Iterable[ReviewedCell], more: Iterable[str] = ()) -> dict[str, list[ReviewedCell]]:
     found: dict[str, list[ReviewedCell]] = {path: [] for path in more}
     for item in items:
@@ -357,3 +371,17 @@ def _is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
     blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
     rest = [cell for cell in view.cells if cell not in blank]
     return all((kept := made.get(cell.id)) is not None and kept.get("source") == cell.source for cell in rest)
+
+
+def _is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
+    """Whether the run's change of the cell is there."""
+    after = item.after
+    if cell is None or after is None:
+        return (cell is not None) == item.exists
+    return cell.source == after.get("source")
+
+
+def _undone(changes: Changes, path: str, reverts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The cells of each of these undos that was not cut off."""
+    lines = [line for line in changes.decisions if line.what == "undo" and line.path == path]
+    return {line.revert_id: line.cells for line in lines if line.revert_id in reverts and line.revert_id}

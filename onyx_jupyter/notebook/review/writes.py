@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from onyx_jupyter.notebook.review.lines import (
@@ -14,6 +14,7 @@ from onyx_jupyter.notebook.review.lines import (
     NotDone,
     Removed,
     Renamed,
+    Reverting,
 )
 
 
@@ -40,6 +41,7 @@ class Changes:
     writes: tuple[Write, ...] = ()
     removed: tuple[Removed, ...] = ()
     decisions: tuple[Decided, ...] = ()
+    reverting: tuple[Reverting, ...] = ()
 
     @property
     def run_ids(self) -> list[str]:
@@ -50,9 +52,25 @@ class Changes:
         """What the run itself wrote."""
         return [write for write in self.writes if write.run_id == run_id and write.revert_id is None]
 
-    def of_revert(self, revert_id: str) -> list[Write]:
-        """What a person's revert wrote."""
-        return [write for write in self.writes if write.revert_id == revert_id]
+    def of_reverts(self, revert_ids: Collection[str], path: str) -> list[Write]:
+        """What these reverts of a person wrote in one notebook."""
+        return [write for write in self.writes if write.revert_id in revert_ids and write.path == path]
+
+    def undos(self, run_id: str) -> dict[str, list[str]]:
+        """By notebook the ids of the run's undos since it was put back there, those included that were cut off."""
+        tried = {(write.revert_id, write.path) for write in self.writes}
+        lines: list[Decided | Reverting | Removed] = [
+            *(line for line in self.decisions if line.what in ("undo", "put_back")),
+            *(line for line in self.reverting if (line.revert_id, line.path) in tried),
+            *self.removed,
+        ]
+        found: dict[str, dict[str, None]] = {}
+        for line in sorted((line for line in lines if line.run_id == run_id), key=lambda line: line.id):
+            if isinstance(line, Decided) and line.what == "put_back":
+                found.pop(line.path, None)
+            elif line.revert_id:
+                found.setdefault(line.path, {})[line.revert_id] = None
+        return {path: list(reverts) for path, reverts in found.items()}
 
 
 @dataclass
@@ -60,7 +78,7 @@ class _Reading:
     writes: dict[str, Write] = field(default_factory=dict)
     began_at: dict[str, str] = field(default_factory=dict)
     removed: list[Removed] = field(default_factory=list)
-    decisions: list[Decided] = field(default_factory=list)
+    words: list[Decided | Reverting] = field(default_factory=list)
 
     def begin(self, line: Begun) -> None:
         self.writes[line.id] = _begun(line)
@@ -78,7 +96,19 @@ class _Reading:
 
         self.writes = {key: replace(write, path=moved(write.path)) for key, write in self.writes.items()}
         self.removed = [line.model_copy(update={"path": moved(line.path)}) for line in self.removed]
-        self.decisions = [line.model_copy(update={"path": moved(line.path)}) for line in self.decisions]
+        self.words = [line.model_copy(update={"path": moved(line.path)}) for line in self.words]
+
+    def decisions(self) -> Iterator[Decided]:
+        """Those of undos included that were cut off between the notebook's answer and the word about it."""
+        said = {(line.revert_id, line.path) for line in self.words if isinstance(line, Decided)}
+        done = {(write.revert_id, write.path) for write in self.writes.values() if write.is_certain}
+        last = {(line.revert_id, line.path): line for line in self.words}
+        for line in self.words:
+            place = (line.revert_id, line.path)
+            if isinstance(line, Decided):
+                yield line
+            elif place in done and place not in said and last[place] is line:
+                yield Decided(what="undo", **line.model_dump(exclude={"kind"}))
 
 
 def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Changes:
@@ -92,10 +122,11 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
                 reading.end(line)
             case NotDone():
                 reading.writes.pop(line.id, None)
+                reading.removed = [removed for removed in reading.removed if removed.id != line.id]
             case Removed():
                 reading.removed.append(line)
-            case Decided():
-                reading.decisions.append(line)
+            case Decided() | Reverting():
+                reading.words.append(line)
             case Renamed():
                 reading.rename(line.from_path, line.path)
     return Changes(
@@ -103,7 +134,8 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
         session_key,
         tuple(reading.writes.values()),
         tuple(reading.removed),
-        tuple(reading.decisions),
+        tuple(reading.decisions()),
+        tuple(line for line in reading.words if isinstance(line, Reverting)),
     )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.reviewing import Outcome, TurnChanges
+from onyx_jupyter.notebook.review.reviewing import Outcome
+from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.notebooks import (
     CellMark,
