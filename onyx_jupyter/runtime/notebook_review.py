@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from onyx_jupyter.clock import Clock, IdSource
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 DAY_S = 86_400.0
 # Of a file's share: one session alone never fills the room of all.
 SHARE = 4
+# Files are tidied each time that a part of their room as small as this was written.
+OFTEN = 20
 REVIEW = "review"
 _WORDS = {"undo": "undid your changes to", "reject": "rejected your changes to", "put_back": "put back your changes to"}
 
@@ -70,6 +73,7 @@ class NotebookReview:
         self._broadcast = broadcast
         self._clock = clock
         self._ids = ids
+        self._thinned_at: datetime | None = None
         canonical = places.canonical
         self._recorder = ChangeRecorder(
             notebooks, self._store, canonical, clock, ids, self._limits, self._changed, places.path_now
@@ -120,9 +124,16 @@ class NotebookReview:
             log.error("That %s is now %s could not be written down: %s", old, new, error)
         self._tell([new])
 
+    async def thin_when_due(self) -> None:
+        """As `thin`, once a day, and sooner where much was written since; never raises."""
+        is_old = self._thinned_at is None or (self._clock.now() - self._thinned_at).total_seconds() >= DAY_S
+        if is_old or self._store.appended_bytes > self._config().max_changes_bytes // OFTEN:
+            await self.thin()
+
     async def thin(self) -> None:
         """Lets go what is too old or too much; never raises."""
         config = self._config()
+        self._thinned_at = self._clock.now()
         try:
             count = await self._store.thin(
                 config.keep_changes_days * DAY_S, config.max_changes_bytes, self._clock.now().timestamp()

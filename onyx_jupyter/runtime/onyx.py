@@ -297,6 +297,7 @@ class Onyx:
             "from": sender,
             "kernel": await asking_kernel(kernel, self.notebook_of) if kernel else None,
         }
+        await self.review.thin_when_due()
         facts |= await self.review.untold(session_key, transcript.entries)
         meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
         sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)

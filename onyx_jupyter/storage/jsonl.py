@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,13 +48,27 @@ def read_lines(path: Path) -> Lines:
     return _parse(raw)
 
 
-def read_lines_from(path: Path, offset: int) -> tuple[Lines, int]:
-    """The whole lines from that byte on, and the byte behind the last of them. Raises: StorageError."""
+def whole_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The lines that have an end, from that byte on, each with where it begins; only one is in memory.
+
+    Raises: StorageError.
+    """
     with disk_errors("read", path), path.open("rb") as file:
         file.seek(offset)
-        raw = file.read()
-    end = raw.rfind(b"\n") + 1
-    return _parse(raw[:end]), offset + end
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            yield offset, line
+            offset += len(line)
+
+
+def decode_line(line: bytes) -> dict[str, Any] | None:
+    """The object that a line holds; None where it holds none."""
+    try:
+        item = json.loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+    return item if isinstance(item, dict) else None
 
 
 def encode_line(item: Mapping[str, Any]) -> bytes:
@@ -74,11 +88,8 @@ def _parse(raw: bytes) -> Lines:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        try:
-            item = json.loads(line.decode("utf-8", "surrogatepass"))
-        except (ValueError, RecursionError):
-            item = None
-        if isinstance(item, dict):
+        item = decode_line(line)
+        if item is not None:
             objects.append(item)
             numbers.append(number)
         else:

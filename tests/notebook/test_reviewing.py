@@ -13,6 +13,8 @@ from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound, Storage
 from onyx_jupyter.notebook.cells import cell_hash, cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
+from onyx_jupyter.notebook.review.reverting import plan
+from onyx_jupyter.notebook.review.reviewed_cells import run_changes
 from onyx_jupyter.notebook.review.reviewing import Reviewing
 from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell, NotebookView, Place
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
@@ -812,6 +814,64 @@ async def test_two_runs_in_one_notebook_are_undone_apart(desk: Desk) -> None:
     await desk.change(EditCell("three", "z = 300"), run="r2", session="s2")
     assert await undone(desk) == {"three": "changed_later"}
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 20", "z = 300"]
+
+
+async def test_what_cells_showed_is_not_held_in_memory_and_comes_back(desk: Desk) -> None:
+    for name in ("one", "two", "three"):
+        desk.shelf.cell(A, name).update(outputs=[picture(name)], execution_count=7)
+    before = json.loads(json.dumps(desk.shelf.notebooks))
+    await desk.run("one")
+    await desk.change(DeleteCell("two"), EditCell("three", "z = 30"))
+    await desk.hand().create("new.ipynb", [code("made", "made")])
+    desk.shelf.notebooks["new.ipynb"][0].update(outputs=[picture("made")])
+    as_left = json.loads(json.dumps(desk.shelf.notebooks))
+    assert "PICTURE" in desk.file.read_text("utf-8")
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks == before
+    assert "PICTURE" not in repr(await desk.store.of_session(SESSION))
+    assert desk.store.kept_bytes < 10_000 < desk.file.stat().st_size
+    assert (await desk.review.put_back(SESSION, RUN, "ada")).left == []
+    assert desk.shelf.notebooks == as_left
+
+
+def picture(name: str) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": {"image/png": f"PICTURE {name} " * 500}, "metadata": {}}
+
+
+async def test_outputs_that_are_on_disk_no_more_are_named(desk: Desk) -> None:
+    desk.shelf.cell(A, "one").update(outputs=[picture("one")], execution_count=7)
+    await desk.run("one")
+    changes = await desk.store.of_session(SESSION)
+    assert changes is not None
+    (item,) = run_changes(changes, RUN)
+    desk.file.write_bytes(b"x" * desk.file.stat().st_size)
+    (filled,) = await desk.store.filled([item])
+    assert (item.outputs_left_out, filled.outputs_left_out) == (False, True)
+    view = await desk.shelf.read(A, ["one"])
+    assert [left.reason for left in plan(view, [filled], lambda cell_id: False).left] == ["outputs_not_kept"]
+
+
+async def test_of_a_file_that_has_grown_only_the_rest_is_looked_through(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    assert len(await desk.store.of_notebook(A)) == 1
+    size = desk.file.stat().st_size
+    desk.file.write_bytes(desk.file.read_bytes().replace(b'"path":"a.ipynb"', b'"path":"z.ipynb"'))
+    with desk.file.open("ab") as file:
+        file.write(b'{"schema_version":1,"kind":"decided","path":"b.ip')
+    assert desk.file.stat().st_size > size
+    assert [await desk.store.of_notebook(path) for path in ("z.ipynb", B)] == [[], []]
+    with desk.file.open("ab") as file:  # another server's line is whole now
+        file.write(b'ynb","id":"x"}\n')
+    assert len(await desk.store.of_notebook(B)) == 1
+
+
+async def test_of_many_files_only_the_last_ones_are_held_in_memory(desk: Desk) -> None:
+    for session in ("s1", "s2", "s3"):
+        await desk.change(EditCell("one", "x" * 100_000 + session), session=session)
+    store = ChangeStore(desk.folder / "changes", max_kept_bytes=500_000)
+    found = await store.of_notebook(A)
+    assert [changes.session_key for changes in found] == ["s1", "s2", "s3"]
+    assert 0 < store.kept_bytes <= 500_000 < desk.store.appended_bytes
 
 
 async def test_old_files_are_let_go_first(desk: Desk) -> None:

@@ -1,13 +1,15 @@
 """What runs change in notebooks is kept; a person's word about it is audited, told to the watchers and to the model."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.runtime.notebook_review import NotebookPlaces
+from onyx_jupyter.runtime.notebook_review import DAY_S, NotebookPlaces
+from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
 from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
@@ -21,10 +23,13 @@ INSERT = Call("notebook_insert_cell", {"path": "a.ipynb", "cellType": "code", "s
 RUN = Call("notebook_run_cell", {"path": "a.ipynb", "cellId": "two"})
 
 
-def open_house(folder: Path, shelf: Shelf, replies: Any = ()) -> House:
+def open_house(
+    folder: Path, shelf: Shelf, replies: Any = (), *, clock: FakeClock | None = None, limits: Any = None
+) -> House:
     tools = [NotebookEditCellTool(), NotebookInsertCellTool(), NotebookRunCellTool()]
     places = NotebookPlaces(remove=shelf.remove)
-    return House(folder, replies, config=AUTO, more_tools=tools, notebooks=shelf, places=places)
+    config = json.dumps({**json.loads(AUTO), "notebooks": limits or {}})
+    return House(folder, replies, config=config, more_tools=tools, notebooks=shelf, places=places, clock=clock)
 
 
 @pytest.fixture
@@ -117,3 +122,32 @@ async def test_a_change_that_cannot_be_written_down_is_refused_and_the_model_rea
     assert not result["meta"]["ok"]
     assert "Could not" in result["content"]
     await until(lambda: not house.onyx.runs.busy)
+
+
+async def test_old_records_are_let_go_while_the_server_runs(tmp_path, shelf):
+    clock = FakeClock()
+    house = open_house(tmp_path, shelf, ["One.", "Two.", "Three."], clock=clock)
+    key = await house.session()
+    await house.run(key)
+    old = house.home.changes / "main" / "old.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}\n")
+    long_ago = clock.now().timestamp() - 200 * DAY_S
+    os.utime(old, (long_ago, long_ago))
+    await house.run(key, "And now?")
+    assert old.exists()
+    clock.advance(DAY_S)
+    await house.run(key, "The next day")
+    assert not old.exists()
+
+
+async def test_records_are_let_go_as_soon_as_much_was_written(tmp_path, shelf):
+    long = Call("notebook_edit_cell", {"path": "a.ipynb", "cellId": "one", "source": "#" * 40_000})
+    house = open_house(tmp_path, shelf, [[long], "Done.", "Well."], limits={"maxChangesBytes": 1_000_000})
+    key = await house.session()
+    old = house.home.changes / "main" / "old.jsonl"
+    await house.run(key, mode="auto")
+    old.write_text("{}\n")
+    os.utime(old, (0, 0))
+    await house.run(key, "Go on")
+    assert not old.exists()

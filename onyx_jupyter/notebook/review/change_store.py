@@ -6,51 +6,45 @@ It never looks into a notebook.
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from onyx_jupyter.notebook.review.lines import Line, Renamed, from_json, to_json
-from onyx_jupyter.notebook.review.writes import Changes, read_changes
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.review.change_file import ChangeFile, PathScan, whole_line
+from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, Line, Removed, Renamed, to_json
+from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+from onyx_jupyter.notebook.review.writes import Changes
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.jsonl import append_line, read_lines_from
+from onyx_jupyter.storage.jsonl import append_line
 
-log = logging.getLogger(__name__)
 _KEPT_FILES = 16
 _SESSION_KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")
-# Every line begins like this, so that a file can be asked for its notebooks without parsing pictures.
-_PATH = re.compile(rb'^\{"schema_version":1,"kind":"[a-z_]+","path":("(?:[^"\\]|\\.)*")', re.MULTILINE)
-
-
-@dataclass
-class _File:
-    """What is known of a file: its lines up to `parsed` bytes, the paths named in it up to `scanned`."""
-
-    lines: list[Line] = field(default_factory=list)
-    parsed: int = 0
-    changes: Changes | None = None
-
-
-@dataclass
-class _Scan:
-    paths: set[str] = field(default_factory=set)
-    size: int = 0
 
 
 class ChangeStore:
-    """All files of changes of one home. Each is read on from where it was read to; another server's lines count too."""
+    """All files of changes of one home. Each is read on from where it was read to; another server's lines count too.
 
-    def __init__(self, folder: Path) -> None:
+    Files are kept in memory up to `max_kept_bytes` together, and one at least. `appended_bytes` were added since the
+    last `thin`.
+    """
+
+    def __init__(self, folder: Path, max_kept_bytes: int = 50_000_000) -> None:
+        self.appended_bytes = 0
         self._folder = folder
+        self._max_kept_bytes = max_kept_bytes
         self._lock = threading.RLock()
-        self._files: OrderedDict[Path, _File] = OrderedDict()
-        self._scans: dict[Path, _Scan] = {}
+        self._files: OrderedDict[Path, ChangeFile] = OrderedDict()
+        self._scans: dict[Path, PathScan] = {}
+
+    @property
+    def kept_bytes(self) -> int:
+        """About what is in memory of all files."""
+        return sum(file.kept_bytes for file in self._files.values())
 
     async def append(self, agent_id: str, session_key: str, line: Line) -> None:
         """On disk when it returns. Raises: StorageError."""
@@ -63,6 +57,19 @@ class ChangeStore:
     async def of_notebook(self, path: str) -> Sequence[Changes]:
         """What every session changed, of those that ever touched that notebook. Raises: StorageError."""
         return await asyncio.to_thread(self._of_notebook, path)
+
+    async def filled(self, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+        """With the outputs of before, which have stayed on disk; as left out where they are there no more."""
+        return await asyncio.to_thread(_filled, items)
+
+    async def whole(self, removed: Removed) -> Removed:
+        """With its cells. Raises: NotebookError where they are kept no more."""
+        if removed.kept is None:
+            return removed
+        found = await asyncio.to_thread(whole_line, removed.kept)
+        if not isinstance(found, Removed) or found.id != removed.id:
+            raise NotebookError("not_kept", f"What stood in {removed.path} is kept no more.")
+        return removed.model_copy(update={"cells": found.cells, "kept": None})
 
     async def renamed(self, old: str, new: str, line_id: str) -> None:
         """Every session finds what it changed at `old`, or below it, at `new` from now on. Raises: StorageError."""
@@ -82,7 +89,9 @@ class ChangeStore:
     def _append(self, path: Path, line: Line) -> None:
         with self._lock:
             make_private_folder(path.parent)
+            size = path.stat().st_size if path.exists() else 0
             append_line(path, to_json(line))
+            self.appended_bytes += path.stat().st_size - size
 
     def _of_session(self, session_key: str) -> Changes | None:
         if not _SESSION_KEY.fullmatch(session_key):
@@ -94,7 +103,8 @@ class ChangeStore:
     def _of_notebook(self, path: str) -> list[Changes]:
         parts = path.split("/")
         names = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}  # a folder may have been renamed
-        return [self._read(file) for file in self._all() if not names.isdisjoint(self._paths(file))]
+        with self._lock:
+            return [self._read(file) for file in self._all() if not names.isdisjoint(self._paths(file))]
 
     def _renamed(self, old: str, new: str, line_id: str) -> None:
         for file in self._all():
@@ -102,7 +112,7 @@ class ChangeStore:
                 self._append(file, Renamed(path=new, from_path=old, id=line_id))
 
     def _thin(self, keep_s: float, max_bytes: int, now_s: float) -> int:
-        with disk_errors("tidy", self._folder):
+        with self._lock, disk_errors("tidy", self._folder):
             statuses = [(file, file.stat()) for file in self._all()]
             found = [(status.st_mtime, status.st_size, file) for file, status in statuses]
             left = sum(size for _, size, _ in found)
@@ -111,8 +121,11 @@ class ChangeStore:
                 if now_s - changed_at <= keep_s and left <= max_bytes:
                     break
                 file.unlink(missing_ok=True)
+                self._files.pop(file, None)
+                self._scans.pop(file, None)
                 left -= size
                 count += 1
+            self.appended_bytes = 0
         return count
 
     def _all(self) -> list[Path]:
@@ -121,30 +134,25 @@ class ChangeStore:
 
     def _read(self, path: Path) -> Changes:
         with self._lock:
-            known = self._files.setdefault(path, _File())
+            file = self._files.setdefault(path, ChangeFile(path))
             self._files.move_to_end(path)
-            while len(self._files) > _KEPT_FILES:
+            changes = file.changes()
+            while len(self._files) > 1 and (len(self._files) > _KEPT_FILES or self.kept_bytes > self._max_kept_bytes):
                 self._files.popitem(last=False)
-            with disk_errors("read", path):
-                size = path.stat().st_size
-            if size < known.parsed:
-                known.lines, known.parsed, known.changes = [], 0, None
-            if size > known.parsed:
-                read, known.parsed = read_lines_from(path, known.parsed)
-                lines, unknown = from_json(read.objects)
-                if unknown or read.damaged:
-                    log.warning("%s has lines that cannot be read: %d", path.name, unknown + len(read.damaged))
-                known.lines.extend(lines)
-                known.changes = None
-            if known.changes is None:
-                known.changes = read_changes(path.parent.name, path.stem, known.lines)
-            return known.changes
+            return changes
 
-    def _paths(self, path: Path) -> set[str]:
-        with self._lock, disk_errors("read", path):
-            known = self._scans.setdefault(path, _Scan())
-            size = path.stat().st_size
-            if size != known.size:
-                known.paths.update(json.loads(found) for found in _PATH.findall(path.read_bytes()))
-                known.size = size
-            return known.paths
+    def _paths(self, path: Path) -> Collection[str]:
+        with self._lock:
+            return self._scans.setdefault(path, PathScan(path)).paths()
+
+
+def _filled(items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+    wanted = {replace(kept, number=0) for item in items if (kept := item.kept) is not None}
+    lines = {kept: whole_line(kept) for kept in wanted}
+    return [
+        item.filled(_effects(lines[replace(item.kept, number=0)])) if item.kept is not None else item for item in items
+    ]
+
+
+def _effects(line: Line | None) -> Sequence[Effect]:
+    return line.effects if isinstance(line, Begun | Done) else ()

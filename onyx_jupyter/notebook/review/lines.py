@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -13,6 +15,16 @@ SCHEMA_VERSION = 1
 BESIDE = 10
 EffectKind = Literal["insert", "edit", "delete", "move", "restore", "run"]
 Verdict = Literal["accept", "reject", "undo", "put_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a line stands in its file, for what of it is not in memory. `number` is that of an effect in it."""
+
+    file: Path
+    offset: int
+    length: int
+    number: int = 0
 
 
 class _Part(BaseModel):
@@ -26,7 +38,7 @@ class Effect(_Part):
 
     `above` are the ids over the place that a moved or deleted cell left, nearest first; `place` is the id over the one
     where a move put it, `now_above` and `now_below` are those around that place, nearest first and `BESIDE` at most.
-    `after` of a run is None where nobody knows how it ended.
+    `after` of a run is None where nobody knows how it ended. `kept` says where to read outputs that `before` has there.
     """
 
     cell_id: str
@@ -38,6 +50,7 @@ class Effect(_Part):
     now_above: tuple[str, ...] | None = None
     now_below: tuple[str, ...] | None = None
     outputs_left_out: bool = False
+    kept: Kept | None = Field(default=None, exclude=True)
 
 
 class _Line(_Part):
@@ -81,7 +94,10 @@ class NotDone(_Line):
 
 
 class Removed(_Line):
-    """A revert is about to take a notebook away that its run had made; `cells` are all that stand in it."""
+    """A revert is about to take a notebook away that its run had made; `cells` are all that stand in it.
+
+    In memory they are but their ids where `kept` says where to read them.
+    """
 
     kind: Literal["removed"] = "removed"
     ts: str
@@ -89,6 +105,7 @@ class Removed(_Line):
     revert_id: str
     cells: tuple[dict[str, Any], ...]
     kernel_name: str | None = None
+    kept: Kept | None = Field(default=None, exclude=True)
 
 
 class Reverting(_Line):

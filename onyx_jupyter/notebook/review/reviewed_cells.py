@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from onyx_jupyter.notebook.review.lines import Decided, Effect, Verdict
+from onyx_jupyter.notebook.review.lines import Decided, Effect, Kept, Verdict
 from onyx_jupyter.notebook.review.writes import Changes, Write
 
 CellKind = Literal["added", "edited", "deleted", "moved", "ran"]
@@ -47,7 +47,8 @@ class ReviewedCell:
         if not self.existed:
             return None
         found = next((effect.before for effect in self._all if effect.before and "source" in effect.before), {})
-        outputs = next((e.before for e in self._all if e.before and e.kind in _OUTPUT_KINDS), {})
+        at = self._first_shown
+        outputs = (self._all[at].before if at is not None else None) or {}
         return {**found, **{name: value for name, value in outputs.items() if name in _SHOWN}}
 
     @property
@@ -117,6 +118,31 @@ class ReviewedCell:
     def is_seen(self) -> bool:
         """Whether it carries a mark: what only ran does not."""
         return any(kind != "ran" for kind in self.kinds)
+
+    @property
+    def kept(self) -> Kept | None:
+        """Where the outputs of before are to be read, unless they are here or were none."""
+        at = self._first_shown
+        return self.effects[at][1].kept if at is not None else None
+
+    def filled(self, effects: Sequence[Effect]) -> ReviewedCell:
+        """With what the effect of that number knows of the outputs of before; as left out where there is none."""
+        at = self._first_shown
+        if at is None or self.kept is None:
+            return self
+        key, own = self.effects[at]
+        found = effects[self.kept.number] if self.kept.number < len(effects) else None
+        if found is not None and found.cell_id == self.cell_id:
+            whole = own.model_copy(update={"before": found.before, "kept": None})
+        else:
+            whole = own.model_copy(update={"outputs_left_out": True, "kept": None})
+        return replace(self, effects=(*self.effects[:at], (key, whole), *self.effects[at + 1 :]))
+
+    @property
+    def _first_shown(self) -> int | None:
+        """The effect that tells what the cell showed before."""
+        found = (at for at, e in enumerate(self._all) if e.before and e.kind in _OUTPUT_KINDS)
+        return next(found, None)
 
     @property
     def _shown(self) -> list[Mapping[str, Any] | None]:

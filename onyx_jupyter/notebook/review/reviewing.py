@@ -209,6 +209,7 @@ class Reviewing:
             outcome.left.extend(Left(path, cell_id, "not_found") for cell_id in missing)
 
     async def _make_again(self, author: Author, removed: Removed, outcome: Outcome) -> None:
+        removed = await self._store.whole(removed)
         try:
             await self._recorder.create(author, removed.path, removed.cells, removed.kernel_name)
         except NotebookError as error:
@@ -255,6 +256,7 @@ class Reviewing:
     ) -> list[ReviewedCell]:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
+        items = await self._store.filled(items)
         later = await self._later(path, items)
         shown = [item.cell_id for item in items if item.touched_outputs and item.exists]
         for tries_left in reversed(range(_TRIES)):
