@@ -13,6 +13,7 @@ OnyxError                  what failed, with which value, and what to do next
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
     ├── PathNotAllowed     outside the allowed roots
+    ├── MemoryConflict     a memory file that has changed since it was read
     ├── AddressNotAllowed  a URL that is malformed, or leads into this machine or its network
     ├── SkillNotReady      a skill that cannot be used now (code: skill_untrusted, skill_missing, skill_broken, …)
     └── NotebookError      a notebook operation (code: not_found, no_cell, stale, no_kernel, not_notebook, …)
@@ -157,6 +158,17 @@ class PathNotAllowed(ToolError):
     """The path leads outside the allowed roots."""
 
     code = "path_not_allowed"
+
+
+class MemoryConflict(ToolError):
+    """A memory file holds something else than what a change of it was made from; `checksum` is what it holds now."""
+
+    code = "memory_conflict"
+
+    def __init__(self, path: str, checksum: str) -> None:
+        super().__init__(f"{path} has changed since it was read. Read it again, and make the change from what it says.")
+        self.path = path
+        self.checksum = checksum
 
 
 class AddressNotAllowed(ToolError):

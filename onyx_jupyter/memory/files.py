@@ -1,47 +1,86 @@
-"""The Markdown files of one agent's workspace, read and added to. It never rewrites what a person wrote."""
+"""The Markdown files of one agent's memory: read, added to, replaced, brought back. Every change keeps the former text.
+
+Whoever writes a memory file does it here, or within `writing`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
-from onyx_jupyter.memory.targets import DAILY_FOLDER, MEMORY_FILE, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
+from onyx_jupyter.memory.bootstrap import read_bootstrap_files
+from onyx_jupyter.memory.folder import (
+    MAX_FILE_BYTES,
+    SHARED_PREFIX,
+    MemoryFile,
+    MemoryFolder,
+    decoded,
+    read_bytes,
+    read_text,
+)
+from onyx_jupyter.memory.targets import MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
-from onyx_jupyter.protocols import BootstrapFile
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
+from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
 
-BOOTSTRAP_FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "TOOLS.md", MEMORY_FILE)
-PROJECT_FILE = "AGENTS.md"
-PROJECT_LABEL = "AGENTS.md of this project"
-MAX_BOOTSTRAP_FILE_CHARS = 20_000
-MAX_BOOTSTRAP_CHARS = 60_000
-MAX_FILE_BYTES = 10 * 1024 * 1024
+log = logging.getLogger(__name__)
 _LOCK_S = 10.0
 _FILES_NAMED = 20
+NO_FILE = ""
+"""The checksum of a file that is not there."""
+
+OnChange = Callable[[VersionedFile, FileVersion | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """A file's text, and the checksum on which a change of it is based."""
+
+    path: str
+    text: str
+    checksum: str
 
 
 class MemoryFiles:
     """One agent's memory. `project` is the server's root, whose AGENTS.md is laid over the agent's own.
 
-    `time_zone` decides which day it is and what the clock on the wall says; None is the machine's.
+    `time_zone` decides which day it is and what the clock on the wall says; None is the machine's. `shared` holds the
+    files of all agents; without `versions` none are kept; `on_change` is told of each write, from whichever thread.
     """
 
     def __init__(
-        self, workspace: Path, clock: Clock, *, project: Path | None = None, time_zone: tzinfo | None = None
+        self,
+        workspace: Path,
+        clock: Clock,
+        *,
+        agent_id: str = "main",
+        shared: Path | None = None,
+        versions: VersionStore | None = None,
+        on_change: OnChange = lambda file, version: None,
+        project: Path | None = None,
+        time_zone: tzinfo | None = None,
     ) -> None:
-        self._workspace = workspace.resolve()
+        self.folder = MemoryFolder(workspace, shared)
+        self.agent_id = agent_id
+        self.history = versions
+        self._on_change = on_change
         self._project = project.resolve() if project is not None else None
         self._clock = clock
         self._time_zone = time_zone
+
+    # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
     def local_now(self) -> datetime:
         """The moment by which today's file is chosen."""
@@ -51,60 +90,223 @@ class MemoryFiles:
         """Lines of a Markdown file, named from the workspace. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._read, path, start_line, line_count)
 
-    async def write(self, content: str, target: str | None = None) -> str:
-        """Adds a memory and gives the path written, from the workspace. Raises: ToolError, StorageError."""
-        return await asyncio.to_thread(self._write, content, target)
+    async def content(self, path: str) -> MemoryText:
+        """The whole file; what was changed outside of Onyx is kept as a version. Raises: ToolError, StorageError."""
+        return await asyncio.to_thread(self.content_now, path)
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
         """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
-        return await asyncio.to_thread(self._bootstrap_files)
+        return await asyncio.to_thread(read_bootstrap_files, self.folder.workspace, self._project)
 
     async def search(self, query: str, limit: int) -> Sequence[Passage]:
         """The passages that hold words of the query, the best first. Raises: StorageError."""
         return await asyncio.to_thread(self._search, query, limit)
 
+    # ── changing ────────────────────────────────────────────────────────────────────────────────────
+
+    async def write(
+        self,
+        content: str,
+        target: str | None = None,
+        *,
+        author: MemoryAuthor = "agent",
+        session_key: str | None = None,
+    ) -> str:
+        """Adds a memory and gives the path written, from the workspace. Raises: ToolError, StorageError."""
+        return await asyncio.to_thread(self._write, content, target, author, session_key)
+
+    async def replace(
+        self,
+        path: str,
+        text: str,
+        *,
+        based_on: str,
+        author: MemoryAuthor,
+        session_key: str | None = None,
+        restored: int | None = None,
+    ) -> FileVersion | None:
+        """Puts a whole new text in the file's place; the version that this is, None where none are kept.
+
+        `based_on` is the checksum of the text that the new one was made from, `NO_FILE` where there was none.
+
+        Raises: MemoryConflict where the file holds something else by now, ToolError, StorageError.
+        """
+        return await asyncio.to_thread(self._replace, path, text, based_on, author, session_key, restored)
+
+    async def restore(
+        self,
+        path: str,
+        number: int,
+        *,
+        author: MemoryAuthor,
+        based_on: str | None = None,
+        session_key: str | None = None,
+    ) -> FileVersion | None:
+        """Makes a former version the present one, which is a version of its own.
+
+        `based_on` is the checksum of what its person saw; None takes the file as it is.
+
+        Raises: NotFound, MemoryConflict, ToolError, StorageError.
+        """
+        return await asyncio.to_thread(self._restore, path, number, author, based_on, session_key)
+
+    @contextmanager
+    def writing(
+        self, real: Path, content: bytes, *, author: MemoryAuthor, session_key: str | None = None
+    ) -> Iterator[None]:
+        """Around whatever puts `content` into that real file: where it is a memory file, both states are kept.
+
+        Blocks; belongs into a worker thread. Raises: StorageError.
+        """
+        path = self.folder.name_of(real)
+        if path is None:
+            yield
+            return
+        with self._lock(real):
+            self._note(path, real)
+            yield
+            self._record(path, content, author, session_key)
+
+    # ── versions ────────────────────────────────────────────────────────────────────────────────────
+
+    async def versions(self, path: str) -> Sequence[FileVersion]:
+        """Of that file, the oldest first. Raises: ToolError, StorageError."""
+        return await asyncio.to_thread(self._versions, path)
+
+    async def version_text(self, path: str, number: int) -> str:
+        """What the file was then; empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
+        return await asyncio.to_thread(self._version_text, path, number)
+
+    def note_outside_change(self, path: str) -> FileVersion | None:
+        """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
+
+        Blocks; belongs into a worker thread. Raises: ToolError, StorageError.
+        """
+        real = self.folder.resolve(path)
+        with self._lock(real):
+            return self._note(path, real)
+
+    def content_now(self, path: str) -> MemoryText:
+        """`content`, for who is in a worker thread already."""
+        path, real = self._named(path)
+        if not real.is_file():
+            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
+        with self._lock(real):
+            self._note(path, real)
+            raw = read_bytes(real)
+        return MemoryText(path, decoded(path, raw), checksum_of(raw))
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
     def _search(self, query: str, limit: int) -> Sequence[Passage]:
         texts = {}
-        for file in self._files():
+        for file in self._readable():
             with suppress(ToolError):  # one that is no text, or far too large, keeps nobody from the others
-                texts[file.relative_to(self._workspace).as_posix()] = _text_of(file)
+                texts[file.path] = read_text(file.real)
         return search_words(texts, query, limit)
 
     def _read(self, path: str, start_line: int, line_count: int | None) -> str:
-        file = self._inside(path)
-        if file.suffix.lower() != ".md":
-            raise ToolError(f"{path!r} is no memory file: they are Markdown and end in .md.")
-        if not file.is_file():
-            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
-        lines = list(io.StringIO(_text_of(file)))
+        path, real = self._existing(path)
+        lines = list(io.StringIO(read_text(real)))
         if start_line > max(len(lines), 1):
             raise ToolError(f"{path!r} has {len(lines)} lines, so there is none from line {start_line} on.")
         end = None if line_count is None else start_line - 1 + line_count
         return "".join(lines[start_line - 1 : end])
 
-    def _write(self, content: str, target: str | None) -> str:
+    def _write(self, content: str, target: str | None, author: MemoryAuthor, session_key: str | None) -> str:
         content = _clean(content)
         if not content:
             raise ToolError("There is nothing to remember: the content is empty.")
         now = self.local_now()
         place = memory_target(target, now)
-        file = self._inside(place.path)
-        make_private_folder(file.parent)
-        with self._lock():
-            old = _text_of(file) if file.exists() else ""
-            text = old.replace("\r\n", "\n")
-            if place.is_daily:
-                text = add_daily_entry(text, place, now, content)
-            else:
-                text = add_to_section(text, place.section, content)
-            write_text_atomically(file, text.replace("\n", "\r\n") if "\r\n" in old else text)
+        real = self.folder.resolve(place.path)
+        make_private_folder(real.parent)
+        with self._lock(real):
+            old = read_text(real) if real.exists() else ""
+            text = _added(old.replace("\r\n", "\n"), place, now, content)
+            text = text.replace("\n", "\r\n") if "\r\n" in old else text
+            self._note(place.path, real)
+            write_bytes_atomically(real, text.encode())
+            self._record(place.path, text.encode(), author, session_key)
         return place.path
 
+    def _replace(
+        self, path: str, text: str, based_on: str, author: MemoryAuthor, session_key: str | None, restored: int | None
+    ) -> FileVersion | None:
+        path, real = self._named(path)
+        with self._lock(real):
+            return self._exchange(path, real, text.encode("utf-8", "replace"), based_on, author, session_key, restored)
+
+    def _restore(
+        self, path: str, number: int, author: MemoryAuthor, based_on: str | None, session_key: str | None
+    ) -> FileVersion | None:
+        path, real = self._named(path)
+        with self._lock(real):
+            data = self._store().read(self._file(path), number)
+            base = _checksum_now(real) if based_on is None else based_on
+            return self._exchange(path, real, data, base, author, session_key, number)
+
+    def _exchange(
+        self,
+        path: str,
+        real: Path,
+        data: bytes,
+        based_on: str,
+        author: MemoryAuthor,
+        session_key: str | None,
+        restored: int | None,
+    ) -> FileVersion | None:
+        if len(data) > MAX_FILE_BYTES:
+            raise ToolError(f"The new text of {path} is too large for a memory file ({len(data):,} bytes).")
+        self._note(path, real)
+        if (now := _checksum_now(real)) != based_on:
+            raise MemoryConflict(path, now)
+        make_private_folder(real.parent)
+        write_bytes_atomically(real, data)
+        return self._record(path, data, author, session_key, restored)
+
+    def _versions(self, path: str) -> Sequence[FileVersion]:
+        path, real = self._named(path)
+        with self._lock(real):
+            self._note(path, real)
+        return self._store().history(self._file(path))
+
+    def _version_text(self, path: str, number: int) -> str:
+        path, _ = self._named(path)
+        store, file = self._store(), self._file(path)
+        if any(version.number == number and not version.checksum for version in store.history(file)):
+            return ""
+        return store.read(file, number).decode("utf-8", "replace")
+
+    def _record(
+        self, path: str, data: bytes, author: MemoryAuthor, session_key: str | None, restored: int | None = None
+    ) -> FileVersion | None:
+        """The file is written by now: a version that the disk refuses is noted at the next look, as its person's."""
+        file, version = self._file(path), None
+        if self.history is not None:
+            try:
+                version = self.history.record(file, data, author, session_key=session_key, restored=restored)
+            except StorageError as error:
+                log.warning("No version of %s could be kept: %s", path, error)
+        self._on_change(file, version)
+        return version
+
+    def _note(self, path: str, real: Path) -> FileVersion | None:
+        if self.history is None:
+            return None
+        try:
+            content = read_bytes(real) if real.is_file() else None
+        except ToolError:  # too large: whoever reads it is told; the versions before stay
+            return None
+        return self.history.record(self._file(path), content, "user")
+
     @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Keeps a second process on the same workspace waiting."""
-        lock = FileLock(self._workspace / ".memory.lock", timeout=_LOCK_S, mode=PRIVATE_FILE)
-        with disk_errors("lock", self._workspace):
+    def _lock(self, real: Path) -> Iterator[None]:
+        """Keeps a second process on the same folder waiting."""
+        root = self.folder.root_of(real)
+        make_private_folder(root)
+        lock = FileLock(root / ".memory.lock", timeout=_LOCK_S, mode=PRIVATE_FILE)
+        with disk_errors("lock", root):
             try:
                 lock.acquire()
             except Timeout as error:
@@ -117,39 +319,43 @@ class MemoryFiles:
         finally:
             lock.release()
 
-    def _bootstrap_files(self) -> Sequence[BootstrapFile]:
-        files = {name: self._workspace / name for name in BOOTSTRAP_FILES}
-        if self._project is not None and self._project != self._workspace:
-            overlay = (self._project / PROJECT_FILE).resolve()
-            if self._project in overlay.parents:  # a link out of the project is nobody's instruction
-                files[PROJECT_LABEL] = overlay
-        texts = ((name, _bootstrap_text(name, file)) for name, file in files.items())
-        found, room = [], MAX_BOOTSTRAP_CHARS
-        for name, text in texts:
-            if text:
-                found.append(_within(name, text, min(room, MAX_BOOTSTRAP_FILE_CHARS)))
-                room -= len(text) - found[-1].left_out
-        return found
+    def _store(self) -> VersionStore:
+        if self.history is None:
+            raise NotFound("No versions of memory files are kept here.")
+        return self.history
 
-    def _inside(self, path: str) -> Path:
-        """The real file inside the workspace. Raises: PathNotAllowed."""
-        try:
-            file = (self._workspace / path.removeprefix("onyx:")).resolve()
-        except (OSError, RuntimeError, ValueError) as error:
-            raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
-        if self._workspace not in file.parents or file.resolve() != file:  # the latter: a loop of links hid one
-            raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self._workspace}.")
-        return file
+    def _file(self, path: str) -> VersionedFile:
+        return VersionedFile("" if path.startswith(SHARED_PREFIX) else self.agent_id, path)
 
-    def _files(self) -> Sequence[Path]:
-        """Those that are the memory, in the order of their names; a link that leads elsewhere is none of them."""
-        found = [*self._workspace.glob("*.md"), *self._workspace.glob(f"{DAILY_FOLDER}/*.md")]
-        return sorted(file for file in found if file.is_file() and self._workspace in file.resolve().parents)
+    def _named(self, path: str) -> tuple[str, Path]:
+        """The path as it is cited, and the real one. Raises: ToolError for what is no memory file."""
+        real = self.folder.resolve(path)
+        name = self.folder.name_of(real)
+        if name is None:
+            raise ToolError(f"{path!r} is no memory file. There are: {self._names()}.")
+        return name, real
+
+    def _existing(self, path: str) -> tuple[str, Path]:
+        real = self.folder.resolve(path)
+        if real.suffix.lower() != ".md":
+            raise ToolError(f"{path!r} is no memory file: they are Markdown and end in .md.")
+        if not real.is_file():
+            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
+        return path.removeprefix("onyx:"), real
+
+    def _readable(self) -> Sequence[MemoryFile]:
+        return [file for file in self.folder.files() if file.problem is None]
 
     def _names(self) -> str:
-        names = [file.relative_to(self._workspace).as_posix() for file in self._files()]
+        names = [file.path for file in self._readable()]
         more = f" and {len(names) - _FILES_NAMED} older" if len(names) > _FILES_NAMED else ""
         return (", ".join(names[-_FILES_NAMED:]) or "none") + more
+
+
+def _added(text: str, place: MemoryTarget, now: datetime, content: str) -> str:
+    if place.is_daily:
+        return add_daily_entry(text, place, now, content)
+    return add_to_section(text, place.section, content)
 
 
 def _clean(content: str) -> str:
@@ -158,30 +364,5 @@ def _clean(content: str) -> str:
     return content.encode("utf-8", "replace").decode("utf-8")
 
 
-def _text_of(file: Path) -> str:
-    with disk_errors("read", file):
-        size_bytes = file.stat().st_size
-        if size_bytes > MAX_FILE_BYTES:
-            raise ToolError(f"{file.name} is too large for a memory file ({size_bytes:,} bytes).")
-        raw = file.read_bytes()
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ToolError(f"{file.name} is not UTF-8 text ({error.reason} at byte {error.start}).") from error
-
-
-def _bootstrap_text(name: str, file: Path) -> str:
-    """Empty where there is nothing to say or nothing that can be read: a prompt is made all the same."""
-    try:
-        text = _text_of(file) if file.is_file() else ""
-    except (StorageError, ToolError) as error:
-        return f"[{name} could not be read: {error}]"
-    return text if text.strip() else ""
-
-
-def _within(name: str, text: str, cap: int) -> BootstrapFile:
-    """The file, cut where it is over its cap; the last line then says so."""
-    left_out = max(0, len(text) - cap)
-    if left_out:
-        text = f"{text[:cap]}\n[… {left_out} more characters of {name} are not shown here …]\n"
-    return BootstrapFile(name, text, size=cap + left_out if left_out else len(text), left_out=left_out)
+def _checksum_now(real: Path) -> str:
+    return checksum_of(read_bytes(real)) if real.is_file() else NO_FILE

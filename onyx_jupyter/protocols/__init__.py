@@ -17,7 +17,9 @@ from onyx_jupyter.protocols.kernels import (
 )
 from onyx_jupyter.protocols.memory import (
     BootstrapFile,
+    FileVersion,
     Memory,
+    MemoryAuthor,
 )
 from onyx_jupyter.protocols.models import (
     Model,
@@ -102,6 +104,7 @@ __all__ = [
     "EmbedderIdentity",
     "Embeddings",
     "Exactly",
+    "FileVersion",
     "Found",
     "Fusion",
     "InsertCell",
@@ -111,6 +114,7 @@ __all__ = [
     "Kernels",
     "Measured",
     "Memory",
+    "MemoryAuthor",
     "Model",
     "ModelDone",
     "ModelEvent",

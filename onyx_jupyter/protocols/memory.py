@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
+
+MemoryAuthor = Literal["user", "agent", "consolidation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,23 @@ class BootstrapFile:
     text: str
     size: int
     left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A state that a file was in from `at` on (ISO 8601, UTC); `author` brought it about.
+
+    `number` counts from 1 and is never given twice; `checksum` is the content's SHA-256 in hex, empty where the file
+    was deleted; `restored` is the version that was brought back by it.
+    """
+
+    number: int
+    at: str
+    author: MemoryAuthor
+    checksum: str
+    size_bytes: int
+    session_key: str | None = None
+    restored: int | None = None
 
 
 class Memory(Protocol):

@@ -13,13 +13,18 @@ PRIVATE_FOLDER = 0o700
 
 
 def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) -> None:
+    """The text as UTF-8, its line ends as they are. Raises: StorageError."""
+    write_bytes_atomically(path, text.encode(), mode=mode)
+
+
+def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE) -> None:
     """Writes beside the target, fsyncs, renames. A file that exists keeps its mode. Raises: StorageError."""
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(kept_mode)

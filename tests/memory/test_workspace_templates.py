@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from onyx_jupyter.memory.files import BOOTSTRAP_FILES, MemoryFiles
+from onyx_jupyter.memory.bootstrap import BOOTSTRAP_FILES
+from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.tools.builtin import all_tools

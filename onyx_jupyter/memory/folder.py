@@ -1,0 +1,143 @@
+"""Which files are an agent's memory, and where they lie: its workspace's own, and those that all agents share.
+
+It lists and reads; it never writes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onyx_jupyter.errors import PathNotAllowed, ToolError
+from onyx_jupyter.memory.targets import DAILY_FOLDER
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+SHARED_PREFIX = "shared/"
+MAX_FILE_BYTES = 10 * 1024 * 1024
+_SUFFIX = ".md"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """One file as it was found: `path` as it is cited, `real` on disk; `problem` says why it cannot be read.
+
+    `changed_ns` and `inode_changed_ns` are moments in nanoseconds: together with the size they tell whether it may
+    have been written to since.
+    """
+
+    path: str
+    real: Path
+    size_bytes: int = 0
+    changed_ns: int = 0
+    inode_changed_ns: int = 0
+    problem: str | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        return self.path.startswith(SHARED_PREFIX)
+
+
+class MemoryFolder:
+    """The folders of one agent's memory. Paths are from the workspace; `shared/` in front means the shared folder."""
+
+    def __init__(self, workspace: Path, shared: Path | None = None) -> None:
+        self.workspace = workspace.resolve()
+        self.shared = shared.resolve() if shared is not None else None
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Those in which memory files lie, whether or not they are there yet."""
+        own = (self.workspace, self.workspace / DAILY_FOLDER)
+        return (*own, self.shared) if self.shared is not None else own
+
+    def resolve(self, path: str) -> Path:
+        """The real file of a path, whether or not it is there. Raises: PathNotAllowed."""
+        root, rest = self._split(path.removeprefix("onyx:"))
+        try:
+            file = (root / rest).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
+        if root not in file.parents or file.resolve() != file:  # the latter: a loop of links hid one
+            raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self.workspace}.")
+        return file
+
+    def name_of(self, real: Path) -> str | None:
+        """The path by which a real file is cited; None for what is no memory file."""
+        if real.suffix.lower() != _SUFFIX or real.name.startswith("."):
+            return None
+        prefixes = {self.workspace: "", self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}
+        prefixes |= {self.shared: SHARED_PREFIX} if self.shared is not None else {}
+        prefix = prefixes.get(real.parent)
+        return None if prefix is None else prefix + real.name
+
+    def root_of(self, real: Path) -> Path:
+        """The folder, the workspace or the shared one, to which a real memory file belongs."""
+        return self.shared if self.shared is not None and self.shared in real.parents else self.workspace
+
+    def files(self) -> Sequence[MemoryFile]:
+        """Every memory file in the order of the paths, those that cannot be read included. Raises: StorageError."""
+        return sorted((file for folder in self.folders for file in self._in(folder)), key=lambda file: file.path)
+
+    def _split(self, path: str) -> tuple[Path, str]:
+        if self.shared is not None and path.startswith(SHARED_PREFIX):
+            return self.shared, path.removeprefix(SHARED_PREFIX)
+        return self.workspace, path
+
+    def _in(self, folder: Path) -> Iterator[MemoryFile]:
+        if not folder.is_dir() or folder.resolve() != folder:
+            return
+        with disk_errors("list", folder), os.scandir(folder) as entries:
+            found = [entry for entry in entries if self.name_of(folder / entry.name) is not None]
+        for entry in found:
+            real = folder / entry.name
+            path = self.name_of(real) or ""
+            try:
+                if entry.is_symlink():
+                    if problem := self._link_problem(path):
+                        yield MemoryFile(path, real, problem=problem)
+                    continue
+                status = real.stat()
+            except OSError:  # gone since
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield MemoryFile(path, real, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            elif not stat.S_ISDIR(status.st_mode):
+                yield MemoryFile(path, real, problem="It is no regular file.")
+
+    def _link_problem(self, path: str) -> str | None:
+        """None where it leads to a memory file, which is listed by its own name."""
+        try:
+            real = self.resolve(path)
+            if not real.exists():
+                return "It is a link that leads nowhere."
+        except PathNotAllowed:
+            return "It is a link that leads out of the memory's folder, or round in a circle."
+        return None if self.name_of(real) else "It is a link to what is no memory file."
+
+
+def read_bytes(file: Path) -> bytes:
+    """A memory file's content. Raises: StorageError, ToolError where it is too large."""
+    with disk_errors("read", file):
+        size_bytes = file.stat().st_size
+        if size_bytes > MAX_FILE_BYTES:
+            raise ToolError(f"{file.name} is too large for a memory file ({size_bytes:,} bytes).")
+        return file.read_bytes()
+
+
+def read_text(file: Path) -> str:
+    """Raises: StorageError, ToolError where it is too large or no UTF-8."""
+    return decoded(file.name, read_bytes(file))
+
+
+def decoded(name: str, raw: bytes) -> str:
+    """Raises: ToolError where it is no UTF-8, or holds NUL characters as no text does."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    if "\0" in text:
+        raise ToolError(f"{name} is no text: it holds NUL characters.")
+    return text

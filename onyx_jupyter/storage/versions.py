@@ -1,0 +1,237 @@
+"""Every state that a file was in, kept beside it: recorded, listed, read back, thinned. It never touches the files.
+
+`<folder>/<owner>/<path>.jsonl` lists a file's versions, oldest first; `<folder>/contents/ab/<sha256>.z` holds each
+content once, compressed. A content is on disk before the line that names it, so a listed version can be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import quote
+
+from onyx_jupyter.clock import Clock, timestamp
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.protocols import FileVersion, MemoryAuthor
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
+from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.jsonl import append_line, encode_line, read_lines
+from onyx_jupyter.storage.shared_lock import SharedLock
+
+SCHEMA_VERSION = 1
+KEPT_OF_A_FILE = 50
+MAX_BYTES = 200_000_000
+CONTENTS = "contents"
+SHARED_OWNER = "_shared"
+_LONGEST_NAME = 200
+# Between two looks at how large all of it has become, this share of the bound may be added.
+_ADDED_SHARE = 20
+_LINE_BYTES = 200
+_AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedFile:
+    """A file by its owner (an agent's id, "" for what all share) and its path among the owner's files."""
+
+    owner: str
+    path: str
+
+
+class VersionStore:
+    """The versions of all files of one home. Whoever writes a file does so within `held`, for all servers on it.
+
+    Every method blocks, and belongs into a worker thread.
+    """
+
+    def __init__(
+        self, folder: Path, clock: Clock, *, max_bytes: int = MAX_BYTES, kept_of_a_file: int = KEPT_OF_A_FILE
+    ) -> None:
+        """Of each file the newest `kept_of_a_file` stay, also where that goes beyond `max_bytes`."""
+        self._folder = folder
+        self._clock = clock
+        self._max_bytes = max_bytes
+        self._kept = kept_of_a_file
+        self._lock = SharedLock(folder / "versions")
+        self._added = 0
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else records meanwhile; may be taken again. Raises: StorageError."""
+        make_private_folder(self._folder)
+        with self._lock.held():
+            yield
+
+    def record(
+        self,
+        file: VersionedFile,
+        content: bytes | None,
+        author: MemoryAuthor,
+        *,
+        session_key: str | None = None,
+        restored: int | None = None,
+    ) -> FileVersion | None:
+        """What the file holds from now on (None: it is gone), unless that is its newest version already.
+
+        Returns the newest version, None where a file that never was is not there. `restored` is the version that was
+        brought back. Raises: StorageError.
+        """
+        with self.held():
+            newest = next(reversed(self.history(file)), None)
+            checksum = checksum_of(content) if content is not None else ""
+            if (newest.checksum if newest else "") == checksum:
+                return newest
+            version = FileVersion(
+                number=newest.number + 1 if newest else 1,
+                at=timestamp(self._clock.now()),
+                author=author,
+                checksum=checksum,
+                size_bytes=len(content or b""),
+                session_key=session_key,
+                restored=restored,
+            )
+            if content is not None:
+                self._keep(checksum, content)
+            log = self._log(file)
+            make_private_folder(log.parent)
+            append_line(log, _to_json(file, version))
+            if self._added > self._max_bytes // _ADDED_SHARE:
+                self.thin()
+            return version
+
+    def history(self, file: VersionedFile) -> Sequence[FileVersion]:
+        """The oldest first; lines that cannot be read are passed over. Raises: StorageError."""
+        return _versions(self._log(file))
+
+    def files(self, owner: str) -> Sequence[VersionedFile]:
+        """Those of which there are versions, in the order of their paths. Raises: StorageError."""
+        paths = (_path_in(log) for log in self._logs(owner or SHARED_OWNER))
+        return [VersionedFile(owner, path) for path in sorted(path for path in paths if path is not None)]
+
+    def read(self, file: VersionedFile, number: int) -> bytes:
+        """That version's content. Raises: NotFound, StorageError where it is damaged."""
+        found = next((version for version in self.history(file) if version.number == number), None)
+        if found is None:
+            raise NotFound(f"There is no version {number} of {file.path}.", hint="List the versions that there are.")
+        if not found.checksum:
+            raise NotFound(f"In version {number} {file.path} was deleted: it has no content.")
+        place = self._place(found.checksum)
+        with disk_errors("read", place):
+            packed = place.read_bytes()
+        content = _unpacked(packed, found.size_bytes)
+        if content is None or checksum_of(content) != found.checksum:
+            raise StorageError(f"Version {number} of {file.path} is damaged on disk and cannot be read.")
+        return content
+
+    def thin(self) -> int:
+        """Lets the oldest versions go until the rest fits, never one of a file's newest; how many it were.
+
+        What no version names any more goes too. Raises: StorageError.
+        """
+        with self.held():
+            logs = {log: list(_versions(log)) for log in self._logs("*")}
+            sizes = {place.stem: place.stat().st_size for place in self._contents()}
+            named = Counter(version.checksum for versions in logs.values() for version in versions)
+            total = sum(size for checksum, size in sizes.items() if checksum in named)
+            total += sum(log.stat().st_size for log in logs)
+            spare = [(version, log) for log, versions in logs.items() for version in versions[: -self._kept]]
+            gone: dict[Path, set[int]] = {}
+            for version, log in sorted(spare, key=lambda one: (one[0].at, one[0].number)):
+                if total <= self._max_bytes:
+                    break
+                gone.setdefault(log, set()).add(version.number)
+                named[version.checksum] -= 1
+                total -= sizes.get(version.checksum, 0) * (not named[version.checksum]) + _LINE_BYTES
+            for log, numbers in gone.items():
+                self._rewrite(log, [version for version in logs[log] if version.number not in numbers])
+            for checksum in sizes.keys() - {checksum for checksum, count in named.items() if count > 0}:
+                self._place(checksum).unlink(missing_ok=True)
+            self._added = 0
+            return sum(map(len, gone.values()))
+
+    def _keep(self, checksum: str, content: bytes) -> None:
+        place = self._place(checksum)
+        if place.exists():
+            return
+        packed = zlib.compress(content)
+        make_private_folder(place.parent)
+        write_bytes_atomically(place, packed)
+        self._added += len(packed)
+
+    def _rewrite(self, log: Path, versions: Sequence[FileVersion]) -> None:
+        path = _path_in(log) or ""
+        file = VersionedFile("" if log.parent.name == SHARED_OWNER else log.parent.name, path)
+        write_bytes_atomically(log, b"".join(encode_line(_to_json(file, one)) + b"\n" for one in versions))
+
+    def _log(self, file: VersionedFile) -> Path:
+        name = quote(file.path, safe="")
+        name = name if len(name) <= _LONGEST_NAME else hashlib.sha256(file.path.encode()).hexdigest()
+        return self._folder / (file.owner or SHARED_OWNER) / f"{name}.jsonl"
+
+    def _logs(self, owner: str) -> list[Path]:
+        with disk_errors("list", self._folder):
+            return sorted(self._folder.glob(f"{owner}/*.jsonl"))
+
+    def _place(self, checksum: str) -> Path:
+        return self._folder / CONTENTS / checksum[:2] / f"{checksum}.z"
+
+    def _contents(self) -> list[Path]:
+        with disk_errors("list", self._folder):
+            return sorted(self._folder.glob(f"{CONTENTS}/*/*.z"))
+
+
+def checksum_of(content: bytes) -> str:
+    """SHA-256, in hex: the name of a content, here and in the index."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _unpacked(packed: bytes, size_bytes: int) -> bytes | None:
+    """Never more than it should be, whatever lies on the disk; None where that is no compressed content."""
+    with suppress(zlib.error):
+        return zlib.decompressobj().decompress(packed, size_bytes + 1)
+    return None
+
+
+def _versions(log: Path) -> list[FileVersion]:
+    if not log.exists():
+        return []
+    found = (_from_json(line) for line in read_lines(log).objects)
+    return [version for version in found if version is not None]
+
+
+def _path_in(log: Path) -> str | None:
+    """The name of the file whose log it is."""
+    paths = (line.get("path") for line in read_lines(log).objects)
+    return next((path for path in paths if isinstance(path, str)), None)
+
+
+def _to_json(file: VersionedFile, version: FileVersion) -> dict[str, Any]:
+    line = {
+        "schema_version": SCHEMA_VERSION,
+        "version": version.number,
+        "at": version.at,
+        "path": file.path,
+        "author": version.author,
+        "checksum": version.checksum,
+        "size": version.size_bytes,
+        "session": version.session_key,
+        "restored": version.restored,
+    }
+    return {name: value for name, value in line.items() if value is not None}
+
+
+def _from_json(line: Mapping[str, Any]) -> FileVersion | None:
+    number, checksum, size_bytes = line.get("version"), line.get("checksum"), line.get("size")
+    session, restored = line.get("session"), line.get("restored")
+    author = next((name for name in _AUTHORS if name == line.get("author")), None)
+    if not (isinstance(number, int) and isinstance(checksum, str) and isinstance(size_bytes, int)):
+        return None
+    if author is None or not isinstance(session, str | None) or not isinstance(restored, int | None):
+        return None
+    return FileVersion(number, str(line.get("at", "")), author, checksum, size_bytes, session, restored)

@@ -1,0 +1,175 @@
+import os
+import signal
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.storage.full_disk import file_size_limit
+
+MEMORY = VersionedFile("main", "MEMORY.md")
+DAY = VersionedFile("main", "memory/2026-01-01.md")
+KILLED_WRITER = """
+import sys
+from pathlib import Path
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore
+
+store = VersionStore(Path(sys.argv[1]), SystemClock(), max_bytes=40_000, kept_of_a_file=5)
+file = VersionedFile("main", "MEMORY.md")
+print("ready", flush=True)
+for number in range(1_000_000):
+    store.record(file, f"{sys.argv[2]} {number} ".encode() * 400, "agent")
+"""
+
+
+def store_of(folder: Path, clock: FakeClock | None = None, **limits: int) -> VersionStore:
+    return VersionStore(folder / "versions", clock or FakeClock(), **limits)
+
+
+def test_each_state_can_be_read_again_with_who_brought_it_about(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = store_of(tmp_path, clock)
+    store.record(MEMORY, b"one", "user")
+    clock.advance(60)
+    store.record(MEMORY, b"two", "agent", session_key="01S")
+    store.record(DAY, b"two", "consolidation")
+    first, second = store.history(MEMORY)
+    assert (first.number, first.at, first.author, first.session_key) == (1, "2026-01-01T00:00:00.000Z", "user", None)
+    assert (second.number, second.at, second.author) == (2, "2026-01-01T00:01:00.000Z", "agent")
+    assert (second.session_key, second.checksum, second.size_bytes) == ("01S", checksum_of(b"two"), 3)
+    assert [store.read(MEMORY, number) for number in (1, 2)] == [b"one", b"two"]
+    assert store.files("main") == [MEMORY, DAY]
+    assert store_of(tmp_path).history(DAY)[0].author == "consolidation", "another server reads the same"
+
+
+def test_what_has_not_changed_is_no_new_version_and_what_comes_back_is_one(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    for content in (b"one", b"one", b"two", b"one"):
+        store.record(MEMORY, content, "user")
+    assert [version.number for version in store.history(MEMORY)] == [1, 2, 3]
+    assert len(list((tmp_path / "versions/contents").rglob("*.z"))) == 2, "a content is kept once"
+
+
+def test_a_deleted_file_keeps_its_versions_and_can_come_back(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    assert store.record(MEMORY, None, "user") is None
+    store.record(MEMORY, b"one", "user")
+    gone = store.record(MEMORY, None, "user")
+    assert gone is not None
+    assert (gone.number, gone.checksum) == (2, "")
+    with pytest.raises(NotFound, match="was deleted"):
+        store.read(MEMORY, 2)
+    assert store.read(MEMORY, 1) == b"one"
+    back = store.record(MEMORY, b"one", "user", restored=1)
+    assert back is not None
+    assert (back.number, back.restored) == (3, 1)
+    assert store.history(MEMORY)[-1].restored == 1
+
+
+def test_a_version_that_never_was_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no version 7 of MEMORY"):
+        store_of(tmp_path).read(MEMORY, 7)
+
+
+def test_all_of_it_is_for_its_owner_alone(tmp_path: Path) -> None:
+    store_of(tmp_path).record(VersionedFile("", "shared/user-profile.md"), b"one", "user")
+    made = list((tmp_path / "versions").rglob("*"))
+    assert len(made) > 3
+    for place in made:
+        assert place.stat().st_mode & 0o077 == 0, place
+
+
+def test_a_content_that_was_damaged_on_disk_is_never_given_for_the_true_one(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    version = store.record(MEMORY, b"one", "user")
+    assert version is not None
+    (place,) = (tmp_path / "versions/contents").rglob("*.z")
+    for damage in (b"x", zlib.compress(b"two"), zlib.compress(b"0" * 50_000_000)):
+        place.write_bytes(damage)
+        with pytest.raises(StorageError, match=r"Version 1 of MEMORY\.md is damaged"):
+            store.read(MEMORY, 1)
+
+
+def test_lines_that_cannot_be_read_hide_no_others(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    store.record(MEMORY, b"one", "user")
+    log = tmp_path / "versions/main/MEMORY.md.jsonl"
+    with log.open("a") as file:
+        file.write('{"version":2,"author":"nobody","checksum":"x","size":1}\n[]\n{"version":3,"check')
+    store.record(MEMORY, b"two", "user")
+    assert [version.number for version in store.history(MEMORY)] == [1, 2]
+    assert store.read(MEMORY, 2) == b"two"
+
+
+def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = store_of(tmp_path, clock, max_bytes=1, kept_of_a_file=50)
+    for number in range(80):
+        store.record(MEMORY, os.urandom(500) + str(number).encode(), "agent")
+        clock.advance(1)
+    store.record(DAY, b"a day's only note", "agent")
+    store.thin()
+    assert [version.number for version in store.history(MEMORY)] == list(range(31, 81))
+    assert store.read(MEMORY, 31)
+    assert store.read(DAY, 1) == b"a day's only note"
+    assert len(list((tmp_path / "versions/contents").rglob("*.z"))) == 51, "what nothing names has gone"
+    next_one = store.record(MEMORY, b"more", "agent")
+    assert next_one is not None
+    assert next_one.number == 81, "a number is never given twice"
+
+
+def test_only_as_many_go_as_have_to_and_the_oldest_of_all_files_first(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = store_of(tmp_path, clock, max_bytes=130_000, kept_of_a_file=2)
+    for _ in range(4):
+        for file in (MEMORY, DAY):
+            store.record(file, os.urandom(20_000), "agent")
+            clock.advance(1)
+    store.thin()
+    assert [[version.number for version in store.history(file)] for file in (MEMORY, DAY)] == [[2, 3, 4], [2, 3, 4]]
+    assert store.thin() == 0
+
+
+def test_a_full_disk_leaves_what_was_there_as_it_was(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    store.record(MEMORY, b"one", "user")
+    with file_size_limit(100), pytest.raises(StorageError):
+        store.record(MEMORY, os.urandom(5000), "user")
+    assert [version.number for version in store.history(MEMORY)] == [1]
+    assert not list((tmp_path / "versions").rglob(".*.z.*")), "nothing half-written stays"
+    store.record(MEMORY, b"two", "user")
+    assert store.read(MEMORY, 2) == b"two"
+
+
+def test_two_servers_that_are_killed_at_any_moment_leave_only_versions_that_can_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "versions"
+    store = VersionStore(folder, FakeClock())
+    for round_ in range(4):
+        writers = [
+            subprocess.Popen(
+                [sys.executable, "-c", KILLED_WRITER, str(folder), f"{round_}{name}"], stdout=subprocess.PIPE
+            )
+            for name in "ab"
+        ]
+        for writer in writers:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"ready\n"
+        before = len(store.history(MEMORY))
+        newest = store.history(MEMORY)[-1].number if before else 0
+        while not (versions := store.history(MEMORY)) or versions[-1].number < newest + 10 + round_ * 3:
+            assert all(writer.poll() is None for writer in writers)
+        for writer in writers:
+            writer.send_signal(signal.SIGKILL)
+            writer.communicate()
+        versions = store.history(MEMORY)
+        numbers = [version.number for version in versions]
+        assert numbers == sorted(set(numbers)), "two servers never give one number twice"
+        assert all(store.read(MEMORY, version.number) for version in versions)
+    store.record(MEMORY, b"after all that", "user")
+    assert store.read(MEMORY, store.history(MEMORY)[-1].number) == b"after all that"
