@@ -304,6 +304,29 @@ async def test_a_change_of_some_cells_reads_them_alone(desk: Desk) -> None:
     assert changed[2]["before"]["outputs"] == shown
 
 
+async def test_an_edit_of_what_was_seen_reads_nothing_and_is_written_down_as_exactly(desk: Desk) -> None:
+    hand, seen = desk.hand(), list[dict[str, Any]]()
+    await hand.read_cells(A, ["one"])
+    desk.shelf.before_apply = lambda: seen.extend(desk.lines())
+    await hand.apply(A, [EditCell("one", "x = 10", cell_hash("x = 1"))])
+    assert desk.shelf.reads == 1
+    assert seen[0]["effects"][0]["before"] == {"cell_type": "code", "source": "x = 1", "metadata": {}}
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+
+
+async def test_an_edit_of_something_else_than_what_was_seen_is_looked_at_before_it_is_made(desk: Desk) -> None:
+    for base_hash in (None, cell_hash("mine")):
+        hand = desk.hand()
+        desk.shelf.cell(A, "one")["source"] = "x = 1"
+        await hand.read_cells(A, ["one"])
+        desk.shelf.cell(A, "one")["source"] = "mine"
+        await hand.apply(A, [EditCell("one", "x = 10", base_hash)])
+        assert desk.lines()[-2]["effects"][0]["before"]["source"] == "mine"
+    await hand.apply(A, [EditCell("one", "x = 20", cell_hash("x = 10"))])  # what it saw before its own edit
+    assert desk.lines()[-2]["effects"][0]["before"]["source"] == "x = 10"
+
+
 async def test_what_a_cell_shows_is_looked_at_before_each_of_its_runs(desk: Desk) -> None:
     hand = desk.hand()
     await hand.read_cells(A, ["one"])

@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -101,16 +101,18 @@ class ChangeRecorder:
         """The notebooks as that author is to see them."""
         return RecordedNotebooks(self._notebooks, self, author)
 
-    async def apply(self, author: Author, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        """As `Notebooks.apply`. Raises: StorageError too, where nothing could be written down; then nothing is done."""
+    async def apply(
+        self, author: Author, path: str, changes: Sequence[CellChange], seen: Mapping[str, Cell] | None = None
+    ) -> tuple[AppliedChange, ...]:
+        """As `Notebooks.apply`. Raises: StorageError too, where nothing could be written down; then nothing is done.
+
+        `seen` are cells as the author last saw them: one that is edited on that very source is not read again.
+        """
         name = await self._name(path)
         lock = self._locks.setdefault(name, asyncio.Lock())
         changes = [_with_id(change) for change in changes]
         async with lock:  # so that changes stand in the file in the order in which they were made
-            known = all(isinstance(change, InsertCell) for change in changes)
-            touched = [_id_of(change) for change in changes]
-            in_full = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
-            now = NotebookCells(name, (), ()) if known else await self._notebooks.read_cells(name, touched, in_full)
+            now = await self._touched(name, changes, seen or {})
             max_chars = self._max_chars(author)
             expected = _expected(changes, now, max_chars)
             begun = await self._begin(author, name, expected)
@@ -209,6 +211,14 @@ class ChangeRecorder:
         """It stays after all."""
         await self._end(author, NotDone(path=removed.path, id=removed.id))
 
+    async def _touched(self, name: str, changes: Sequence[CellChange], seen: Mapping[str, Cell]) -> NotebookCells:
+        """The cells as they are before it, without the order where no place is left that has to be known."""
+        edited = [seen[change.cell_id] for change in changes if _is_edit_of(change, seen)]
+        if all(isinstance(change, InsertCell) or _is_edit_of(change, seen) for change in changes):
+            return NotebookCells(name, (), tuple(edited))
+        in_full = [_id_of(change) for change in changes if isinstance(change, DeleteCell | RestoreCell)]
+        return await self._notebooks.read_cells(name, [_id_of(change) for change in changes], in_full)
+
     async def _name(self, path: str) -> str:
         name = self._canonical(path)
         return await self._path_now(name) if self._path_now is not None else name
@@ -265,7 +275,7 @@ class RecordedNotebooks:
         return found
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        return await self._recorder.apply(self._author, path, changes)
+        return await self._recorder.apply(self._author, path, changes, self._seen.pop(path, {}))
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
         return await self._recorder.create(self._author, path, cells, kernel_name)
@@ -288,6 +298,12 @@ def _with_id(change: CellChange) -> CellChange:
     if isinstance(change, InsertCell) and not change.cell.get("id"):
         return replace(change, cell={**change.cell, "id": _new_id()})
     return change
+
+
+def _is_edit_of(change: CellChange, seen: Mapping[str, Cell]) -> TypeGuard[EditCell]:
+    """Whether it is refused unless the cell has the source that was seen."""
+    cell = seen.get(change.cell_id) if isinstance(change, EditCell) else None
+    return isinstance(change, EditCell) and cell is not None and change.base_hash == cell.hash
 
 
 def _id_of(change: CellChange) -> str:
