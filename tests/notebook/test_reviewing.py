@@ -12,7 +12,8 @@ import pytest
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound, StorageError
 from onyx_jupyter.notebook.cells import cell_hash, cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits, RecordedNotebooks
+from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
 from onyx_jupyter.notebook.review.reverting import plan
 from onyx_jupyter.notebook.review.reviewed_cells import run_changes
 from onyx_jupyter.notebook.review.reviewing import Reviewing
