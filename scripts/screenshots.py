@@ -9,12 +9,14 @@ kernel, and the numbers in the answers are those that it prints.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 
+import palmerpenguins
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -24,13 +26,16 @@ from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
 from tests.e2e.review import Review
 from tests.e2e.sidebar import Notebook, Sidebar
+from tests.e2e.skills_panel import SkillsPanel
 from tests.e2e.stage import inserted_cell_id
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs/images"
 NOTEBOOK = "welcome.ipynb"
+PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 MODEL = "my-server/assistant"
 SIZE_PX = {"width": 1280, "height": 800}
+SKILLS_PX = {"width": 1060, "height": 1240}
 SIDEBAR_PX = 372
 NARROW_PX = 280
 THEME = "@jupyterlab/apputils-extension/themes"
@@ -108,7 +113,7 @@ class Studio:
         sidebar, notebook = Sidebar(page), Notebook(page)
         sidebar.show()
         page.keyboard.press("Control+b")
-        expect(page.locator(".jp-FileBrowser")).not_to_be_visible()
+        expect(page.locator("#filebrowser")).not_to_be_visible()
         widen(sidebar, SIDEBAR_PX)
         notebook.wait(cells)
         notebook.wait_for_kernel()
@@ -120,6 +125,11 @@ class Studio:
         expect(notebook.panel.locator(".jp-OutputArea-output img")).to_have_count(1, timeout=60_000)
         notebook.save()
         return sidebar, notebook
+
+    def add(self, file: Path) -> str:
+        """Puts a copy into the file browser's top folder; returns its path there."""
+        shutil.copy(file, self._lab.files)
+        return file.name
 
     def _end_kernels(self, page: Page) -> None:
         """So that the cells count from one again."""
@@ -239,6 +249,24 @@ def cell(studio: Studio) -> Page:
     return sidebar.page
 
 
+def skills(studio: Studio) -> Page:
+    """The form of a packaged skill on real data, and what its run gave."""
+    sidebar, _ = studio.window("skills")
+    page, panel = sidebar.page, SkillsPanel(sidebar.page)
+    path = studio.add(PENGUINS)
+    page.locator(".jp-SideBar .lm-TabBar-tab[data-id=onyx-chat]").click()
+    expect(sidebar.node).not_to_be_visible()
+    panel.show()
+    panel.skill("profile-table").click()
+    panel.fill("path", path)
+    panel.hook("skill-run").click()
+    panel.wait_for("ok")
+    expect(panel.hook("skill-outputs").locator("img").first).to_be_visible()
+    page.set_viewport_size(SKILLS_PX)
+    page.mouse.move(SKILLS_PX["width"] / 2, SKILLS_PX["height"] - 2)
+    return page
+
+
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
     "approval": approval,
@@ -248,6 +276,7 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "narrow": narrow,
     "review": review,
     "context": context,
+    "skills": skills,
 }
 
 
