@@ -34,6 +34,7 @@ class SkillForm:
         self._server = find_server(os.environ, Path(jupyter_runtime_dir()), facts.place)
         self._thread: threading.Thread | None = None
         self._running: SkillRun | None = None
+        self._stopping = threading.Event()
         shown = self._ask(lambda connection: SkillRun(connection, name, agent).describe())
         self._skill: Mapping[str, Any] = shown["skill"]
         self.fields = {f["name"]: form_field(f) for f in (self._skill.get("parameters") or {}).get("fields", ())}
@@ -65,15 +66,18 @@ class SkillForm:
             self.status.value = note(str(problem), is_problem=True)
             return
         self.output.outputs = ()
+        self._stopping.clear()
         self._set_running(True)
         self._thread = threading.Thread(target=self._work, args=(given,), name=f"onyx skill {self._name}", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends what runs; the form says so when it has ended."""
+        """Ends what runs, also what has no id yet; the form says so when it has ended."""
+        self._stopping.set()
+        self.stop_button.disabled = True
         running = self._running
         if running is not None and running.run_id:
-            self._ask(lambda connection: stop(connection, running.run_id))
+            self._stop(running.run_id)
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Whether nothing runs any more."""
@@ -86,7 +90,10 @@ class SkillForm:
         try:
             self._running = SkillRun(connection, self._name, self._agent)
             path = connection.request("client.shows", kernelId=self._facts.kernel_id).get("path")
-            self._show_result(self._running.run(given, path, self._show_progress))
+            if self._stopping.is_set():
+                self.status.value = note("Stopped before it began.")
+                return
+            self._show_result(self._running.run(given, path, self._show_progress, self._begun))
         except ConnectionGone as error:
             self.status.value = note(str(unreachable(self._server, error)), is_problem=True)
         except MagicError as error:
@@ -95,6 +102,18 @@ class SkillForm:
             connection.close()
             self._running = None
             self._set_running(False)
+
+    def _begun(self, run_id: str) -> None:
+        """Stop may have been pressed before anybody knew the id."""
+        if self._stopping.is_set():
+            self._stop(run_id)
+
+    def _stop(self, run_id: str) -> None:
+        try:
+            self._ask(lambda connection: stop(connection, run_id))
+        except MagicError as error:  # it goes on as far as anybody knows, so it can be stopped again
+            self.status.value = note(str(error), is_problem=True)
+            self.stop_button.disabled = self._running is None
 
     def _show_progress(self, line: str, share: float) -> None:
         self.progress.value = share

@@ -52,15 +52,20 @@ class SkillRun:
         self._connection.request("skills.trust", name=self._name, hash=digest, **self._agent)
 
     def run(
-        self, parameters: Mapping[str, Any], path: str | None, progress: Callable[[str, float], None]
+        self,
+        parameters: Mapping[str, Any],
+        path: str | None,
+        progress: Callable[[str, float], None],
+        begun: Callable[[str], None] = lambda run_id: None,
     ) -> SkillResult:
-        """The result, however it ended; `progress` gets a line and the share that is done.
+        """The result, however it ended; `progress` gets a line and the share that is done, `begun` the run's id.
 
         `path` is the notebook in whose folder it runs. Raises: Refused, ConnectionGone.
         """
         place = {} if path is None else {"path": path}
         asked = {"name": self._name, "parameters": dict(parameters), **place, **self._agent}
         self.run_id = self._connection.request("skills.run", **asked)["runId"]
+        begun(self.run_id)
         heard_at = time.monotonic()
         while True:
             try:

@@ -64,6 +64,55 @@ def test_a_form_asks_for_trust_and_its_stop_button_works_while_it_runs(kernel: C
     assert "linger · stopped" in kernel.value("form.status.value")
 
 
+# What the form's thread asks of the server is held until the test lets it go.
+HELD = """
+import threading
+from onyx_jupyter.magics.connection import ServerConnection
+class Held:
+    def __init__(self, method):
+        self.method, self.answered, self.gate = method, threading.Event(), threading.Event()
+        self.request = ServerConnection.request
+    def __enter__(self):
+        def request(connection, method, *args, **params):
+            answer = self.request(connection, method, *args, **params)
+            if method == self.method:
+                self.answered.set()
+                assert self.gate.wait(60)
+            return answer
+        ServerConnection.request = request
+        return self
+    def __exit__(self, *_):
+        ServerConnection.request = self.request
+"""
+STOPPED_WHILE_HELD = """
+with Held({method!r}) as held:
+    form.run_button.click()
+    assert held.answered.wait(60)
+    form.stop_button.click()
+    held.gate.set()
+    assert form.wait(60)
+"""
+
+
+def test_stop_before_the_run_has_an_id_stops_it_all_the_same(kernel: Cells, skills: Path, peer: Peer) -> None:
+    write_notebook(skills / "forever.ipynb", cell("import time\ntime.sleep(600)"))
+    trust(peer, "forever")
+    kernel.run(HELD + "import onyx_jupyter\nform = onyx_jupyter.skill_form('forever').form")
+
+    # The server has begun it, and the form does not know its id yet.
+    ran = kernel.run(STOPPED_WHILE_HELD.format(method="skills.run"))
+    assert ran.status == "ok", ran.traceback
+    assert "forever · stopped" in kernel.value("form.status.value")
+    assert [run["status"] for run in peer.ask("skills.runs", name="forever")["runs"]] == ["stopped"]
+
+    # The form has not even asked for it.
+    ran = kernel.run(STOPPED_WHILE_HELD.format(method="client.shows"))
+    assert ran.status == "ok", ran.traceback
+    assert "Stopped before it began" in kernel.value("form.status.value")
+    assert len(peer.ask("skills.runs", name="forever")["runs"]) == 1
+    assert kernel.value("[form.run_button.disabled, form.stop_button.disabled]") == [False, True]
+
+
 def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     lab.home.joinpath("workspace", "memory").mkdir(exist_ok=True)
     lab.home.joinpath("workspace", "memory", "2026-02-03.md").write_text("Quokkas <b>smile</b>.", "utf-8")

@@ -212,6 +212,41 @@ users = pd.DataFrame({"password": ["hunter2"], "name": ["ada"]})
     assert "ada" in seen["users"]
 
 
+async def test_an_array_or_table_that_is_named_like_a_secret_shows_its_type_and_shape_alone(
+    kernels: KernelPlace,
+) -> None:
+    code = """
+import collections
+import numpy as np, pandas as pd
+password = np.array(["hunter2", "hunter2"])
+secret_key = np.frombuffer(b"hunter2", dtype="uint8")
+client_secret = np.array("hunter2")
+passwords = pd.Series(["hunter2"] * 3)
+credentials = pd.DataFrame({"user": ["ada"], "value": ["hunter2"]})
+api_keys = collections.deque(["hunter2"])
+access_token = type("Token", (), {})(); access_token.value = "hunter2"
+store = {"password": np.array(["hunter2"]), "size": 3}
+holder = type("Holder", (), {})(); holder.api_key = np.array(["hunter2"])
+max_tokens = np.int64(512)
+is_token = np.bool_(True)
+names = np.array(["ada"])
+"""
+    found = await look(kernels, code)
+    assert found["password"].summary == "hidden, 2"
+    assert found["password"].type == "numpy.ndarray"
+    assert found["credentials"].summary == "hidden, 1 × 2"
+    assert found["passwords"].summary == "hidden, 3"
+    assert found["api_keys"].summary == "hidden, length 1"
+    assert (found["max_tokens"].summary, found["is_token"].summary) == ("512", "True")
+    names = ["password", "secret_key", "client_secret", "passwords", "credentials", "api_keys", "access_token"]
+    names += ["access_token.value", "store", "store['password']", "holder", "holder.api_key"]
+    seen = {name: str(await kernels.service.inspect("work.ipynb", name)) for name in names}
+    assert "hunter2" not in f"{seen}{found}"
+    assert "ada" not in seen["credentials"]
+    assert "104" not in seen["secret_key"]  # as a number, the first letter
+    assert "ada" in str(await kernels.service.inspect("work.ipynb", "names"))
+
+
 async def test_what_the_user_registered_with_ipython_is_not_in_the_way(kernels: KernelPlace) -> None:
     code = """
 import ast

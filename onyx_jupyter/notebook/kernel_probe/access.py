@@ -50,9 +50,12 @@ class Look:
         return self.until - time.monotonic()
 
     def hides(self, name: Any, value: Any) -> bool:
-        """Whether the name says that the value, some text or texts, is a secret; the environment always is one."""
-        kinds = (str, bytes, bytearray, list, tuple, set, frozenset, dict)
-        return is_environment(value, data_only=True) or (is_a(type(value), kinds) and self.is_secret(name))
+        """Whether the name says that the value is a secret; the environment always is one.
+
+        A number alone never is (`max_tokens`), nor is code (`def token`); whatever else can hold one is, an array or a
+        table too.
+        """
+        return is_environment(value, data_only=True) or (not _holds_no_secret(value) and self.is_secret(name))
 
     def is_secret(self, name: Any) -> bool:
         """Whether a name or key, also one in bytes, is that of a secret."""
@@ -62,6 +65,12 @@ class Look:
             return False
         plain = re.sub(r"[^a-z0-9]+", "_", str.lower(name)).strip("_")
         return plain.endswith(self._secret_names) or (plain.endswith("s") and plain[:-1].endswith(self._secret_names))
+
+
+def _holds_no_secret(value: Any) -> bool:
+    code = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+    is_number = is_a(type(value), (bool, int, float, complex)) or is_of(value, "numpy", "number", "bool_", "ufunc")
+    return value is None or is_number or is_a(type(value), code)
 
 
 def lineage(cls: type) -> tuple[type, ...]:

@@ -19,6 +19,7 @@ from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
 from onyx_jupyter.notebook.kernel_probe.quiet import end_quietly
 from onyx_jupyter.notebook.kernel_probe.summaries import (
     KINDS,
+    hidden_in_words,
     kind_of,
     numpy_array,
     pandas_frame,
@@ -35,7 +36,7 @@ from onyx_jupyter.notebook.kernel_probe.things import (
     inspect_object,
     inspect_text,
 )
-from onyx_jupyter.notebook.kernel_probe.values import hidden, short
+from onyx_jupyter.notebook.kernel_probe.values import short
 
 _AFTER_SIGNAL_S = 0.5
 _OWN_ANSWER_S = 0.75
@@ -144,7 +145,7 @@ def _inspect(shell: Any, question: dict[str, Any], look: Look) -> dict[str, Any]
     value, way = follow(question["name"], dict(shell.user_ns))
     parts: dict[str, Any] = {"facts": [], "tables": [], "notes": [], "text": ""}
     if _is_hidden(way, look):
-        told = {"kind": kind_of(value), "type": type_name(type(value)), "summary": hidden(value)}
+        told = {"kind": kind_of(value), "type": type_name(type(value)), "summary": hidden_in_words(value)}
     else:
         told = summary(way[-1][0], value, look)
         parts.update(_parts(value, told["kind"], look))

@@ -53,7 +53,7 @@ def summary(name: Any, value: Any, look: Look) -> dict[str, Any]:
     """`{name, kind, type, summary, size_bytes?}`; what cannot be read is told by its type."""
     told: dict[str, Any] = {"name": name, "kind": kind_of(value), "type": type_name(type(value)), "summary": ""}
     if look.hides(name, value):
-        told["summary"] = hidden(value)
+        told["summary"] = hidden_in_words(value)
         return told
     try:
         told["summary"] = _in_words(value, told["kind"], look)
@@ -63,6 +63,14 @@ def summary(name: Any, value: Any, look: Look) -> dict[str, Any]:
     except Exception as error:
         told["summary"] = f"cannot be read: {type_name(type(error))}"
     return told
+
+
+def hidden_in_words(value: Any) -> str:
+    """What is told of a secret: how much there is of it."""
+    for data in (numpy_array(value), pandas_frame(value), pandas_series(value)):
+        if data is not None and data.shape:
+            return f"hidden, {_shape(data.shape)}"
+    return hidden(value)
 
 
 def pandas_frame(value: Any) -> Any:
