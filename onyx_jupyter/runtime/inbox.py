@@ -14,7 +14,10 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 
 
 class RunInbox:
-    """One run's inbox. Whatever it has taken joins the run, unless that ends with an error or a Stop before."""
+    """One run's inbox. Whatever it has taken joins the run, unless that ends with an error or a Stop before.
+
+    `on_join` hears of each message as it joins: from then on the model has it.
+    """
 
     def __init__(
         self, run_id: str, transcript: SessionTranscript, mode: RunMode, emit: Callable[[RunEvent], None]
@@ -22,6 +25,7 @@ class RunInbox:
         self.run_id = run_id
         self.mode = mode
         self.is_open = True
+        self.on_join: Callable[[Entry], None] = lambda message: None
         self._transcript = transcript
         self._emit = emit
         self._messages: list[Entry] = []
@@ -56,6 +60,8 @@ class RunInbox:
         del self._messages[: len(ids)]
         if not self._messages:
             self._arrived.clear()
+        for message in joining:
+            self.on_join(message)
         self._emit(ChatJoined(self.run_id, ids))
         notice = self.mode.notice(joining)
         if notice is not None:

@@ -32,6 +32,7 @@ from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.modes import RunMode, RunTools
 from onyx_jupyter.runtime.run_prompt import RunPrompt
+from onyx_jupyter.runtime.sent_context import know_sent
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
@@ -244,6 +245,9 @@ class Runs:
         parts = around.agent(summary.agent_id)
         settings = around.settings()
         skills = await around.skills(parts)
+        sights = self._sights_of(transcript.session_key)
+        know_sent(sights, message, parts.paths)
+        inbox.on_join = lambda joined: know_sent(sights, joined, parts.paths)
         tools = RunTools([*parts.tools, *skills.tools], inbox.mode, settings.config.security.auto)
 
         def emit(event: RunEvent) -> None:

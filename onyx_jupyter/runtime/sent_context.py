@@ -10,10 +10,11 @@ import hmac
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from onyx_jupyter.errors import NotebookError, OnyxError
+from onyx_jupyter.errors import NotebookError, OnyxError, PathNotAllowed
 from onyx_jupyter.messages import head_and_tail, whole_text
 from onyx_jupyter.notebook.cells import cell_label, find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
@@ -21,9 +22,11 @@ from onyx_jupyter.protocols import Cell, Kernels, Notebooks, NotebookView
 from onyx_jupyter.runtime.file_context import file_text
 from onyx_jupyter.security.external_content import fence
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.sent_along import item_in_words
 from onyx_jupyter.text_tokens import text_tokens
 from onyx_jupyter.tools.builtin.kernel_text import inspection_text
+from onyx_jupyter.tools.notebooks.sights import NotebookSights
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +44,16 @@ _BOUNDARY_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What an item turned out to be. `source` names where a text came from that the person may not have written."""
+    """What an item turned out to be. `source` names where a text came from that the person may not have written.
+
+    `cell` is the one whose source the text begins with.
+    """
 
     text: str = ""
     label: str | None = None
     source: str | None = None
     problem: str | None = None
+    cell: Cell | None = None
 
 
 class SentContext:
@@ -77,10 +84,13 @@ class SentContext:
 
     def _sent(self, item: Item, read: _Read, max_chars: int) -> dict[str, Any]:
         text = head_and_tail(read.text, max_chars)
+        # Neither cut nor redacted: then the model knows the source, and a write may be based on it.
+        known = read.cell if read.cell is not None and text.startswith(_beginning(read.cell)) else None
         if read.source is not None and text:
             text = self._fenced(text, read.source)
-        facts = {"text": text, "label": read.label, "problem": read.problem}
-        sent = {**item, "text": None} | {name: value for name, value in facts.items() if value}
+        seen = known.hash if known is not None else None
+        facts = {"text": text, "label": read.label, "problem": read.problem, "hash": seen}
+        sent = {**item, "text": None, "hash": None} | {name: value for name, value in facts.items() if value}
         sent = {name: value for name, value in sent.items() if value is not None}
         return sent | {"tokens": text_tokens(item_in_words(sent))}
 
@@ -149,7 +159,7 @@ class _Reading:
     async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
         cell = find_cell(view.cells, str(item.get("cellId") or ""), path)
-        return _Read(in_words(cell), label=cell_label(view, cell.id))
+        return _Read(in_words(cell), label=cell_label(view, cell.id), cell=cell)
 
     async def _file(self, path: str) -> _Read:
         text = await asyncio.to_thread(file_text, path, self._paths, ITEM_CHARS)
@@ -173,7 +183,7 @@ def _look_at(view: asyncio.Task[NotebookView]) -> None:
 def cell_text(cell: Cell) -> str:
     """Its source and, in short, what it gave."""
     outputs = render_outputs(cell.outputs, OUTPUT_CHARS).text
-    return "\n".join([_heading(cell), cell.source, *(["--- output:", outputs] if outputs else [])])
+    return "\n".join([_beginning(cell), *(["--- output:", outputs] if outputs else [])])
 
 
 def error_text(cell: Cell) -> str:
@@ -181,12 +191,21 @@ def error_text(cell: Cell) -> str:
     errors = [output for output in cell.outputs if output.get("output_type") == "error"]
     if not errors:
         raise NotebookError("no_error", f"Cell {cell.id} has no error any more.")
-    return "\n".join([_heading(cell), cell.source, "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
+    return "\n".join([_beginning(cell), "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
 
 
-def _heading(cell: Cell) -> str:
+def know_sent(sights: NotebookSights, message: Entry, paths: PathGuard) -> None:
+    """The cells that a message brings whole are known to the model that gets it now."""
+    for item in message.context or ():
+        path, cell_id, source_hash = (item.get(name) for name in ("path", "cellId", "hash"))
+        if isinstance(path, str) and isinstance(cell_id, str) and isinstance(source_hash, str):
+            with suppress(PathNotAllowed):
+                sights.wrote(paths.api_path(path.removeprefix("RTC:")), cell_id, source_hash)
+
+
+def _beginning(cell: Cell) -> str:
     count = f" run [{cell.execution_count}]" if cell.execution_count is not None else ""
-    return f"--- {cell.cell_type} id={cell.id} hash={cell.hash}{count}"
+    return f"--- {cell.cell_type} id={cell.id} hash={cell.hash}{count}\n{cell.source}"
 
 
 def _failed(item: Item, problem: str) -> _Read:

@@ -504,7 +504,11 @@ export interface QuestionsListParams {
   sessionKey?: string | null;
 }
 
-/** An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read. */
+/**
+ * An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read.
+ *
+ * `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then.
+ */
 export interface SentItem {
   type: "notebook" | "cell" | "file" | "selection" | "variable" | "error";
   path: string;
@@ -515,6 +519,7 @@ export interface SentItem {
   label?: string | null;
   text?: string | null;
   tokens: number;
+  hash?: string | null;
   problem?: string | null;
 }
 

@@ -63,9 +63,13 @@ _NEEDED = {"variable": "name", "error": "cell_id", "selection": "text"}
 
 
 class SentItem(ContextItem):
-    """An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read."""
+    """An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read.
+
+    `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then.
+    """
 
     tokens: int
+    hash: str | None = None
     problem: str | None = None
 
 

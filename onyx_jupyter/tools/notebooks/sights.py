@@ -37,6 +37,8 @@ class NotebookSights:
     def called(self, path: str, name: str) -> None:
         """The notebook that was asked for as `path` says of itself that it is `name` (a link, a new name)."""
         self._names[path] = name
+        if name != path and (seen := self._whole.pop(path, None)) is not None:  # by a message, before it was opened
+            self._whole.setdefault(name, {}).update(seen)
 
     def saw(self, path: str, cells: Iterable[Cell]) -> None:
         """The model got the whole source of these cells."""
@@ -49,7 +51,7 @@ class NotebookSights:
             part.setdefault(cell.id, cell.hash)
 
     def wrote(self, path: str, cell_id: str, source_hash: str) -> None:
-        """The model knows the source, since it is its own; so does it where a refusal shows it."""
+        """The model knows the source, since it is its own; so does it where a refusal or a message shows it."""
         self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
 
     def hash_of(self, path: str, cell_id: str) -> str | None:
