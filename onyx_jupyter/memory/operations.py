@@ -1,0 +1,258 @@
+"""Changes to a memory file one by one: what may be done, what it makes of the text, and why the rest is refused.
+
+It never touches the disk, nor a line that no operation names: those stay byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from onyx_jupyter.memory.items import Anatomy, Item, Section, anatomy
+from onyx_jupyter.security.look_alikes import remove_invisible
+
+_LIST_LEAD = re.compile(r"[-*+][ \t]+")
+_STRUCTURE = re.compile(r"```|~~~|<[A-Za-z!/?]|-->|!\[")
+_BEGINS_STRUCTURE = re.compile(r"[#>|=]|[-*+_]\s|\d{1,9}[.)]\s|\[[^\]]*\]:")
+_LETTER = re.compile(r"[^\W_]")
+_LEAST_LETTERS = 3
+_SECTION_CHARS = 80
+_REASON_CHARS = 300
+
+NO_SUCH_ITEM = "the file has no such entry any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One change. `item` is the entry's text as it stood (change, drop), `content` what is to stand there (not drop).
+
+    `section` is the heading under which something is added, `sources` the entries of a transcript that it follows from.
+    """
+
+    op: Literal["add", "change", "drop"]
+    reason: str
+    sources: tuple[str, ...] = ()
+    section: str = ""
+    item: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An operation that does not count; `why` goes on from "left out: …"."""
+
+    operation: Operation
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one set of operations may go.
+
+    At most `drops` entries go, and never more than `drop_share` of them all; `change_share` of them (one at least) may
+    be worded anew. Both together take away at most `lost_share` of the text, in a short one `lost_chars`. It grows by
+    `added_chars` at most, and beyond `file_chars` not at all.
+    """
+
+    operations: int = 20
+    drops: int = 3
+    drop_share: float = 0.2
+    change_share: float = 0.5
+    lost_share: float = 0.25
+    lost_chars: int = 200
+    added_chars: int = 4000
+    file_chars: int = 20_000
+    content_chars: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The text with what was `done`, and what was not."""
+
+    text: str
+    done: tuple[Operation, ...]
+    refused: tuple[Refused, ...]
+
+
+Check = Callable[[Operation], str | None]
+
+
+def apply_operations(
+    text: str, operations: Sequence[Operation], checks: Sequence[Check] = (), limits: Limits | None = None
+) -> Applied:
+    """The text with every operation that may be done; the same text and operations always give the same result.
+
+    A check says why an operation must not be done, or None.
+    """
+    work = _Work(text, limits or Limits())
+    done: list[Operation] = []
+    refused: list[Refused] = []
+    for operation in map(_tidied, operations):
+        why = _malformed(operation, work.limits) or next(filter(None, (check(operation) for check in checks)), None)
+        why = why or work.take(operation)
+        if why is None:
+            done.append(operation)
+        else:
+            refused.append(Refused(operation, why))
+    return Applied(work.text if done else text, tuple(done), tuple(refused))
+
+
+@dataclass
+class _Work:
+    """What has been taken on so far. `edits` are new lines (None: it goes) for an item, `added` lines for a section."""
+
+    base: str
+    limits: Limits
+    text: str = field(default="", init=False)
+    edits: dict[Item, str | None] = field(default_factory=dict, init=False)
+    added: dict[str, list[str]] = field(default_factory=dict, init=False)
+    taken: int = field(default=0, init=False)
+    parts: Anatomy = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = anatomy(self.base)
+
+    def take(self, operation: Operation) -> str | None:
+        """None where it is part of the text from now on, else why not; then all is as before."""
+        if self.taken >= self.limits.operations:
+            return f"more than {self.limits.operations} changes at once"
+        edits, added = dict(self.edits), {title: list(lines) for title, lines in self.added.items()}
+        why = self._add(operation) if operation.op == "add" else self._edit(operation)
+        text = "" if why else _rendered(self.parts, self.edits, self.added)
+        why = why or self._too_much(len(text))
+        if why:
+            self.edits, self.added = edits, added
+            return why
+        self.text = text
+        self.taken += 1
+        return None
+
+    def _add(self, operation: Operation) -> str | None:
+        if self.parts.open_ended:
+            return "a code block or comment in the file is never closed"
+        known = [self.edits.get(item, item.text) for item in self.parts.items]
+        if _bare(operation.content) in {_bare(text) for text in known if text} | self._news():
+            return "it is remembered already"
+        section = _section(self.parts, operation.section)
+        title = section.title if section else operation.section
+        key = next((other for other in self.added if other.casefold() == title.casefold()), title)
+        self.added.setdefault(key, []).append(operation.content)
+        return None
+
+    def _edit(self, operation: Operation) -> str | None:
+        found = [item for item in self.parts.items if item.text == operation.item]
+        if not found:
+            return NO_SUCH_ITEM
+        item = next((item for item in found if item not in self.edits), None)
+        if item is None:
+            return "another change is about the same entry"
+        if operation.op == "drop" and item.holds_others:
+            return "other entries hang on it"
+        others = {_bare(other.text) for other in self.parts.items if other is not item} | self._news()
+        if operation.op == "change" and _bare(operation.content) in others | {_bare(item.text)}:
+            return "it is remembered already"
+        self.edits[item] = operation.content if operation.op == "change" else None
+        return None
+
+    def _too_much(self, size: int) -> str | None:
+        limits, items = self.limits, len(self.parts.items)
+        drops = sum(new is None for new in self.edits.values())
+        if drops > min(limits.drops, int(items * limits.drop_share)):
+            return f"too many of its {items} entries would go at once"
+        if len(self.edits) - drops > max(1, int(items * limits.change_share)):
+            return f"too many of its {items} entries would be worded anew at once"
+        lost = sum(max(0, len(item.text) - len(new or "")) for item, new in self.edits.items())
+        if lost > max(limits.lost_chars, int(len(self.base) * limits.lost_share)):
+            return "too much of the file would go at once"
+        if size > len(self.base) + limits.added_chars:
+            return f"the file would grow by more than {limits.added_chars:,} characters at once"
+        if size > max(limits.file_chars, len(self.base)):
+            return f"the file is full ({limits.file_chars:,} characters)"
+        return None
+
+    def _news(self) -> set[str]:
+        changed = [text for text in self.edits.values() if text]
+        return {_bare(text) for texts in [changed, *self.added.values()] for text in texts}
+
+
+def _rendered(parts: Anatomy, edits: dict[Item, str | None], added: dict[str, list[str]]) -> str:
+    end = "\r\n" if any(line.endswith("\r\n") for line in parts.lines) else "\n"
+    places: list[tuple[int, int, list[str]]] = []
+    for item, new in edits.items():
+        last = parts.lines[item.end - 1]
+        tail = last[len(last.rstrip("\r\n")) :]
+        places.append((item.start, item.end, [] if new is None else [f"{item.lead}{new}{tail}"]))
+    at_end: list[str] = []
+    for title, contents in added.items():
+        section = _section(parts, title)
+        if section is None:
+            at_end += [f"{end}## {title}{end}{end}", *(f"- {content}{end}" for content in contents)]
+        else:
+            places.append(_insertion(parts, section, contents, end))
+    lines = list(parts.lines)
+    for start, stop, new_lines in sorted(places, key=lambda place: place[:2], reverse=True):
+        lines[start:stop] = new_lines
+    text = "".join(lines)
+    if not at_end:
+        return text
+    text = text if text.endswith("\n") or not text else text + end
+    return text + "".join(at_end).removeprefix("" if text.strip() and not text.endswith(end * 2) else end)
+
+
+def _insertion(parts: Anatomy, section: Section, contents: Sequence[str], end: str) -> tuple[int, int, list[str]]:
+    """Behind the last line that stands right below the heading."""
+    filled = (number for number in range(section.end - 1, section.start, -1) if parts.lines[number].strip())
+    last = next(filled, section.start)
+    items = [item for item in parts.items if section.start < item.start < section.end and item.lead]
+    lead = next((item.lead for item in items if _LIST_LEAD.fullmatch(item.lead)), "- ")
+    new = [f"{lead}{content}{end}" for content in contents]
+    if last == section.start or not any(item.end == last + 1 for item in items):
+        new.insert(0, end)
+    if not parts.lines[last].endswith("\n"):
+        new.insert(0, end)
+    if last + 1 < len(parts.lines) and parts.lines[last + 1].strip():
+        new.append(end)
+    return last + 1, last + 1, new
+
+
+def _section(parts: Anatomy, title: str) -> Section | None:
+    return next((section for section in parts.sections if section.title.casefold() == title.casefold()), None)
+
+
+def _tidied(operation: Operation) -> Operation:
+    """On one line each, without what nobody sees and without a marker of its own."""
+    content = _one_line(operation.content)
+    lead = _LIST_LEAD.match(content)
+    return replace(
+        operation,
+        content=content[lead.end() :] if lead else content,
+        section=_one_line(operation.section).lstrip("#").strip(),
+        reason=_one_line(operation.reason)[:_REASON_CHARS],
+    )
+
+
+def _malformed(operation: Operation, limits: Limits) -> str | None:
+    if operation.op != "drop":
+        content = operation.content
+        if len(_LETTER.findall(content)) < _LEAST_LETTERS:
+            return "there is nothing in it"
+        if len(content) > limits.content_chars:
+            return f"it is longer than {limits.content_chars} characters"
+        if _STRUCTURE.search(content) or _BEGINS_STRUCTURE.match(content):
+            return "it is not one line of plain text"
+    if operation.op == "add":
+        title = operation.section
+        if not _LETTER.search(title) or len(title) > _SECTION_CHARS or _STRUCTURE.search(title):
+            return "its section is not a short heading"
+    return None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(remove_invisible(text)[0].split())
+
+
+def _bare(text: str) -> str:
+    """What two texts have in common that say the same."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

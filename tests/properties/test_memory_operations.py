@@ -1,0 +1,144 @@
+"""Whatever a model wishes for, a memory file ends neither emptied nor exploded, and its other lines stay as is."""
+
+import re
+
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.memory.items import anatomy
+from onyx_jupyter.memory.operations import Limits, Operation, apply_operations
+
+WORDS = st.text(st.sampled_from("abc äß日 0.,`*_-#|<>&\\"), min_size=1, max_size=30)
+MARKDOWN = (
+    "|# Memory|## Facts|## Preferences|### Facts|##|---|===|```|~~~|<!--|-->|<!-- note -->|> said|    code|- |-|1. one|"
+    "  - below|\t* tab|text|[x]: y|## Facts ##|- same|- same|* star|```python|- a\rb|<div>|  further on|***"
+)
+LINES = st.one_of(
+    st.sampled_from([*MARKDOWN.split("|"), "", "| a | b |"]),
+    WORDS,
+    WORDS.map("- {}".format),
+    WORDS.map("  - {}".format),
+)
+ENDS = st.sampled_from(["\n", "\n", "\r\n"])
+
+
+USUAL = st.one_of(
+    st.sampled_from(["", "## Facts", "## Preferences", "- same", "  - below", "a paragraph", "    more of it"]),
+    st.text(st.sampled_from("abcdef "), min_size=3, max_size=20).map("- z{}".format),
+    st.text(st.sampled_from("abcdef "), min_size=3, max_size=20).map("- z{}".format),
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    lines = draw(st.lists(draw(st.sampled_from([LINES, USUAL])), max_size=25))
+    end = draw(ENDS)
+    return end.join(lines) + draw(st.sampled_from(["", end, end * 3]))
+
+
+@st.composite
+def wishes(draw: st.DrawFn, text: str) -> list[Operation]:
+    """What a model may come up with: entries of the file and such that are not there, anything as content."""
+    items = [item.text for item in anatomy(text).items] or ["none"]
+    contents = st.one_of(
+        st.text(st.sampled_from("uvwxyz "), min_size=4, max_size=40),
+        st.text(max_size=40),
+        WORDS,
+        LINES,
+        st.sampled_from(items),
+        st.sampled_from(["x" * 499, "x" * 501, "\n\n# New\n\n- a\n- b", "```\nabc", "<!-- abc", "abc -->"]),
+        st.sampled_from(["abc\u2028## Facts", "---\nabc def"]),
+    )
+    one = st.builds(
+        Operation,
+        st.sampled_from(["add", "change", "drop", "drop"]),
+        st.just("because"),
+        section=st.one_of(
+            st.sampled_from(["Facts", "facts", "Preferences", "New", "#", "## Facts"]), st.text(max_size=9)
+        ),
+        item=st.one_of(st.sampled_from(items), st.sampled_from(items), st.text(max_size=9)),
+        content=contents,
+    )
+    return draw(st.lists(one, max_size=40))
+
+
+@st.composite
+def files_and_wishes(draw: st.DrawFn) -> tuple[str, list[Operation]]:
+    text = draw(files())
+    return text, draw(wishes(text))
+
+
+def texts(file: str) -> list[str]:
+    return [item.text for item in anatomy(file).items]
+
+
+@settings(max_examples=300, deadline=None)
+@given(files_and_wishes())
+def test_no_file_ends_emptied_or_exploded(case):
+    text, operations = case
+    limits = Limits()
+    applied = apply_operations(text, operations)
+    assert len(applied.done) + len(applied.refused) == len(operations)
+    event(f"done {min(len(applied.done), 3)}")
+    before, after = texts(text), texts(applied.text)
+    assert len(after) >= len(before) - min(limits.drops, len(before) // 5)
+    assert not before or after
+    assert len(applied.text) >= len(text) - max(limits.lost_chars, len(text) // 4) - 8 * len(before)
+    assert len(applied.text) <= len(text) + limits.added_chars
+    assert len(applied.text) <= max(len(text), limits.file_chars)
+    assert all(refused.why for refused in applied.refused)
+    if not applied.done:
+        assert applied.text == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(files_and_wishes())
+@example(("- a\n\n    more of it\n- b\n", [Operation("drop", "", item="a")]))
+@example(("## Facts\nlead", [Operation("add", "", section="facts", content="abc"), Operation("drop", "", item="lead")]))
+def test_what_no_operation_names_stays_byte_for_byte(case):
+    """Every line of the old file is in the new one, in order, but those of entries that were changed or dropped."""
+    text, operations = case
+    applied = apply_operations(text, operations)
+    edited = [operation.item for operation in applied.done if operation.op != "add"]
+    items = {item.start: item for item in anatomy(text).items}
+    kept, number = [], 0
+    lines = re.findall(r"[^\n]*\n|[^\n]+$", text)
+    left = list(edited)
+    while number < len(lines):
+        item = items.get(number)
+        if item is not None and item.text in left and item.text in edited:
+            left.remove(item.text)
+            number = item.end
+            continue
+        kept.append(lines[number])
+        number += 1
+    assert left == []
+    now = iter(re.findall(r"[^\n]*\n|[^\n]+$", applied.text))
+    for line in kept:
+        wanted = {line, line + "\n", line + "\r\n"} if not line.endswith("\n") else {line}
+        assert any(other in wanted for other in now), (line, applied.text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(files_and_wishes())
+def test_the_file_holds_just_the_entries_that_it_should(case):
+    """Nothing that is added or reworded becomes a heading, a code block, or more than the one entry it is."""
+    text, operations = case
+    applied = apply_operations(text, operations)
+    expected = texts(text)
+    for operation in applied.done:
+        if operation.op == "drop":
+            expected.remove(operation.item)
+        elif operation.op == "change":
+            expected[expected.index(operation.item)] = operation.content
+        else:
+            expected.append(operation.content)
+    assert sorted(texts(applied.text)) == sorted(expected)
+    titles = [section.title for section in anatomy(text).sections]
+    now = [section.title for section in anatomy(applied.text).sections]
+    assert now[: len(titles)] == titles
+    assert {title.casefold() for title in now[len(titles) :]} <= {
+        o.section.casefold() for o in applied.done if o.op == "add"
+    }
+    again = apply_operations(applied.text, [operation for operation in applied.done if operation.op == "add"])
+    assert (again.text, again.done) == (applied.text, ())
