@@ -101,8 +101,11 @@ describe('the marks of a notebook', () => {
     const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
     await settle();
     peer.lose();
+    const drawn: boolean[] = [];
+    marks.changed.connect(() => void drawn.push(marks.isBusy));
     await marks.keep(null);
     expect(marks.problem).not.toBeNull();
+    expect(drawn).toEqual([true, false]);
     marks.dismiss();
     expect(marks.problem).toBeNull();
     marks.dispose();

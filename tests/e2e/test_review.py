@@ -188,6 +188,8 @@ def test_what_a_person_typed_since_survives_by_keyboard_and_in_a_closed_notebook
     # The undo takes back the rest, here and where no tab is open, and says what it left alone.
     review.below("undo").click()
     expect(review.below("told")).to_have_text("1 cell was left as it is: you changed it since.")
+    expect(review.below("undo")).to_have_text("Undo the rest")
+    expect(review.below("put-back")).to_be_visible()
     expect(notebook.cells).to_have_count(3)
     assert sources(notebook) == ["a = 1", "b = 20 # mine", "c = 3"]
     assert sources_on_disk(closed) == ["1 + 1"]

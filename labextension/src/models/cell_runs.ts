@@ -9,9 +9,11 @@ import { MAX_ANSWER_BYTES } from './frame_size';
 import { isKernelFree, kernelFree } from './kernel_turn';
 import { ActionError } from './notebook_bridge';
 import { fullOutputs } from './output_limits';
+import { Remembered } from './remembered';
 
 const KERNEL_TIMEOUT_MS = 60_000;
 const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED_CHARS = 10_000_000;
 const MAX_BEFORE_BYTES = 1_000_000;
 
 type Outcome = Promise<Record<string, unknown>>;
@@ -28,12 +30,7 @@ export class CellRuns {
   /** Runs it, under a key by which its outcome can be asked for again after a break of the connection. */
   run(panel: NotebookPanel, cellId: string, runKey: string): Outcome {
     const outcome = run(panel, cellId, this.executor);
-    const end = () => void this._ended.add(outcome);
-    outcome.then(end, end); // whoever joins gets it
-    this._outcomes.set(runKey, outcome);
-    if (this._outcomes.size > MOST_REMEMBERED) {
-      this._outcomes.delete(this._outcomes.keys().next().value as string);
-    }
+    this._outcomes.add(runKey, outcome);
     return outcome;
   }
 
@@ -48,12 +45,10 @@ export class CellRuns {
 
   /** Whether it has ended, or never began: then what runs in the kernel is somebody else's. */
   hasEnded(runKey: string): boolean {
-    const outcome = this._outcomes.get(runKey);
-    return outcome !== undefined && this._ended.has(outcome);
+    return this._outcomes.hasEnded(runKey);
   }
 
-  private readonly _ended = new WeakSet<Outcome>();
-  private readonly _outcomes = new Map<string, Outcome>();
+  private readonly _outcomes = new Remembered<Record<string, unknown>>(MOST_REMEMBERED, MAX_REMEMBERED_CHARS);
 }
 
 async function run(panel: NotebookPanel, cellId: string, executor: INotebookCellExecutor): Outcome {

@@ -6,8 +6,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../protocol/frames';
-import type { ConnectionState, SocketClient } from '../protocol/socket_client';
+import type { SocketClient } from '../protocol/socket_client';
 import type { CellMark, NotebookReverted } from '../protocol/wire';
+import { ChangeFeed } from './change_feed';
 import { nameOf } from './mark_words';
 
 const TOGETHER_MS = 120;
@@ -17,8 +18,15 @@ export class NotebookMarks implements IDisposable {
     private readonly client: SocketClient,
     private readonly path: () => string
   ) {
-    client.event.connect(this._onEvent, this);
-    client.stateChanged.connect(this._onState, this);
+    this._feed = new ChangeFeed(client, {
+      togetherMs: TOGETHER_MS,
+      hears: frame => this._hears(frame),
+      params: () => ({ path: this.path() }),
+      take: ({ marks }) => {
+        this._marks = marks;
+        this._emit();
+      }
+    });
     this.refresh();
   }
 
@@ -45,12 +53,12 @@ export class NotebookMarks implements IDisposable {
   }
 
   get isDisposed(): boolean {
-    return this._isDisposed;
+    return this._feed.isDisposed;
   }
 
   /** Ask the server again, soon; several wishes within a moment are one. */
   refresh(): void {
-    this._timer ??= setTimeout(() => void this._load(), TOGETHER_MS);
+    this._feed.refresh();
   }
 
   /** Take changes as they are: of these cells, or with null all. */
@@ -76,13 +84,8 @@ export class NotebookMarks implements IDisposable {
   }
 
   dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      clearTimeout(this._timer);
-      this.client.event.disconnect(this._onEvent, this);
-      this.client.stateChanged.disconnect(this._onState, this);
-      Signal.clearData(this);
-    }
+    this._feed.dispose();
+    Signal.clearData(this);
   }
 
   private _params(cellIds: readonly string[] | null): { path: string; cellIds?: string[] } {
@@ -103,52 +106,30 @@ export class NotebookMarks implements IDisposable {
       this._problem = String((error as Error).message ?? error);
     }
     this._isBusy = false;
-    await this._load();
-  }
-
-  private async _load(): Promise<void> {
-    clearTimeout(this._timer);
-    this._timer = undefined;
-    if (this._isDisposed || this.client.state !== 'open') {
-      return;
-    }
-    const path = this.path();
-    const request = ++this._lastRequest;
-    try {
-      const { marks } = await this.client.request('notebook.changes', { path });
-      if (request === this._lastRequest) {
-        this._marks = marks;
-      }
-    } catch {
-      // The connection's own state tells what is wrong; the marks of before stay.
-    }
+    await this._feed.load();
     this._emit();
   }
 
-  private _onEvent(_: SocketClient, frame: EventFrame): void {
+  private _hears(frame: EventFrame): boolean {
     if (frame.event === 'notebook.changes_updated') {
       // The server follows links, so that only the name is sure to be the same.
       const name = nameOf(this.path());
-      if (!frame.data.paths || frame.data.paths.some(path => nameOf(path) === name || !path.includes('.'))) {
-        this._outcome = null; // it was about what is no longer so
-        this.refresh();
-      }
-    } else if (frame.event === 'session.updated' && frame.data.activity === 'idle') {
+      const isOurs =
+        !frame.data.paths || frame.data.paths.some(path => nameOf(path) === name || !path.includes('.'));
+      this._outcome = isOurs ? null : this._outcome; // it was about what is no longer so
+      return isOurs;
+    }
+    if (frame.event === 'session.updated' && frame.data.activity === 'idle') {
       const { sessionKey } = frame.data;
-      if (this._marks.some(mark => mark.working && mark.turns.some(turn => turn.sessionKey === sessionKey))) {
-        this.refresh();
-      }
+      return this._marks.some(
+        mark => mark.working && mark.turns.some(turn => turn.sessionKey === sessionKey)
+      );
     }
-  }
-
-  private _onState(_: SocketClient, state: ConnectionState): void {
-    if (state === 'open') {
-      this.refresh();
-    }
+    return false;
   }
 
   private _emit(): void {
-    if (!this._isDisposed) {
+    if (!this.isDisposed) {
       this._changed.emit();
     }
   }
@@ -157,8 +138,6 @@ export class NotebookMarks implements IDisposable {
   private _outcome: NotebookReverted | null = null;
   private _problem: string | null = null;
   private _isBusy = false;
-  private _isDisposed = false;
-  private _lastRequest = 0;
-  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly _feed: ChangeFeed;
   private readonly _changed = new Signal<this, void>(this);
 }

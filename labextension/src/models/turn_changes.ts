@@ -6,8 +6,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../protocol/frames';
-import type { ConnectionState, SocketClient } from '../protocol/socket_client';
+import type { SocketClient } from '../protocol/socket_client';
 import type { NotebookReverted, TurnInfo } from '../protocol/wire';
+import { ChangeFeed } from './change_feed';
 
 const TOGETHER_MS = 200;
 
@@ -25,8 +26,17 @@ const IDLE: Doing = { isBusy: false, outcome: null, problem: null };
 
 export class TurnChanges implements IDisposable {
   constructor(private readonly client: SocketClient) {
-    client.event.connect(this._onEvent, this);
-    client.stateChanged.connect(this._onState, this);
+    this._feed = new ChangeFeed(client, {
+      togetherMs: TOGETHER_MS,
+      hears: frame => this._hears(frame),
+      params: () => (this._sessionKey === null ? null : { sessionKey: this._sessionKey }),
+      take: ({ turns }, { sessionKey }) => {
+        if (sessionKey === this._sessionKey) {
+          this._states = new Map(turns.map(turn => [turn.runId, this._state(turn)]));
+          this._emit();
+        }
+      }
+    });
   }
 
   get changed(): ISignal<this, void> {
@@ -34,7 +44,7 @@ export class TurnChanges implements IDisposable {
   }
 
   get isDisposed(): boolean {
-    return this._isDisposed;
+    return this._feed.isDisposed;
   }
 
   /** Look at this session from now on; null is one that the server does not know yet. */
@@ -44,7 +54,7 @@ export class TurnChanges implements IDisposable {
       this._states = new Map();
       this._doing.clear();
       this._emit();
-      this._refresh();
+      this._feed.refresh();
     }
   }
 
@@ -62,13 +72,8 @@ export class TurnChanges implements IDisposable {
   }
 
   dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      clearTimeout(this._timer);
-      this.client.event.disconnect(this._onEvent, this);
-      this.client.stateChanged.disconnect(this._onState, this);
-      Signal.clearData(this);
-    }
+    this._feed.dispose();
+    Signal.clearData(this);
   }
 
   private async _act(runId: string, method: 'notebook.undo' | 'notebook.put_back'): Promise<void> {
@@ -83,7 +88,7 @@ export class TurnChanges implements IDisposable {
     } catch (error) {
       done = { ...IDLE, problem: String((error as Error).message ?? error) };
     }
-    await this._load();
+    await this._feed.load();
     if (sessionKey === this._sessionKey) {
       this._do(runId, done);
     }
@@ -98,51 +103,19 @@ export class TurnChanges implements IDisposable {
     this._emit();
   }
 
-  private _refresh(): void {
-    this._timer ??= setTimeout(() => void this._load(), TOGETHER_MS);
-  }
-
-  private async _load(): Promise<void> {
-    clearTimeout(this._timer);
-    this._timer = undefined;
-    const sessionKey = this._sessionKey;
-    if (this._isDisposed || sessionKey === null || this.client.state !== 'open') {
-      return;
-    }
-    const request = ++this._lastRequest;
-    try {
-      const { turns } = await this.client.request('notebook.changes', { sessionKey });
-      if (request !== this._lastRequest || sessionKey !== this._sessionKey) {
-        return;
-      }
-      this._states = new Map(turns.map(turn => [turn.runId, this._state(turn)]));
-      this._emit();
-    } catch {
-      // The connection's own state tells what is wrong; what was known stays.
-    }
-  }
-
   private _state(turn: TurnInfo): TurnState {
     const known = this._states.get(turn.runId);
     const isSame = known && JSON.stringify(known.turn) === JSON.stringify(turn);
     return isSame ? known : { turn, ...(this._doing.get(turn.runId) ?? IDLE) };
   }
 
-  private _onEvent(_: SocketClient, frame: EventFrame): void {
+  private _hears(frame: EventFrame): boolean {
     const isOurs = (key: string | null | undefined) => !key || key === this._sessionKey;
-    if (frame.event === 'notebook.changes_updated' && isOurs(frame.data.sessionKey)) {
-      this._refresh();
-    }
-  }
-
-  private _onState(_: SocketClient, state: ConnectionState): void {
-    if (state === 'open') {
-      this._refresh();
-    }
+    return frame.event === 'notebook.changes_updated' && isOurs(frame.data.sessionKey);
   }
 
   private _emit(): void {
-    if (!this._isDisposed) {
+    if (!this.isDisposed) {
       this._changed.emit();
     }
   }
@@ -150,8 +123,6 @@ export class TurnChanges implements IDisposable {
   private _sessionKey: string | null = null;
   private _states: ReadonlyMap<string, TurnState> = new Map();
   private readonly _doing = new Map<string, Doing>();
-  private _isDisposed = false;
-  private _lastRequest = 0;
-  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly _feed: ChangeFeed;
   private readonly _changed = new Signal<this, void>(this);
 }

@@ -174,8 +174,7 @@ export class MarkedNotebook implements IDisposable {
     } else {
       const isBelow = shown.kind === 'deleted' && shown.under !== null;
       if (isBelow && host.isPlaceholder()) {
-        // Its own parts come when it is first seen, and would stand below.
-        void host.ready.then(() => this._drawSoon());
+        this._drawWhenReady(host);
         return;
       }
       widget = new CellMarkWidget(props);
@@ -185,6 +184,14 @@ export class MarkedNotebook implements IDisposable {
     }
     if (shown.kind === 'deleted' && shown.under === null) {
       below.set(host, (below.get(host) ?? 0) + 1);
+    }
+  }
+
+  /** Its own parts come when it is first seen, and would stand below. */
+  private _drawWhenReady(host: Cell): void {
+    if (!this._awaited.has(host)) {
+      this._awaited.add(host);
+      void host.ready.then(() => this._drawSoon());
     }
   }
 
@@ -286,6 +293,7 @@ export class MarkedNotebook implements IDisposable {
   private _shown: readonly ShownMark[] = [];
   private readonly _widgets = new Map<string, CellMarkWidget>();
   private readonly _open = new Set<string>();
+  private readonly _awaited = new WeakSet<Cell>();
   private _coloured: ReadonlySet<Cell> = new Set();
   private _bar: ReactWidget | null = null;
   /** The mark that a person went to last. */
