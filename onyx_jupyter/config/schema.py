@@ -183,6 +183,11 @@ class MemoryConfig(Section):
     text_weight: float = Field(default=0.3, ge=0, le=1, description="not used yet")
     min_score: float = Field(default=0.35, ge=0, le=1, description="not used yet")
     consolidation_window: int = Field(default=25, ge=1, description="messages; not used yet")
+    max_versions_bytes: int = Field(
+        default=200_000_000,
+        ge=1_000_000,
+        description="bytes of all former states of memory files; then the oldest go, but never the last 50 of a file",
+    )
 
 
 class LocalModelConfig(Section):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -21,14 +21,13 @@ from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolErro
 from onyx_jupyter.memory.bootstrap import read_bootstrap_files
 from onyx_jupyter.memory.folder import (
     MAX_FILE_BYTES,
-    SHARED_PREFIX,
     MemoryFile,
     MemoryFolder,
     decoded,
     read_bytes,
     read_text,
 )
-from onyx_jupyter.memory.targets import MemoryTarget, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.memory.targets import SHARED_PREFIX, MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
@@ -177,6 +176,13 @@ class MemoryFiles:
         """What the file was then; empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
         return await asyncio.to_thread(self._version_text, path, number)
 
+    def kept_paths(self) -> Mapping[str, int]:
+        """How many versions there are of each file, the agent's own and the shared ones. Blocks."""
+        if self.history is None:
+            return {}
+        files = [*self.history.files(self.agent_id), *self.history.files("")]
+        return {file.path: len(self.history.history(file)) for file in files}
+
     def note_outside_change(self, path: str) -> FileVersion | None:
         """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
 
@@ -285,7 +291,7 @@ class MemoryFiles:
         file, version = self._file(path), None
         if self.history is not None:
             try:
-                version = self.history.record(file, data, author, session_key=session_key, restored=restored)
+                version = self.history.record(file, data, author, session_key=session_key, restored=restored).version
             except StorageError as error:
                 log.warning("No version of %s could be kept: %s", path, error)
         self._on_change(file, version)
@@ -298,7 +304,11 @@ class MemoryFiles:
             content = read_bytes(real) if real.is_file() else None
         except ToolError:  # too large: whoever reads it is told; the versions before stay
             return None
-        return self.history.record(self._file(path), content, "user")
+        file = self._file(path)
+        found = self.history.record(file, content, "user")
+        if found.is_new:
+            self._on_change(file, found.version)
+        return found.version
 
     @contextmanager
     def _lock(self, real: Path) -> Iterator[None]:

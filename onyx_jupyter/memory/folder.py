@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.errors import PathNotAllowed, ToolError
-from onyx_jupyter.memory.targets import DAILY_FOLDER
+from onyx_jupyter.memory.targets import DAILY_FOLDER, SHARED_PREFIX
 from onyx_jupyter.storage.disk_errors import disk_errors
 
-SHARED_PREFIX = "shared/"
 MAX_FILE_BYTES = 10 * 1024 * 1024
 _SUFFIX = ".md"
 
@@ -72,6 +71,12 @@ class MemoryFolder:
         prefixes |= {self.shared: SHARED_PREFIX} if self.shared is not None else {}
         prefix = prefixes.get(real.parent)
         return None if prefix is None else prefix + real.name
+
+    def concerns(self, place: Path) -> bool:
+        """Whether that real path is a memory file, or a folder that may hold some."""
+        return self.name_of(place) is not None or any(
+            folder == place or place in folder.parents for folder in self.folders
+        )
 
     def root_of(self, real: Path) -> Path:
         """The folder, the workspace or the shared one, to which a real memory file belongs."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from onyx_jupyter.errors import ToolError
 
 MEMORY_FILE = "MEMORY.md"
 DAILY_FOLDER = "memory"
+SHARED_PREFIX = "shared/"
 _DAILY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -46,6 +47,12 @@ def memory_target(target: str | None, moment: datetime) -> MemoryTarget:
         f"{target!r} is no place for a memory. Leave target out for today's file, or use 'MEMORY.md', "
         "'MEMORY.md#Section' or 'memory/YYYY-MM-DD.md'."
     )
+
+
+def day_of(path: str) -> date | None:
+    """The day whose notes a file holds; None for what stays true."""
+    daily = _DAILY.fullmatch(path) if path.startswith(f"{DAILY_FOLDER}/") else None
+    return date.fromisoformat(daily[1]) if daily and _is_date(daily[1]) else None
 
 
 def add_daily_entry(text: str, target: MemoryTarget, moment: datetime, content: str) -> str:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from onyx_jupyter.memory.targets import SHARED_PREFIX, day_of
+from onyx_jupyter.protocols import Found, SearchFilter
+
 SNIPPET_CHARS = 600
 _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
@@ -43,6 +46,39 @@ def search_words(texts: Mapping[str, str], query: str, limit: int) -> Sequence[P
     scored.sort(key=lambda passage: passage.path, reverse=True)  # of equals the newest day comes first
     scored.sort(key=lambda passage: passage.score, reverse=True)
     return scored[:limit]
+
+
+def found_by_words(passages: Sequence[Passage], agent_id: str, only: SearchFilter | None, limit: int) -> list[Found]:
+    """The passages that may be found, as a search gives them: their words are all that counted."""
+    found = [_found(passage, agent_id) for passage in passages]
+    return [one for one in found if only is None or _may_be_found(one, only)][:limit]
+
+
+def _found(passage: Passage, agent_id: str) -> Found:
+    shared = passage.path.startswith(SHARED_PREFIX)
+    return Found(
+        kind="shared" if shared else "memory",
+        agent="" if shared else agent_id,
+        path=passage.path,
+        start_line=passage.start_line,
+        end_line=passage.end_line,
+        heading=passage.heading,
+        snippet=passage.snippet,
+        score=passage.score,
+        text_score=passage.score,
+        day=day_of(passage.path),
+    )
+
+
+def _may_be_found(found: Found, only: SearchFilter) -> bool:
+    """A span of days leaves out what has none."""
+    return (
+        (only.agents is None or found.agent in only.agents)
+        and (only.kinds is None or found.kind in only.kinds)
+        and (only.paths is None or found.path.startswith(tuple(only.paths)))
+        and (only.since is None or (found.day is not None and found.day >= only.since))
+        and (only.until is None or (found.day is not None and found.day <= only.until))
+    )
 
 
 def _passages(path: str, text: str) -> Iterator[Passage]:

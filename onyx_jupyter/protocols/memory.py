@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 MemoryAuthor = Literal["user", "agent", "consolidation"]
@@ -43,8 +45,24 @@ class Memory(Protocol):
         """Lines of a memory file, `start_line` counted from 1. Raises: ToolError."""
         ...
 
-    async def write(self, content: str, target: str | None = None) -> str:
+    async def write(
+        self,
+        content: str,
+        target: str | None = None,
+        *,
+        author: MemoryAuthor = "agent",
+        session_key: str | None = None,
+    ) -> str:
         """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
+        ...
+
+    def writing(
+        self, real: Path, content: bytes, *, author: MemoryAuthor, session_key: str | None = None
+    ) -> AbstractContextManager[None]:
+        """Around whatever puts `content` into that real file: of a memory file both states are kept.
+
+        Blocks. Raises: StorageError.
+        """
         ...
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
@@ -33,7 +32,7 @@ def agent_parts(
     config: AgentConfig,
     home: Home,
     server_root: Path,
-    clock: Clock,
+    memory: Callable[[str, Path], MemoryFiles],
     all_tools: Callable[[], Sequence[Tool[Any]]],
     drive: DriveFolders | None,
 ) -> AgentParts:
@@ -43,7 +42,7 @@ def agent_parts(
     return AgentParts(
         config=config,
         workspace=workspace,
-        memory=MemoryFiles(workspace, clock, project=server_root),
+        memory=memory(config.id, workspace),
         paths=PathGuard(server_root, workspace, private=home.root, drive=drive),
         tools=access.tools,
         problems=access.problems,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AUTO_DEFAULT
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.protocols import Models
 from onyx_jupyter.providers.settings import ModelsSettings
@@ -27,14 +27,15 @@ from onyx_jupyter.tools.spec import Tool
 class Configured:
     """The configuration in force and what is made from it, anew whenever it has changed.
 
-    `more_secrets` gives what else is to be hidden (value → kind); `on_change` is told of every change.
+    `memory` makes an agent's by its id and workspace; `more_secrets` gives what else is to be hidden (value → kind);
+    `on_change` is told of every change.
     """
 
     home: Home
     server_root: Path
     templates: Path
     environment: Mapping[str, str]
-    clock: Clock
+    memory: Callable[[str, Path], MemoryFiles]
     open_models: Callable[[ModelsSettings], Models]
     tools: Callable[[], Sequence[Tool[Any]]]
     drive: DriveFolders | None
@@ -86,7 +87,7 @@ class Configured:
         config = self.settings.agent(agent_id)
         if config.id not in self._agents:
             self._agents[config.id] = agent_parts(
-                config, self.home, self.server_root, self.clock, self.tools, self.drive
+                config, self.home, self.server_root, self.memory, self.tools, self.drive
             )
         return self._agents[config.id]
 

@@ -18,7 +18,6 @@ from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.memory.word_search import Passage
 from onyx_jupyter.protocols import Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
@@ -29,6 +28,7 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.memories import Memories
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
@@ -107,7 +107,7 @@ class Onyx:
             server_root,
             templates,
             environment,
-            self._clock,
+            lambda agent_id, workspace: self.memories.files(agent_id, workspace),
             open_models,
             tools,
             drive,
@@ -115,6 +115,7 @@ class Onyx:
             on_change=on_settings,
         )
         self.streams = SessionStreams(encode, self.redact_data)
+        self.memories = Memories(home, server_root, self.configured, self.streams.broadcast, self._clock)
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
         self.audit_log = AuditLog(home.audit_file, self._clock)
         self._audit = AuditTrail(self.audit_log, self.redact_data)
@@ -316,10 +317,6 @@ class Onyx:
         others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
         return {name: value for name, value in (("front", active), ("open", others)) if value}
 
-    async def search_memory(self, query: str, agent_id: str | None, limit: int) -> Sequence[Passage]:
-        """Passages of the agent's memory files, the best first. Raises: NotFound, StorageError."""
-        return await self.agent(agent_id).memory.search(query, limit)
-
     async def notebook_renamed(self, old: str, new: str) -> None:
         """A notebook or folder has another name: what was changed in it is found there from now on."""
         await self.ready()
@@ -355,6 +352,7 @@ class Onyx:
     async def _prepare(self) -> None:
         await asyncio.to_thread(self._make_home)
         await self.configured.read()
+        self.memories.ready()
         self._approvals = ApprovalBroker(
             self._journal, self.grants, self._clock, self._ids, self._patience_s, redact=self.redact
         )

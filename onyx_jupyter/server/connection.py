@@ -25,6 +25,7 @@ HEALTH = "health.check"
 SEND = "chat.send"
 SLOW_METHODS = frozenset(
     {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
+    | {"memory.search", "memory.files", "memory.versions", "memory.diff", "memory.restore", "memory.status"}
     | {"kernel.variables", "skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
 )
 

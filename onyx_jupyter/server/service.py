@@ -70,7 +70,7 @@ class Service:
             project_skills=root / PROJECT_FOLDER,
             packaged_skills=installed_skills(),
         )
-        self.drive_contents = drive_contents(server_app, drive, home)
+        self.drive_contents = drive_contents(server_app, drive, home, lambda places: self.onyx.memories.noting(places))
         contents = EveryContents(server_app.contents_manager, self.drive_contents)
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,14 @@ class VersionedFile:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The newest version of a file, None where it never was; `is_new` says that it was not known before."""
+
+    version: FileVersion | None
+    is_new: bool
+
+
 class VersionStore:
     """The versions of all files of one home. Whoever writes a file does so within `held`, for all servers on it.
 
@@ -51,7 +59,12 @@ class VersionStore:
     """
 
     def __init__(
-        self, folder: Path, clock: Clock, *, max_bytes: int = MAX_BYTES, kept_of_a_file: int = KEPT_OF_A_FILE
+        self,
+        folder: Path,
+        clock: Clock,
+        *,
+        max_bytes: Callable[[], int] = lambda: MAX_BYTES,
+        kept_of_a_file: int = KEPT_OF_A_FILE,
     ) -> None:
         """Of each file the newest `kept_of_a_file` stay, also where that goes beyond `max_bytes`."""
         self._folder = folder
@@ -76,17 +89,16 @@ class VersionStore:
         *,
         session_key: str | None = None,
         restored: int | None = None,
-    ) -> FileVersion | None:
+    ) -> Recorded:
         """What the file holds from now on (None: it is gone), unless that is its newest version already.
 
-        Returns the newest version, None where a file that never was is not there. `restored` is the version that was
-        brought back. Raises: StorageError.
+        `restored` is the version that was brought back. Raises: StorageError.
         """
         with self.held():
             newest = next(reversed(self.history(file)), None)
             checksum = checksum_of(content) if content is not None else ""
             if (newest.checksum if newest else "") == checksum:
-                return newest
+                return Recorded(newest, is_new=False)
             version = FileVersion(
                 number=newest.number + 1 if newest else 1,
                 at=timestamp(self._clock.now()),
@@ -101,9 +113,9 @@ class VersionStore:
             log = self._log(file)
             make_private_folder(log.parent)
             append_line(log, _to_json(file, version))
-            if self._added > self._max_bytes // _ADDED_SHARE:
+            if self._added > self._max_bytes() // _ADDED_SHARE:
                 self.thin()
-            return version
+            return Recorded(version, is_new=True)
 
     def history(self, file: VersionedFile) -> Sequence[FileVersion]:
         """The oldest first; lines that cannot be read are passed over. Raises: StorageError."""
@@ -142,8 +154,9 @@ class VersionStore:
             total += sum(log.stat().st_size for log in logs)
             spare = [(version, log) for log, versions in logs.items() for version in versions[: -self._kept]]
             gone: dict[Path, set[int]] = {}
+            max_bytes = self._max_bytes()
             for version, log in sorted(spare, key=lambda one: (one[0].at, one[0].number)):
-                if total <= self._max_bytes:
+                if total <= max_bytes:
                     break
                 gone.setdefault(log, set()).add(version.number)
                 named[version.checksum] -= 1

@@ -11,6 +11,7 @@ import pytest
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import defaults
 from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
+from onyx_jupyter.server.wire import EVENTS, METHODS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -55,6 +56,7 @@ def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
     keys = [key.replace("[]", "") for key in listed_keys()]
     sections = "|".join({key.partition(".")[0] for key in keys})
     named = re.findall(rf"`((?:{sections})(?:\[\])?\.[\w.<>\[\]]+)`", document.read_text("utf-8"))
+    named = [name for name in named if name not in METHODS and name not in EVENTS]
     assert not [name for name in named if not any(f".{name.replace('[]', '')}." in f".{key}." for key in keys)]
 
 

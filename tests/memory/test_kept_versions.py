@@ -44,7 +44,7 @@ async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Pat
         ("agent", "mine\n\n## Facts\n\n- Learnt\n"),
     ]
     assert (await memory.versions("MEMORY.md"))[1].session_key == "01S"
-    assert told == [("main", "MEMORY.md", 2)]
+    assert told == [("main", "MEMORY.md", 1), ("main", "MEMORY.md", 2)]
 
 
 async def test_what_an_editor_changed_between_two_writes_is_a_version_of_its_person(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import asyncio
 import tempfile
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def test_whatever_is_written_to_memory_lies_in_the_workspace(target: str, conten
         root, workspace, outside = folders(Path(base).resolve())
         memory = MemoryFiles(workspace, FakeClock())
         try:
-            written = memory._write(content, target)
+            written = asyncio.run(memory.write(content, target))
         except OnyxError:
             written = None
         assert written is None or (workspace / written).read_text(encoding="utf-8").strip()

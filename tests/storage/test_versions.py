@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import NotFound, StorageError
-from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
+from onyx_jupyter.storage.versions import KEPT_OF_A_FILE, MAX_BYTES, Recorded, VersionedFile, VersionStore, checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.storage.full_disk import file_size_limit
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.storage.versions import VersionedFile, VersionStore
 
-store = VersionStore(Path(sys.argv[1]), SystemClock(), max_bytes=40_000, kept_of_a_file=5)
+store = VersionStore(Path(sys.argv[1]), SystemClock(), max_bytes=lambda: 40_000, kept_of_a_file=5)
 file = VersionedFile("main", "MEMORY.md")
 print("ready", flush=True)
 for number in range(1_000_000):
@@ -28,8 +28,12 @@ for number in range(1_000_000):
 """
 
 
-def store_of(folder: Path, clock: FakeClock | None = None, **limits: int) -> VersionStore:
-    return VersionStore(folder / "versions", clock or FakeClock(), **limits)
+def store_of(
+    folder: Path, clock: FakeClock | None = None, *, max_bytes: int = MAX_BYTES, kept_of_a_file: int = KEPT_OF_A_FILE
+) -> VersionStore:
+    return VersionStore(
+        folder / "versions", clock or FakeClock(), max_bytes=lambda: max_bytes, kept_of_a_file=kept_of_a_file
+    )
 
 
 def test_each_state_can_be_read_again_with_who_brought_it_about(tmp_path: Path) -> None:
@@ -50,23 +54,23 @@ def test_each_state_can_be_read_again_with_who_brought_it_about(tmp_path: Path) 
 
 def test_what_has_not_changed_is_no_new_version_and_what_comes_back_is_one(tmp_path: Path) -> None:
     store = store_of(tmp_path)
-    for content in (b"one", b"one", b"two", b"one"):
-        store.record(MEMORY, content, "user")
+    new = [store.record(MEMORY, content, "user").is_new for content in (b"one", b"one", b"two", b"one")]
+    assert new == [True, False, True, True]
     assert [version.number for version in store.history(MEMORY)] == [1, 2, 3]
     assert len(list((tmp_path / "versions/contents").rglob("*.z"))) == 2, "a content is kept once"
 
 
 def test_a_deleted_file_keeps_its_versions_and_can_come_back(tmp_path: Path) -> None:
     store = store_of(tmp_path)
-    assert store.record(MEMORY, None, "user") is None
+    assert store.record(MEMORY, None, "user") == Recorded(None, is_new=False)
     store.record(MEMORY, b"one", "user")
-    gone = store.record(MEMORY, None, "user")
+    gone = store.record(MEMORY, None, "user").version
     assert gone is not None
     assert (gone.number, gone.checksum) == (2, "")
     with pytest.raises(NotFound, match="was deleted"):
         store.read(MEMORY, 2)
     assert store.read(MEMORY, 1) == b"one"
-    back = store.record(MEMORY, b"one", "user", restored=1)
+    back = store.record(MEMORY, b"one", "user", restored=1).version
     assert back is not None
     assert (back.number, back.restored) == (3, 1)
     assert store.history(MEMORY)[-1].restored == 1
@@ -87,8 +91,7 @@ def test_all_of_it_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_content_that_was_damaged_on_disk_is_never_given_for_the_true_one(tmp_path: Path) -> None:
     store = store_of(tmp_path)
-    version = store.record(MEMORY, b"one", "user")
-    assert version is not None
+    store.record(MEMORY, b"one", "user")
     (place,) = (tmp_path / "versions/contents").rglob("*.z")
     for damage in (b"x", zlib.compress(b"two"), zlib.compress(b"0" * 50_000_000)):
         place.write_bytes(damage)
@@ -119,7 +122,7 @@ def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Pa
     assert store.read(MEMORY, 31)
     assert store.read(DAY, 1) == b"a day's only note"
     assert len(list((tmp_path / "versions/contents").rglob("*.z"))) == 51, "what nothing names has gone"
-    next_one = store.record(MEMORY, b"more", "agent")
+    next_one = store.record(MEMORY, b"more", "agent").version
     assert next_one is not None
     assert next_one.number == 81, "a number is never given twice"
 

@@ -370,7 +370,60 @@ export interface LeftAlone {
   message?: string | null;
 }
 
-/** Lines of a memory file, counted from 1; `score` is between 0 and 1, and higher is better. */
+/** A unified diff, empty where nothing differs; `checksum` is that of the file now, empty where it is gone. */
+export interface MemoryDiff {
+  diff: string;
+  checksum: string;
+}
+
+/** The change from `version` to `to`, or to the file as it is now. */
+export interface MemoryDiffParams {
+  path: string;
+  version: number;
+  /** another version; the file as it is now where unset */
+  to?: number | null;
+  agentId?: string | null;
+}
+
+export interface MemoryEmbedder {
+  provider: string;
+  model: string;
+  dimension: number;
+}
+
+/**
+ * A memory file; one under `shared/` belongs to all agents. `checksum` is what a change of it is based on.
+ *
+ * `indexed`: search knows it as it stands. `problem` says why it cannot be searched. Of a `deleted` one only versions
+ * are left.
+ */
+export interface MemoryFileInfo {
+  path: string;
+  shared: boolean;
+  sizeBytes: number;
+  changedAt?: string | null;
+  checksum?: string | null;
+  versions: number;
+  indexed: boolean;
+  deleted?: boolean;
+  problem?: string | null;
+}
+
+export interface MemoryFileList {
+  files: Array<MemoryFileInfo>;
+}
+
+export interface MemoryFilesParams {
+  /** the standard agent where unset */
+  agentId?: string | null;
+}
+
+/**
+ * Lines of a memory file, counted from 1; `score` and its parts are between 0 and 1, and higher is better.
+ *
+ * A part that did not count is left out. `agentId` is left out for what all agents share; `day` is set for what grows
+ * old.
+ */
 export interface MemoryPassage {
   path: string;
   startLine: number;
@@ -378,16 +431,110 @@ export interface MemoryPassage {
   heading: string;
   score: number;
   snippet: string;
+  kind?: "memory" | "shared" | "session" | "document" | "fact";
+  agentId?: string | null;
+  vectorScore?: number | null;
+  textScore?: number | null;
+  recency?: number | null;
+  day?: string | null;
 }
 
+/** Why something cannot be searched; without `path` it is about the index or the embedder. */
+export interface MemoryProblem {
+  message: string;
+  path?: string | null;
+  agentId?: string | null;
+}
+
+/** Files that are being read into the index. */
+export interface MemoryProgress {
+  done: number;
+  total: number;
+}
+
+export interface MemoryRestoreParams {
+  path: string;
+  version: number;
+  /** checksum of the file as the person saw it; refused if it has changed */
+  basedOn?: string | null;
+  agentId?: string | null;
+}
+
+/** `version` is the new one, which holds what the restored one held. */
+export interface MemoryRestored {
+  path: string;
+  version: number;
+}
+
+/** `note` says what kept the search from being better. */
 export interface MemoryResults {
   results: Array<MemoryPassage>;
+  note?: string | null;
 }
 
+/** `kinds`, `paths` (prefixes), `since` and `until` say what may be found; everything where unset. */
 export interface MemorySearchParams {
   query: string;
   agentId?: string | null;
   limit?: number;
+  /** memory.minScore where unset */
+  minScore?: number | null;
+  kinds?: Array<"memory" | "shared" | "session" | "document" | "fact"> | null;
+  paths?: Array<string> | null;
+  since?: string | null;
+  until?: string | null;
+}
+
+/** How search stands. `searches`: by the index, or by words in the files alone while the index cannot be used. */
+export interface MemoryStatus {
+  searches: "index" | "words";
+  embedder?: MemoryEmbedder | null;
+  files: number;
+  chunks?: number | null;
+  problems: Array<MemoryProblem>;
+  progress?: MemoryProgress | null;
+}
+
+/**
+ * A memory file has changed, or, without `path`, how search stands.
+ *
+ * `agentId` is left out for what all agents share; `author` and `version` where nobody kept one.
+ */
+export interface MemoryUpdatedData {
+  path?: string | null;
+  agentId?: string | null;
+  author?: "user" | "agent" | "consolidation" | null;
+  version?: number | null;
+}
+
+/**
+ * A state of a file from `at` on. `current`: the file is like that now. `deleted`: it was gone.
+ *
+ * `restored` is the number of the version that was brought back.
+ */
+export interface MemoryVersionInfo {
+  version: number;
+  at: string;
+  author: "user" | "agent" | "consolidation";
+  sizeBytes: number;
+  current: boolean;
+  sessionKey?: string | null;
+  restored?: number | null;
+  deleted?: boolean;
+}
+
+/** The newest first; `total` counts those that are kept. */
+export interface MemoryVersions {
+  versions: Array<MemoryVersionInfo>;
+  total: number;
+}
+
+export interface MemoryVersionsParams {
+  path: string;
+  agentId?: string | null;
+  limit?: number;
+  /** only versions with a smaller number */
+  before?: number | null;
 }
 
 export interface ModelInfo {
@@ -911,6 +1058,11 @@ export interface Methods {
   "notebook.undo": { params: NotebookTurnParams; result: NotebookReverted };
   "notebook.put_back": { params: NotebookTurnParams; result: NotebookReverted };
   "memory.search": { params: MemorySearchParams; result: MemoryResults };
+  "memory.files": { params: MemoryFilesParams; result: MemoryFileList };
+  "memory.versions": { params: MemoryVersionsParams; result: MemoryVersions };
+  "memory.diff": { params: MemoryDiffParams; result: MemoryDiff };
+  "memory.restore": { params: MemoryRestoreParams; result: MemoryRestored };
+  "memory.status": { params: NoParams; result: MemoryStatus };
   "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
 }
 
@@ -938,5 +1090,6 @@ export interface Events {
   "skills.run_started": SkillRunInfo;
   "skills.run_progress": SkillRunProgressData;
   "skills.run_finished": SkillRunInfo;
+  "memory.updated": MemoryUpdatedData;
   "client.request": ClientRequest;
 }

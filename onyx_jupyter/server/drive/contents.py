@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,14 +24,21 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, FoldersNow, is_hidden
 from onyx_jupyter.server.drive.checkpoints import DriveCheckpoints
 
+AroundChange = Callable[[Sequence[Path]], AbstractAsyncContextManager[None]]
 _LOOKED_UP: ContextVar[FoldersNow | None] = ContextVar("onyx_drive_looked_up", default=None)
 
 
 class DriveContents(AsyncLargeFileManager):
-    """The contents manager of the drive; `private` is ONYX_HOME, `checkpoints` where those of its files lie."""
+    """The contents manager of the drive; `private` is ONYX_HOME, `checkpoints` where those of its files lie.
 
-    def __init__(self, drive: DriveFolders, private: Path, checkpoints: Path, **traits: Any) -> None:
+    `around_change` is entered for each change with the real paths that it is about.
+    """
+
+    def __init__(
+        self, drive: DriveFolders, private: Path, checkpoints: Path, around_change: AroundChange, **traits: Any
+    ) -> None:
         self.drive = drive
+        self._around_change = around_change
         self.checkpoints_folder = checkpoints
         self._private = private.resolve()
         # Hidden names are refused below: Jupyter's own check measures from one root, and the drive has several.
@@ -82,17 +90,20 @@ class DriveContents(AsyncLargeFileManager):
 
     async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
         self._refuse_fixed(path)
-        saved: dict[str, Any] = await super().save(model, path)
+        async with self._noting(path):
+            saved: dict[str, Any] = await super().save(model, path)
         return saved
 
     async def delete_file(self, path: str) -> None:
         self._refuse_fixed(path)
-        await super().delete_file(path)
+        async with self._noting(path):
+            await super().delete_file(path)
 
     async def rename_file(self, old_path: str, new_path: str) -> None:
         self._refuse_fixed(old_path)
         self._refuse_fixed(new_path)
-        await super().rename_file(old_path, new_path)
+        async with self._noting(old_path, new_path):
+            await super().rename_file(old_path, new_path)
 
     async def copy(self, from_path: str, to_path: str | None = None) -> dict[str, Any]:
         """As Jupyter's; a folder with links out of the drive is not copied, since that would copy what is behind."""
@@ -120,7 +131,8 @@ class DriveContents(AsyncLargeFileManager):
 
     async def restore_checkpoint(self, checkpoint_id: str, path: str) -> None:
         self._refuse_fixed(path)
-        await super().restore_checkpoint(checkpoint_id, path)
+        async with self._noting(path):
+            await super().restore_checkpoint(checkpoint_id, path)
 
     async def _dir_model(self, path: str, content: bool = True) -> dict[str, Any]:
         """As Jupyter's, which would fail altogether at the first entry that is not there."""
@@ -164,6 +176,9 @@ class DriveContents(AsyncLargeFileManager):
     def _now(self) -> FoldersNow:
         """The drive's folders, which a listing looks up once for all of its entries."""
         return _LOOKED_UP.get() or self.drive.now()
+
+    def _noting(self, *paths: str) -> AbstractAsyncContextManager[None]:
+        return self._around_change([Path(self._get_os_path(path.strip("/"))).resolve() for path in paths])
 
     def _folder(self, path: str) -> DriveFolder | None:
         return self._now().folders.get(path.strip("/").partition("/")[0])
@@ -212,9 +227,9 @@ def _lies_in(place: str, folder: str) -> bool:
     return Path(place).resolve().is_relative_to(Path(folder).resolve())
 
 
-def drive_contents(server_app: Any, drive: DriveFolders, home: Home) -> DriveContents:
+def drive_contents(server_app: Any, drive: DriveFolders, home: Home, around_change: AroundChange) -> DriveContents:
     """The drive of a running Jupyter server, which deletes as that server does."""
     own = server_app.contents_manager
     names = ("delete_to_trash", "always_delete_dir", "use_atomic_writing", "hash_algorithm")
     same = {name: getattr(own, name) for name in names if hasattr(own, name)}
-    return DriveContents(drive, home.root, home.checkpoints, log=server_app.log, **same)
+    return DriveContents(drive, home.root, home.checkpoints, around_change, log=server_app.log, **same)

@@ -57,5 +57,10 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "notebook.undo": notebooks.undo,
     "notebook.put_back": notebooks.put_back,
     "memory.search": memory.search,
+    "memory.files": memory.files,
+    "memory.versions": memory.versions,
+    "memory.diff": memory.diff,
+    "memory.restore": memory.restore,
+    "memory.status": memory.status,
     "kernel.variables": kernels.variables,
 }

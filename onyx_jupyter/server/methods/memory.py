@@ -1,14 +1,124 @@
-"""`memory.*`: what the agent's memory files say."""
+"""`memory.*`: what the agents remember, and every state that it was in."""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
 from typing import Any
 
-from onyx_jupyter.events import camel_data
+from onyx_jupyter.protocols import FileVersion, Found, SearchFilter
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.memory import MemorySearchParams
+from onyx_jupyter.server.wire.base import NoParams, Wire
+from onyx_jupyter.server.wire.memory import (
+    MemoryDiff,
+    MemoryDiffParams,
+    MemoryEmbedder,
+    MemoryFileInfo,
+    MemoryFileList,
+    MemoryFilesParams,
+    MemoryPassage,
+    MemoryProblem,
+    MemoryProgress,
+    MemoryRestored,
+    MemoryRestoreParams,
+    MemoryResults,
+    MemorySearchParams,
+    MemoryStatus,
+    MemoryVersionInfo,
+    MemoryVersions,
+    MemoryVersionsParams,
+)
+from onyx_jupyter.tools.files.diff import unified_diff
 
 
 async def search(params: MemorySearchParams, caller: Caller) -> dict[str, Any]:
-    passages = await caller.onyx.search_memory(params.query, params.agent_id, params.limit)
-    return {"results": caller.onyx.redact_data([camel_data(passage) for passage in passages])}
+    only = SearchFilter(
+        kinds=frozenset(params.kinds) if params.kinds is not None else None,
+        paths=params.paths,
+        since=params.since,
+        until=params.until,
+    )
+    answer = await caller.onyx.memories.search(
+        params.query, params.agent_id, limit=params.limit, min_score=params.min_score, only=only
+    )
+    results = _json(MemoryResults(results=[_passage(found) for found in answer.found], note=answer.note))
+    return dict(caller.onyx.redact_data(results))
+
+
+async def files(params: MemoryFilesParams, caller: Caller) -> dict[str, Any]:
+    states = await caller.onyx.memories.states(params.agent_id)
+    return _json(MemoryFileList(files=[MemoryFileInfo(**asdict(state)) for state in states]))
+
+
+async def versions(params: MemoryVersionsParams, caller: Caller) -> dict[str, Any]:
+    found = await caller.onyx.agent(params.agent_id).memory.versions(params.path)
+    current = found[-1].number if found else None
+    older = [version for version in found if params.before is None or version.number < params.before]
+    shown = [_version(version, current) for version in reversed(older[-params.limit :])]
+    return _json(MemoryVersions(versions=shown, total=len(found)))
+
+
+async def diff(params: MemoryDiffParams, caller: Caller) -> dict[str, Any]:
+    memory = caller.onyx.agent(params.agent_id).memory
+    newest = (await memory.versions(params.path))[-1:]
+    old = await memory.version_text(params.path, params.version)
+    to = params.to or (newest[0].number if newest else params.version)
+    new = await memory.version_text(params.path, to)
+    checksum = newest[0].checksum if newest else ""
+    difference = caller.onyx.redact(await asyncio.to_thread(unified_diff, old, new))
+    return _json(MemoryDiff(diff=difference, checksum=checksum))
+
+
+async def restore(params: MemoryRestoreParams, caller: Caller) -> dict[str, Any]:
+    memory = caller.onyx.agent(params.agent_id).memory
+    version = await memory.restore(params.path, params.version, author="user", based_on=params.based_on)
+    return _json(MemoryRestored(path=params.path, version=version.number if version else params.version))
+
+
+async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
+    found = await caller.onyx.memories.status()
+    embedder = found.embedder
+    return _json(
+        MemoryStatus(
+            searches=found.searches,
+            embedder=MemoryEmbedder(**asdict(embedder)) if embedder else None,
+            files=found.files,
+            chunks=found.chunks,
+            problems=[MemoryProblem(**asdict(problem)) for problem in found.problems],
+            progress=MemoryProgress(done=found.progress[0], total=found.progress[1]) if found.progress else None,
+        )
+    )
+
+
+def _passage(found: Found) -> MemoryPassage:
+    return MemoryPassage(
+        path=found.path,
+        start_line=found.start_line,
+        end_line=found.end_line,
+        heading=found.heading,
+        score=found.score,
+        snippet=found.snippet,
+        kind=found.kind,
+        agent_id=found.agent or None,
+        vector_score=found.vector_score,
+        text_score=found.text_score,
+        recency=found.recency,
+        day=found.day.isoformat() if found.day else None,
+    )
+
+
+def _version(version: FileVersion, current: int | None) -> MemoryVersionInfo:
+    return MemoryVersionInfo(
+        version=version.number,
+        at=version.at,
+        author=version.author,
+        size_bytes=version.size_bytes,
+        current=version.number == current,
+        session_key=version.session_key,
+        restored=version.restored,
+        deleted=not version.checksum,
+    )
+
+
+def _json(model: Wire) -> dict[str, Any]:
+    return model.model_dump(by_alias=True, exclude_none=True)

@@ -58,6 +58,11 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "notebook.undo": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "notebook.put_back": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "memory.search": (memory.MemorySearchParams, memory.MemoryResults),
+    "memory.files": (memory.MemoryFilesParams, memory.MemoryFileList),
+    "memory.versions": (memory.MemoryVersionsParams, memory.MemoryVersions),
+    "memory.diff": (memory.MemoryDiffParams, memory.MemoryDiff),
+    "memory.restore": (memory.MemoryRestoreParams, memory.MemoryRestored),
+    "memory.status": (NoParams, memory.MemoryStatus),
     "kernel.variables": (kernels.KernelVariablesParams, kernels.KernelVariableList),
 }
 """Every method with the models of its parameters and of its result."""
@@ -85,6 +90,7 @@ EVENTS: dict[str, type[Wire]] = {
     "skills.run_started": skills.SkillRunInfo,
     "skills.run_progress": skills.SkillRunProgressData,
     "skills.run_finished": skills.SkillRunInfo,
+    "memory.updated": memory.MemoryUpdatedData,
     "client.request": clients.ClientRequest,
 }
 """Every event with the model of its data."""

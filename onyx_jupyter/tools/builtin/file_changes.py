@@ -168,7 +168,10 @@ def _store(path: str, real: Path, data: bytes, context: ToolContext) -> None:
     private = context.paths.in_workspace(real)
     make_mode, mode = (_PRIVATE_FOLDER, _PRIVATE_FILE) if private else (_FOLDER, _FILE)
     try:
-        with context.paths.folder(real.parent, make_mode=make_mode) as folder:
+        with (
+            context.memory.writing(real, data, author="agent", session_key=context.session_key),
+            context.paths.folder(real.parent, make_mode=make_mode) as folder,
+        ):
             folder.replace(real.name, data, mode)
     except NotADirectoryError as error:
         raise ToolError(f"{path!r} cannot be written: a part of the path is a file or a link, not a folder.") from error

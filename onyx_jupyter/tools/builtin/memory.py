@@ -73,7 +73,7 @@ class MemoryWriteTool(Tool[MemoryWriteArguments]):
         )
 
     async def run(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
-        path = await context.memory.write(arguments.content, arguments.target)
+        path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
         return ToolResult(output=f"Added to {path}.")
 
 

@@ -1,0 +1,61 @@
+"""How each memory file stands: its size, versions, and whether search knows it as it is. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from onyx_jupyter.clock import timestamp
+from onyx_jupyter.errors import StorageError, ToolError
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import MemoryFile, read_bytes
+from onyx_jupyter.memory.targets import SHARED_PREFIX
+from onyx_jupyter.storage.versions import checksum_of
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file; `checksum` is of what it holds now, None where it cannot be read or is gone."""
+
+    path: str
+    shared: bool
+    size_bytes: int
+    changed_at: str | None
+    checksum: str | None
+    versions: int
+    indexed: bool
+    deleted: bool = False
+    problem: str | None = None
+
+
+def file_states(memory: MemoryFiles, indexed: Mapping[str, str]) -> Sequence[FileState]:
+    """In the order of the paths; `indexed` is path → checksum of what search knows. Blocks. Raises: StorageError."""
+    kept = memory.kept_paths()
+    here = [_state(file, kept.get(file.path, 0), indexed.get(file.path)) for file in memory.folder.files()]
+    names = {state.path for state in here}
+    gone = [
+        FileState(path, path.startswith(SHARED_PREFIX), 0, None, None, count, indexed=False, deleted=True)
+        for path, count in kept.items()
+        if path not in names
+    ]
+    return sorted([*here, *gone], key=lambda state: state.path)
+
+
+def _state(file: MemoryFile, versions: int, indexed: str | None) -> FileState:
+    checksum, problem = None, file.problem
+    if problem is None:
+        try:
+            checksum = checksum_of(read_bytes(file.real))
+        except (StorageError, ToolError) as error:
+            problem = str(error)
+    return FileState(
+        path=file.path,
+        shared=file.is_shared,
+        size_bytes=file.size_bytes,
+        changed_at=timestamp(datetime.fromtimestamp(file.changed_ns / 1e9, UTC)) if file.changed_ns else None,
+        checksum=checksum,
+        versions=versions,
+        indexed=checksum is not None and indexed == checksum,
+        problem=problem,
+    )
