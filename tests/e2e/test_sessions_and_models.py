@@ -88,3 +88,25 @@ def test_the_palette_says_whose_commands_these_are(open_lab: Callable[..., tuple
     notebook.panel.locator("[data-onyx=cell-menu]").first.click()
     entries = page.locator(".lm-Menu-item[data-command^='onyx:'] .lm-Menu-itemLabel")
     expect(entries.filter(visible=True)).to_have_text(["Explain", "Improve", "Add to chat"])
+
+
+def test_the_launcher_begins_a_conversation_in_the_closed_sidebar(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, _ = open_lab()
+    page = sidebar.page
+    stage.play("Hello.")
+    sidebar.ask("Good morning")
+    expect(sidebar.answers).to_have_text(["Hello."])
+    sidebar.wait_for_end()
+    page.locator(".jp-SideBar .lm-TabBar-tab[data-id=onyx-chat]").click()
+    expect(sidebar.node).not_to_be_visible()
+
+    page.locator(".lm-MenuBar-item", has_text="File").click()
+    page.locator(".lm-Menu-item[data-command='launcher:create']").click()
+    card = page.locator(".jp-LauncherCard", has_text="Onyx chat")
+    expect(card.locator("svg[data-icon='onyx:stone']")).to_be_visible()
+    card.click()
+    expect(sidebar.empty).to_be_visible()
+    expect(sidebar.input).to_be_focused()
+    expect(card).to_be_visible()

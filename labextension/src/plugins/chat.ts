@@ -3,6 +3,7 @@ import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
+import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -51,7 +52,15 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   autoStart: true,
   provides: IOnyxChat,
   requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell, INotebookTracker, IEditorTracker],
+  optional: [
+    ITranslator,
+    ICommandPalette,
+    ILayoutRestorer,
+    ILabShell,
+    INotebookTracker,
+    IEditorTracker,
+    ILauncher
+  ],
   activate: (
     app: JupyterFrontEnd,
     connection: IOnyxConnection,
@@ -62,7 +71,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     restorer: ILayoutRestorer | null,
     labShell: ILabShell | null,
     notebooks: INotebookTracker | null,
-    editors: IEditorTracker | null
+    editors: IEditorTracker | null,
+    launcher: ILauncher | null
   ): IOnyxChat => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const view = new ViewState();
@@ -121,6 +131,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       menu.addItem({ command, args: IN_MENU })
     );
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    // Without a category it stands among JupyterLab's own, beside the terminal.
+    launcher?.add({ command: Command.newSession, args: { isLauncher: true }, rank: 1 });
     restorer?.add(sidebar, sidebar.id);
     app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
     void labShell?.restored.then(layout => openOnFirstSight(layout, sidebar.id, labShell));
@@ -196,16 +208,18 @@ function addCommands(
   view: ViewState,
   activate: () => void
 ): void {
-  const add = (id: string, label: string, execute: () => void) =>
+  const add = (id: string, label: string, execute: () => void) => {
+    const named = commandLabel(label, trans);
     app.commands.addCommand(id, {
-      label: commandLabel(label, trans),
-      caption: label,
-      icon: id === Command.open ? onyxIcon : undefined,
+      label: args => (args['isLauncher'] ? trans.__('Onyx chat') : named(args)),
+      caption: args => (args['isLauncher'] ? trans.__('Begin a conversation about your notebooks') : label),
+      icon: args => (args['isLauncher'] || id === Command.open ? onyxIcon : undefined),
       execute: () => {
         activate();
         execute();
       }
     });
+  };
   add(Command.open, trans.__('Open chat'), () => view.focusInput());
   add(Command.focusInput, trans.__('Focus input'), () => view.focusInput());
   add(Command.review, trans.__('Review the waiting request'), () => view.focusApproval());
