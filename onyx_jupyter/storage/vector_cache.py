@@ -2,14 +2,92 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from onyx_jupyter.clock import Clock, SystemClock
+from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
+from onyx_jupyter.storage.index_collection import cache_collection
+from onyx_jupyter.storage.index_filter import among
+from onyx_jupyter.storage.index_schema import cache_schema
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+    from onyx_jupyter.storage.lance import LanceTable
+
+ENTRIES = 50_000
+# A full cache lets go more than it must, so that it is not full again at the next vector.
+_LET_GO = 0.05
+_FRAGMENTS = 50
+_log = logging.getLogger(__name__)
 
 
 def vector_key(identity: EmbedderIdentity, text: str, purpose: str = "passage") -> str:
     """64 hex digits, of all that the vector depends on: who embeds, for what, and the text to the letter."""
     named = json.dumps([*astuple(identity), purpose, text])
     return hashlib.sha256(named.encode()).hexdigest()
+
+
+class LanceVectorCache:
+    """A VectorCache of at most `entries` in the folder of the index; several processes may have the same one."""
+
+    def __init__(self, folder: Path, *, entries: int = ENTRIES, clock: Clock | None = None) -> None:
+        self._collection = cache_collection(folder)
+        self._entries = entries
+        self._clock = clock or SystemClock()
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
+        """Key → float32 (dimension,) of those that are known."""
+        if not keys:
+            return {}
+        try:
+            return await asyncio.to_thread(self._collection.read, lambda table, _: _known(table, keys))
+        except IndexUnavailable as error:
+            _log.warning("The embedding cache cannot be read, so vectors are made again: %s", error)
+            return {}
+
+    async def put(self, vectors: Mapping[str, Vectors]) -> None:
+        """Keeps them, in place of the oldest where it is full."""
+        if not vectors:
+            return
+        made_us = int(self._clock.now().timestamp() * 1_000_000)
+        try:
+            await asyncio.to_thread(self._collection.write, lambda table, _: self._keep(table, vectors, made_us))
+        except IndexUnavailable as error:
+            _log.warning("The embedding cache cannot be written, so vectors will be made again: %s", error)
+
+    def _keep(self, table: LanceTable, vectors: Mapping[str, Vectors], made_us: int) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        new = sorted(vectors.keys() - _known(table, list(vectors)).keys())[-self._entries :]
+        if not new:
+            return
+        raw = [np.asarray(vectors[key], "<f4").tobytes() for key in new]
+        self._make_room(table, len(new))
+        table.append(pa.table({"key": new, "vector": raw, "made_us": [made_us] * len(new)}, schema=cache_schema()))
+        if table.fragments() > _FRAGMENTS:
+            table.optimise()
+
+    def _make_room(self, table: LanceTable, new: int) -> None:
+        """The oldest go; those that were kept at the same moment go together."""
+        too_many = table.count() + new - self._entries
+        if too_many <= 0:
+            return
+        made = sorted(table.rows(["made_us"])["made_us"].to_pylist())
+        last = min(too_many + int(self._entries * _LET_GO), len(made)) - 1
+        table.delete(f"made_us <= {made[last]}")
+
+
+def _known(table: LanceTable, keys: Sequence[str]) -> dict[str, Vectors]:
+    import numpy as np
+
+    rows = table.rows(["key", "vector"], among("key", keys)).to_pydict()
+    return {key: np.frombuffer(raw, "<f4") for key, raw in zip(rows["key"], rows["vector"], strict=True)}

@@ -1,5 +1,11 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
-from onyx_jupyter.storage.vector_cache import vector_key
+from onyx_jupyter.storage.vector_cache import LanceVectorCache, vector_key
+from onyx_jupyter.testing.fake_clock import FakeClock
 
 IDENTITY = EmbedderIdentity("local", "minilm", 384)
 
@@ -17,3 +23,56 @@ def test_key_changes_with_all_that_a_vector_depends_on() -> None:
     assert len(keys) == 7
     assert {len(key) for key in keys} == {64}
     assert vector_key(IDENTITY, "text") == vector_key(EmbedderIdentity("local", "minilm", 384), "text", "passage")
+
+
+async def test_vectors_come_back_to_the_bit_whatever_their_dimension(tmp_path: Path) -> None:
+    vectors = {"a": np.array([1 / 3, -2], np.float32), "b": np.arange(768, dtype=np.float32)}
+    await LanceVectorCache(tmp_path / "index").put(vectors)
+    known = await LanceVectorCache(tmp_path / "index").get(["b", "never made", "a"])
+    assert known.keys() == vectors.keys()
+    assert all(np.array_equal(known[key], vectors[key]) and known[key].dtype == np.float32 for key in vectors)
+
+
+async def test_full_cache_lets_the_oldest_go(tmp_path: Path) -> None:
+    clock = FakeClock()
+    cache = LanceVectorCache(tmp_path / "index", entries=10, clock=clock)
+    for number in range(25):
+        clock.advance(1)
+        await cache.put({f"key {number}": np.array([number], np.float32)})
+    keys = [f"key {number}" for number in range(25)]
+    assert sorted(await cache.get(keys), key=keys.index) == keys[15:]
+
+
+async def test_same_vector_is_kept_once(tmp_path: Path) -> None:
+    cache = LanceVectorCache(tmp_path / "index", entries=3)
+    for _ in range(5):
+        await cache.put({"a": np.array([1], np.float32)})
+    await cache.put({"b": np.array([2], np.float32), "c": np.array([3], np.float32)})
+    assert (await cache.get(["a", "b", "c"])).keys() == {"a", "b", "c"}
+
+
+async def test_more_than_fit_at_once_are_kept_as_far_as_they_fit(tmp_path: Path) -> None:
+    cache = LanceVectorCache(tmp_path / "index", entries=3)
+    await cache.put({f"{number}": np.array([number], np.float32) for number in range(8)})
+    assert len(await cache.get([f"{number}" for number in range(8)])) == 3
+
+
+async def test_damaged_or_deleted_cache_knows_nothing_and_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    cache = LanceVectorCache(folder)
+    await cache.put({"a": np.array([1], np.float32)})
+    for file in folder.rglob("*.lance/data/*"):
+        file.write_bytes(b"no table")
+    assert await LanceVectorCache(folder).get(["a"]) == {}
+    await cache.put({"a": np.array([1], np.float32)})
+    shutil.rmtree(folder)
+    assert await cache.get(["a"]) == {}
+    await cache.put({"a": np.array([2], np.float32)})
+    assert (await cache.get(["a"]))["a"].tolist() == [2]
+
+
+async def test_cache_that_cannot_be_written_raises_nothing(tmp_path: Path) -> None:
+    tmp_path.joinpath("index").write_text("a file where the folder should be")
+    cache = LanceVectorCache(tmp_path / "index")
+    await cache.put({"a": np.array([1], np.float32)})
+    assert await cache.get(["a"]) == {}

@@ -1,0 +1,131 @@
+"""Sources as rows of the index, and rows as candidates. It never touches a table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.protocols.retrieval import Candidate, Chunk, Source
+from onyx_jupyter.storage.index_schema import chunk_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+_NAME_DIGITS = 32
+_HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
+# Arrow holds UTF-8, which has no halves of surrogate pairs; names and texts may. They stand in a private plane.
+_HALVES = {code: code + 0x100000 for code in range(0xD800, 0xE000)}
+_WHOLE = {moved: code for code, moved in _HALVES.items()}
+
+
+def source_key(agent: str, path: str) -> str:
+    """What the rows of a source have in common: hex digits, whatever its name is made of."""
+    return hashlib.sha256(json.dumps([agent, path]).encode()).hexdigest()[:_NAME_DIGITS]
+
+
+def stored_text(text: str) -> str:
+    """The text as UTF-8 can hold it; `original_text` gives it back to the letter."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.translate(_HALVES)
+    return text
+
+
+def original_text(text: str) -> str:
+    return text if text.isascii() else text.translate(_WHOLE)
+
+
+def searched_words(text: str) -> str:
+    """`text`, and behind it what the tokenizer does not part: Korean words by their pairs of syllables.
+
+    Particles are written onto Korean words, and nothing but spaces tells words apart: without the pairs, a word is
+    found only with the same particle.
+    """
+    pairs = {run[place : place + 2] for run in _HANGUL.findall(text) for place in range(len(run) - 1)}
+    return "\n".join([text, *sorted(pairs)])
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A row without its vector; `embedded` is what the vector is made of, blank where there is nothing to embed."""
+
+    columns: dict[str, Any]
+    embedded: str
+
+
+def rows_of(source: Source, chunking: str) -> Iterator[ChunkRow]:
+    """At least one, so that a source without chunks is known as well."""
+    chunks = source.chunks or (Chunk("", 1, 1),)
+    for position, chunk in enumerate(chunks):
+        context = f"{chunk.context}\n" if chunk.context else ""
+        embedded = context + chunk.text
+        key = source_key(source.agent, source.path)
+        parent_start, parent_end = chunk.parent or (None, None)
+        named = json.dumps([key, source.checksum, chunking, position, embedded])
+        columns = {
+            "id": hashlib.sha256(named.encode()).hexdigest(),
+            "source": key,
+            "kind": source.kind,
+            "agent": stored_text(source.agent),
+            "path": stored_text(source.path),
+            "checksum": stored_text(source.checksum),
+            "chunking": chunking,
+            "position": position,
+            "day": source.day,
+            "heading": stored_text(chunk.heading),
+            "start_line": chunk.start_line,
+            "end_line": chunk.end_line,
+            "parent_start": parent_start,
+            "parent_end": parent_end,
+            "text": stored_text(searched_words(embedded)),
+            "context_chars": len(context),
+            "text_chars": len(chunk.text),
+        }
+        yield ChunkRow(columns, embedded)
+
+
+def embedded_text(columns: dict[str, Any]) -> str:
+    """What the vector of a stored row is made of."""
+    return original_text(columns["text"])[: columns["context_chars"] + columns["text_chars"]]
+
+
+def as_table(rows: Sequence[dict[str, Any]], vectors: Sequence[Vectors | None], dimension: int | None) -> pa.Table:
+    """Rows with their vectors, as a table of that dimension takes them; None: a table for words alone."""
+    import pyarrow as pa
+
+    schema = chunk_schema(dimension)
+    if dimension is None:
+        return pa.Table.from_pylist(list(rows), schema=schema)
+    plain = pa.Table.from_pylist(list(rows), schema=schema.remove(schema.get_field_index("vector")))
+    return plain.append_column(schema.field("vector"), pa.array(list(vectors), schema.field("vector").type))
+
+
+def candidate(columns: dict[str, Any], similarity: float | None, words: float | None) -> Candidate:
+    """What a search gives back for a row; each part is as its owner put it."""
+    text, begins = original_text(columns["text"]), columns["context_chars"]
+    parent = (columns["parent_start"], columns["parent_end"]) if columns["parent_start"] is not None else None
+    chunk = Chunk(
+        text=text[begins : begins + columns["text_chars"]],
+        start_line=columns["start_line"],
+        end_line=columns["end_line"],
+        heading=original_text(columns["heading"]),
+        context=text[: max(begins - 1, 0)],
+        parent=parent,
+    )
+    return Candidate(
+        kind=columns["kind"],
+        agent=original_text(columns["agent"]),
+        path=original_text(columns["path"]),
+        chunk=chunk,
+        day=columns["day"],
+        vector=columns.get("vector"),
+        similarity=similarity,
+        words=words,
+    )

@@ -1,0 +1,212 @@
+"""Tables of LanceDB, the only file that touches it. It never decides what is in a table, or which one is used.
+
+All of it blocks, so it runs in worker threads; the library takes seconds to import, in the thread that first needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.storage.atomic_write import make_private_folder
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+if TYPE_CHECKING:
+    import lancedb
+    import pyarrow as pa
+
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+    Rows: TypeAlias = pa.Table  # for those above, who hand them on
+
+# Below, brute force is as quick and exact; see docs/memory.md for what was measured.
+VECTORS_BEFORE_INDEX = 50_000
+# How many times more than asked for are compared by their whole vectors, where an index holds shortened ones.
+REFINE_FACTOR = 10
+# Versions that another process may still be reading.
+KEEP_VERSIONS = timedelta(minutes=10)
+# Longer words (hashes, addresses) are not searched for; LanceDB would stop at 40.
+_LONGEST_WORD = 128
+_SUFFIX = ".lance"
+_SOURCE_PLACE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
+_FIRST_WORDS = 300
+
+
+class LanceFolder:
+    """The tables of a folder. Another process's commits are seen at the next call."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: lancedb.DBConnection | None = None
+
+    def names(self) -> list[str]:
+        """Of the tables, whether or not they can be read."""
+        with disk_errors("list", self.path):
+            return [entry.name.removesuffix(_SUFFIX) for entry in os.scandir(self.path) if entry.name.endswith(_SUFFIX)]
+
+    def has(self, name: str) -> bool:
+        return self._place(name).is_dir()
+
+    def create(self, name: str, schema: pa.Schema, *, words: str | None, keys: Sequence[str]) -> LanceTable:
+        """An empty table; `words` is the column searched by words, `keys` those by value. Raises: IndexUnavailable."""
+        make_private_folder(self.path)
+        with lance_errors("create", name):
+            from lancedb.index import BTree
+
+            table = self._connect().create_table(name, schema=schema)
+            for key in keys:
+                table.create_index(key, config=BTree())
+            if words:
+                table.create_index(words, config=_words_index())
+        return LanceTable(name, table)
+
+    def open(self, name: str) -> LanceTable:
+        """Raises: IndexUnavailable."""
+        with lance_errors("open", name):
+            return LanceTable(name, self._connect().open_table(name))
+
+    def drop(self, name: str) -> None:
+        """The table with all its versions, and nothing where there is none."""
+        shutil.rmtree(self._place(name), ignore_errors=True)
+
+    def move_aside(self, name: str, target: Path) -> None:
+        """In place of what was moved there before. Raises: StorageError."""
+        make_private_folder(target.parent)
+        shutil.rmtree(target, ignore_errors=True)
+        with disk_errors("move aside", self._place(name)):
+            self._place(name).rename(target)
+
+    def _place(self, name: str) -> Path:
+        return self.path / f"{name}{_SUFFIX}"
+
+    def _connect(self) -> lancedb.DBConnection:
+        if self._connection is None:
+            import lancedb
+
+            self._connection = lancedb.connect(self.path, read_consistency_interval=timedelta(0))
+        return self._connection
+
+
+class LanceTable:
+    """One open table. Every method is one commit, or reads one version; all of them raise IndexUnavailable."""
+
+    def __init__(self, name: str, table: Any) -> None:
+        self.name = name
+        self._table = table
+
+    def count(self, where: str | None = None) -> int:
+        with lance_errors("count", self.name):
+            return int(self._table.count_rows(where))
+
+    def rows(self, columns: Sequence[str], where: str | None = None, limit: int | None = None) -> Rows:
+        """All that match, in no particular order."""
+        with lance_errors("read", self.name):
+            query = self._table.search().select(list(columns))
+            query = query.where(where) if where else query
+            return query.limit(limit).to_arrow()
+
+    def nearest(self, vector: Vectors, count: int, columns: Sequence[str], where: str | None) -> Rows:
+        """With `_distance`, the cosine distance (0 to 2); rows without a vector are never found."""
+        with lance_errors("search", self.name):
+            query = self._table.search(vector, vector_column_name="vector").distance_type("cosine")
+            query = query.where(where) if where else query
+            return query.refine_factor(REFINE_FACTOR).select([*columns, "_distance"]).limit(count).to_arrow()
+
+    def matching(self, words: str, count: int, columns: Sequence[str], where: str | None) -> Rows:
+        """With `_score`, by BM25 (above 0, more is better); `words` has no syntax, any of them may match."""
+        with lance_errors("search", self.name):
+            from lancedb.query import MatchQuery
+
+            terms: Any = MatchQuery  # its stubs ask for what has defaults
+            query = self._table.search(terms(words, "text"), query_type="fts")
+            query = query.where(where) if where else query
+            return query.select([*columns, "_score"]).limit(count).to_arrow()
+
+    def append(self, rows: Rows) -> None:
+        with lance_errors("write to", self.name):
+            self._table.add(rows)
+
+    def replace(self, rows: Rows, gone: str) -> None:
+        """`rows` in place of the rows that match `gone`."""
+        with lance_errors("write to", self.name):
+            merge = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+            merge.when_not_matched_by_source_delete(gone).execute(rows, on_bad_vectors="null")
+
+    def exchange(self, rows: Rows, *, where: str) -> None:
+        """Each row in place of the one with its id, if that is there and matches; `target.` names its columns."""
+        with lance_errors("write to", self.name):
+            self._table.merge_insert("id").when_matched_update_all(where=where).execute(rows, on_bad_vectors="null")
+
+    def delete(self, where: str) -> None:
+        with lance_errors("write to", self.name):
+            self._table.delete(where)
+
+    def behind(self, column: str) -> int:
+        """How many rows the index of that column does not have yet; they are searched all the same, one by one."""
+        with lance_errors("read", self.name):
+            statistics = self._table.index_stats(f"{column}_idx")
+            return int(statistics.num_unindexed_rows) if statistics else self.count()
+
+    def fragments(self) -> int:
+        """In how many pieces the rows lie: one a commit, until `optimise` joins them."""
+        with lance_errors("read", self.name):
+            return int(self._table.stats()["fragment_stats"]["num_fragments"])
+
+    def optimise(self) -> None:
+        """Joins small pieces, brings the indices up to date, and drops versions that nobody reads any more."""
+        with lance_errors("optimise", self.name):
+            self._table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    def has_vector_index(self) -> bool:
+        with lance_errors("read", self.name):
+            return self._table.index_stats("vector_idx") is not None
+
+    def index_vectors(self) -> None:
+        """Takes half a minute a hundred thousand rows; searching and writing go on meanwhile."""
+        with lance_errors("index", self.name):
+            from lancedb.index import HnswSq
+
+            config = HnswSq(distance_type="cosine", num_partitions=1, m=16, ef_construction=100)
+            self._table.create_index("vector", config=config)
+
+    def check(self) -> None:
+        """Reads every column of every row, and by words and by vector. Raises: IndexUnavailable where that fails."""
+        with lance_errors("read", self.name):
+            names = self._table.schema.names
+            for _ in self._table.search().select(names).to_batches():
+                pass
+            if "text" in names:
+                self.matching("a", 1, ["id"], None)
+            if "text" in names and "vector" in names:
+                import numpy as np
+
+                self.nearest(np.ones(self._table.schema.field("vector").type.list_size, np.float32), 1, ["id"], None)
+
+
+@contextmanager
+def lance_errors(action: str, name: str) -> Iterator[None]:
+    """Raises IndexUnavailable(`Could not {action} the table {name}: …`) for whatever LanceDB raises inside."""
+    try:
+        yield
+    except IndexUnavailable:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        words = _SOURCE_PLACE.sub("", str(error)).strip().partition("\n")[0][:_FIRST_WORDS]
+        raise IndexUnavailable(f"Could not {action} the table {name}: {words}") from error
+
+
+def _words_index() -> Any:
+    """ICU parts Chinese, Japanese and Thai by dictionary, everything else by spaces and punctuation.
+
+    Words are folded (case, accents) and English ones stemmed. Stop words stay: names and titles are made of them.
+    """
+    from lancedb.index import FTS
+
+    return FTS(base_tokenizer="icu/split", max_token_length=_LONGEST_WORD, remove_stop_words=False)

@@ -1,0 +1,250 @@
+"""Which table of a collection serves, shared by all processes on one home. It never looks at what a row means.
+
+`<name>.json` beside the tables names the one that serves, and the one that is being made to follow it. A table has a
+name that was never used before, so who still writes to one that was deleted or replaced writes where nobody reads.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from onyx_jupyter.clock import IdSource, SystemClock
+from onyx_jupyter.errors import IndexUnavailable, StorageError
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
+from onyx_jupyter.storage.lance import LanceFolder, LanceTable
+from onyx_jupyter.storage.shared_lock import SharedLock
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_DAMAGED = "damaged"
+# The machine's fault and not the table's: what is on disk may be sound, and is left as it is.
+_NOT_THE_TABLE = ("permission denied", "no space left", "read-only", "too many open files", "quota", "out of memory")
+
+
+class TableState(BaseModel):
+    """A table and whose vectors it holds; None: no vectors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    identity: EmbedderIdentity | None
+
+
+class CollectionState(BaseModel):
+    """What `<name>.json` holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    serving: TableState
+    following: TableState | None = None
+
+
+class LanceCollection:
+    """One collection. Whatever of it is lost or damaged is made anew, empty, and `on_emptied` is told (in a thread).
+
+    `identity` is whose vectors a table holds that has to be made; its owner keeps it up to date.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        schema: Callable[[EmbedderIdentity | None], pa.Schema],
+        *,
+        keys: Sequence[str],
+        words: str | None = None,
+        on_emptied: Callable[[str], None] = lambda why: None,
+        ids: IdSource | None = None,
+    ) -> None:
+        self.identity: EmbedderIdentity | None = None
+        self._folder = LanceFolder(folder)
+        self._name = name
+        self._schema = schema
+        self._keys = keys
+        self._words = words
+        self._on_emptied = on_emptied
+        self._ids = ids or IdSource(SystemClock())
+        self._lock = SharedLock(folder / f"{name}.json")
+        self._opened: dict[str, LanceTable] = {}
+        self._served: str | None = None
+
+    def state(self) -> CollectionState:
+        """Of now; where there is none, an empty table is made. Raises: IndexUnavailable."""
+        state = self._read_state()
+        if state is None or not self._folder.has(state.serving.name):
+            state = self._make_anew("The index was deleted and is being made anew.")
+        self._served = state.serving.name
+        return state
+
+    def read(self, work: Callable[[LanceTable, TableState], T]) -> T:
+        """What `work` makes of the serving table; tried again where that was replaced, lost or damaged meanwhile."""
+        table_state = self.state().serving
+        try:
+            return work(self._open(table_state.name), table_state)
+        except IndexUnavailable as error:
+            self._examine(table_state, error)
+        table_state = self.state().serving
+        return work(self._open(table_state.name), table_state)
+
+    def write(self, work: Callable[[LanceTable, TableState], T]) -> T:
+        """The same, while no other process writes; done again where the folder was deleted under it."""
+        with self.locked():
+            result = self.read(work)
+            if self._read_state() is None:
+                result = self.read(work)
+            return result
+
+    def table(self, state: TableState) -> LanceTable:
+        """Raises: IndexUnavailable."""
+        return self._open(state.name)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One writer at a time. May be taken again within. Raises: IndexUnavailable."""
+        with _index_errors():
+            make_private_folder(self._folder.path)
+            with self._lock.held():
+                yield
+
+    @contextmanager
+    def following_lock(self) -> Iterator[bool]:
+        """Whether this process alone works on the table that will follow; held as long as it does."""
+        with _index_errors():
+            make_private_folder(self._folder.path)
+        lock = FileLock(self._folder.path / f"{self._name}.following.lock", thread_local=False, mode=PRIVATE_FILE)
+        try:
+            lock.acquire(blocking=False)
+        except (Timeout, OSError):
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
+    def begin_following(self) -> TableState:
+        """The table to be filled with vectors of `identity`; one that was begun before is gone on with."""
+        with self.locked():
+            state = self.state()
+            following = state.following
+            if following and following.identity == self.identity and self._folder.has(following.name):
+                return following
+            following = self._create()
+            self._write_state(state.model_copy(update={"following": following}))
+            self._drop_others()
+            return following
+
+    def swap(self, following: TableState) -> bool:
+        """The following table serves from now on; False where another process has decided otherwise."""
+        with self.locked():
+            state = self._read_state()
+            if state is None or state.following != following:
+                return False
+            self._write_state(CollectionState(serving=following))
+            self._drop_others()
+            return True
+
+    def _open(self, name: str) -> LanceTable:
+        table = self._opened.get(name)
+        if table is None:
+            table = self._opened[name] = self._folder.open(name)
+        return table
+
+    def _examine(self, table_state: TableState, error: IndexUnavailable) -> None:
+        """Returns where it is worth a second try. Raises: `error` where the table is sound or the machine is not."""
+        self._opened.pop(table_state.name, None)
+        state = self._read_state()
+        if state is None or state.serving != table_state or not self._folder.has(table_state.name):
+            return
+        try:
+            self._open(table_state.name).check()
+        except IndexUnavailable as found:
+            if any(words in str(found).casefold() for words in _NOT_THE_TABLE):
+                raise error from None
+            self._move_aside(table_state, found)
+        else:
+            raise error from None
+
+    def _move_aside(self, table_state: TableState, why: IndexUnavailable) -> None:
+        with self.locked():
+            state = self._read_state()
+            if state is None or state.serving != table_state:
+                return  # another process was quicker
+            target = self._folder.path / _DAMAGED / self._name
+            with _index_errors():
+                self._folder.move_aside(table_state.name, target)
+            _log.warning("The index %s is damaged and is made anew; it lies in %s: %s", self._name, target, why)
+            self._make_anew(f"The index was damaged and is being made anew. {why}")
+
+    def _make_anew(self, why: str) -> CollectionState:
+        with self.locked():
+            state = self._read_state()
+            if state is not None and self._folder.has(state.serving.name):
+                return state
+            self._opened.clear()
+            state = CollectionState(serving=self._create())
+            self._write_state(state)
+            self._drop_others()
+        if self._served is not None:
+            self._on_emptied(why)
+        return state
+
+    def _create(self) -> TableState:
+        identity, name = self.identity, f"{self._name}-{self._ids.new().lower()}"
+        with _index_errors():
+            self._opened[name] = self._folder.create(name, self._schema(identity), words=self._words, keys=self._keys)
+        return TableState(name=name, identity=identity)
+
+    def _drop_others(self) -> None:
+        """What crashes and swaps have left; only under the lock, when the state is on disk."""
+        state = self._read_state()
+        if state is None:
+            return
+        kept = {table.name for table in (state.serving, state.following) if table}
+        mine = [name for name in self._folder.names() if name.rpartition("-")[0] == self._name]
+        for name in set(mine) - kept:
+            self._opened.pop(name, None)
+            self._folder.drop(name)
+
+    @property
+    def _state_file(self) -> Path:
+        return self._folder.path / f"{self._name}.json"
+
+    def _read_state(self) -> CollectionState | None:
+        try:
+            return CollectionState.model_validate_json(self._state_file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise IndexUnavailable(f"Could not read {self._state_file}: {os.strerror(error.errno or 0)}") from error
+        except ValidationError:
+            _log.warning(
+                "%s says nothing that can be understood; the index %s is made anew.", self._state_file, self._name
+            )
+            return None
+
+    def _write_state(self, state: CollectionState) -> None:
+        with _index_errors():
+            write_text_atomically(self._state_file, state.model_dump_json(indent=1) + "\n")
+
+
+@contextmanager
+def _index_errors() -> Iterator[None]:
+    """Raises IndexUnavailable for what the disk refuses: without an index, files are still there to be read."""
+    try:
+        yield
+    except StorageError as error:
+        raise IndexUnavailable(str(error), hint=error.hint) from error
