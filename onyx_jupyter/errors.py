@@ -69,6 +69,10 @@ class EmbeddingError(OnyxError):
 
     code = "embedding"
 
+    def __init__(self, message: str, *, hint: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
 
 class IndexUnavailable(OnyxError):
     """The search index cannot be used now; the files that it was made from are untouched."""

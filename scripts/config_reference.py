@@ -22,6 +22,7 @@ from onyx_jupyter.tools.builtin import all_tools
 HEAD = ("Key", "Value", "Default", "Meaning")
 PATTERNS = {
     r"^https?://": "`http://…` or `https://…`",
+    r"^[^\s/]+/\S+$": "`provider/model`",
     r"^[a-z0-9][a-z0-9_-]{0,63}$": "up to 64 of `a`-`z`, `0`-`9`, `_`, `-`",
 }
 NAMES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", SecretStr: "text (secret)"}

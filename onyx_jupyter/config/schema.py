@@ -177,8 +177,17 @@ class HeartbeatConfig(Section):
 
 
 class MemoryConfig(Section):
-    """Accepted so that a file written for a later version loads; nothing uses it yet."""
+    """How notes, conversations and documents are found again."""
 
+    embedder: Literal["auto", "ollama", "api", "local", "none"] = Field(
+        default="auto",
+        description="who finds meaning; auto: Ollama, else the API's model below, else the embedded one",
+    )
+    embedding_model: str | None = Field(
+        default=None,
+        pattern=r"^[^\s/]+/\S+$",
+        description="provider/model; an API gets texts by this word alone; Ollama's `nomic-embed-text` where unset",
+    )
     vector_weight: float = Field(default=0.7, ge=0, le=1, description="not used yet")
     text_weight: float = Field(default=0.3, ge=0, le=1, description="not used yet")
     min_score: float = Field(default=0.35, ge=0, le=1, description="not used yet")
@@ -188,6 +197,15 @@ class MemoryConfig(Section):
         ge=1_000_000,
         description="bytes of all former states of memory files; then the oldest go, but never the last 50 of a file",
     )
+
+    @model_validator(mode="after")
+    def _embedder_has_its_model(self) -> MemoryConfig:
+        provider = (self.embedding_model or "").partition("/")[0]
+        if self.embedder == "api" and provider in ("", "ollama"):
+            raise ValueError("embedder is api, so embeddingModel has to name its model: openai/text-embedding-3-small")
+        if self.embedder == "ollama" and provider not in ("", "ollama"):
+            raise ValueError(f"embedder is ollama, so embeddingModel cannot be one of {provider}: ollama/<model>")
+        return self
 
 
 class LocalModelConfig(Section):

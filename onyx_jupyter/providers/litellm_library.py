@@ -29,6 +29,8 @@ _FIRST_CALL = (
     "httpcore",
     "anyio._backends._asyncio",
 )
+_WORKER = "litellm.litellm_core_utils.logging_worker"
+_WORKER_S = 2.0
 _lock = Lock()
 _loaded: Any = None
 
@@ -54,9 +56,15 @@ def read_price_table() -> Mapping[str, Mapping[str, Any]]:
 
 
 async def close_litellm() -> None:
-    """Closes the connections that it keeps."""
+    """Closes the connections that it keeps, and ends the task that works behind its calls."""
     if _loaded is not None:
         await _loaded.close_litellm_async_clients()
+        worker: Any = getattr(sys.modules.get(_WORKER), "GLOBAL_LOGGING_WORKER", None)
+        # It is the library's own, and no part of what it offers; a loop that ended before took its task along.
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_WORKER_S):
+                await worker.flush()
+            await worker.stop()
 
 
 @lru_cache(maxsize=1)

@@ -53,7 +53,7 @@ async def chat_chunks(
         timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, _CONNECT_S)),
     ) as response:
         if not response.is_success:
-            raise HttpFailure(response.status_code, _error_object(await _body(response)), dict(response.headers))
+            raise HttpFailure(response.status_code, error_object(await _body(response)), dict(response.headers))
         yield _chunks(response)
 
 
@@ -105,7 +105,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         raise json.JSONDecodeError("no object", data.decode("utf-8", "replace")[:200], 0)
     if found.get("error"):
-        error = _error_object(data)
+        error = error_object(data)
         code = error.get("code")
         raise HttpFailure(code if isinstance(code, int) else None, error, {})
     return found
@@ -144,7 +144,7 @@ def _usage(reported: Mapping[str, Any] | None) -> Usage | None:
 def _whole(answer: Any) -> dict[str, Any]:
     """An answer of a server that does not stream, as the one chunk of a stream."""
     if not isinstance(answer, dict) or answer.get("error"):
-        raise HttpFailure(None, _error_object(json.dumps(answer).encode()), {})
+        raise HttpFailure(None, error_object(json.dumps(answer).encode()), {})
     choices = [choice | {"delta": choice.get("message")} for choice in answer.get("choices") or ()]
     return answer | {"choices": choices}
 
@@ -159,7 +159,7 @@ async def _body(response: httpx.Response) -> bytes:
     return body
 
 
-def _error_object(body: bytes) -> dict[str, Any]:
+def error_object(body: bytes) -> dict[str, Any]:
     """OpenAI's `error` object where there is one; else the body's own words."""
     try:
         found = json.loads(body)

@@ -13,6 +13,7 @@ from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig, Config
 from onyx_jupyter.errors import ConfigError, NotFound
+from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
 from onyx_jupyter.security.secrets_filter import SecretsFilter
@@ -75,6 +76,11 @@ def models_settings(config: Config) -> ModelsSettings:
         default_model=config.model_of(config.default_agent()),
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
     )
+
+
+def embedding_settings(config: Config) -> EmbeddingSettings:
+    """The embedders' part of the configuration, as they want it."""
+    return EmbeddingSettings(config.memory.embedder, config.memory.embedding_model, models_settings(config))
 
 
 def _configured_secrets(config: Config) -> dict[str, str]:

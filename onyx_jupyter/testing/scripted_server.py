@@ -168,7 +168,7 @@ class ScriptedServer:
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await _read_request(reader)
         self.requests.append(request)
-        answer = asyncio.create_task(self._answer(request, writer))
+        answer = asyncio.create_task(self.answer(request, writer))
         listening = asyncio.create_task(reader.read(1))
         try:
             await asyncio.wait({answer, listening}, return_when=asyncio.FIRST_COMPLETED)
@@ -184,13 +184,14 @@ class ScriptedServer:
             await asyncio.gather(answer, listening, return_exceptions=True)
             request._ended.set()
 
-    async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
-        if self._api_key is not None and _key(request) != self._api_key:
+    async def answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
+        """The whole answer to one request; a server of another protocol puts its own in place."""
+        if self._api_key is not None and sent_key(request) != self._api_key:
             error = HttpError(401, "Incorrect API key provided.", "invalid_api_key")
             return await _send_error(request, writer, error)
         if request.path.endswith("/models"):
             models = [{"id": name, "object": "model", "owned_by": "scripted"} for name in self._models]
-            return await _send_json(writer, 200, {"object": "list", "data": models})
+            return await send_json(writer, 200, {"object": "list", "data": models})
         if not request.path.endswith(_CHAT_PATHS):
             return await _send_error(request, writer, HttpError(404, f"There is no {request.path} here."))
         try:
@@ -206,9 +207,9 @@ class ScriptedServer:
             if isinstance(step, HttpError):
                 return await _send_error(request, writer, step)
             if isinstance(step, Page):
-                return await _send(writer, step.status, "text/html", step.html.encode())
+                return await send_bytes(writer, step.status, "text/html", step.html.encode())
         body = wire.completion(str(request.body.get("model")), reply, wire.tokens_of(request.body, reply))
-        return await _send_json(writer, 200, body)
+        return await send_json(writer, 200, body)
 
 
 class _Stream:
@@ -229,7 +230,7 @@ class _Stream:
                 case HttpError():
                     return await _send_error(self._request, self._writer, step)
                 case Page():
-                    return await _send(self._writer, step.status, "text/html", step.html.encode())
+                    return await send_bytes(self._writer, step.status, "text/html", step.html.encode())
                 case Cut():
                     await self._writer.drain()
                     self._writer.transport.abort() if not self._headers_sent else self._writer.close()
@@ -286,18 +287,20 @@ async def _read_request(reader: asyncio.StreamReader) -> Received:
 
 async def _send_error(request: Received, writer: asyncio.StreamWriter, error: HttpError) -> None:
     form = anthropic_wire if _is_anthropic(request) else wire
-    await _send_json(writer, error.status, form.error_body(error), error.headers)
+    await send_json(writer, error.status, form.error_body(error), error.headers)
 
 
-async def _send_json(
+async def send_json(
     writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> None:
-    await _send(writer, status, "application/json", json.dumps(body).encode(), headers)
+    """A complete answer of JSON."""
+    await send_bytes(writer, status, "application/json", json.dumps(body).encode(), headers)
 
 
-async def _send(
+async def send_bytes(
     writer: asyncio.StreamWriter, status: int, mime_type: str, data: bytes, headers: Mapping[str, str] | None = None
 ) -> None:
+    """A complete answer of any kind."""
     fields = {"content-type": mime_type, "content-length": str(len(data)), **(headers or {})}
     writer.write(_head(status, fields) + data)
     await writer.drain()
@@ -316,7 +319,8 @@ def _is_anthropic(request: Received) -> bool:
     return request.path.endswith(_ANTHROPIC_PATH)
 
 
-def _key(request: Received) -> str | None:
+def sent_key(request: Received) -> str | None:
+    """The key that came along, in OpenAI's header or in Anthropic's."""
     return request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
 
 

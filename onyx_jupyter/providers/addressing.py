@@ -1,0 +1,95 @@
+"""Where a model is reached, from its id and the settings. It opens no connection and asks nobody."""
+
+from __future__ import annotations
+
+import os
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.endpoint import Endpoint
+from onyx_jupyter.providers.error_map import Provider, missing_key
+from onyx_jupyter.providers.known_providers import (
+    KNOWN_PROVIDERS,
+    LOCAL,
+    LOGIN_PROVIDERS,
+    KnownProvider,
+    known_provider,
+)
+from onyx_jupyter.providers.network_guard import check_allowed
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
+
+# What is sent to a server that asks for no key: the client library insists on one.
+_NO_KEY = "none"
+
+
+def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
+    """Raises: ModelError (not_found, authentication, refused)."""
+    name, _, model = model_id.partition("/")
+    if not model:
+        raise ModelError("not_found", f'"{model_id}" is not a model id.', hint=_id_hint())
+    if name in LOGIN_PROVIDERS:
+        raise ModelError(
+            "not_found",
+            f'"{name}" signs in with a subscription, which this version does not offer.',
+            hint="Use a key: openai/…, anthropic/… or another provider.",
+        )
+    provider = settings.providers.get(name, ProviderSettings())
+    known = known_provider(name)
+    endpoint = _known(known, model_id, settings, provider) if known else _compatible(name, model_id, settings, provider)
+    check_allowed(endpoint.provider.base_url, endpoint.provider.title)
+    return endpoint
+
+
+def speaks_openai(endpoint: Endpoint) -> bool:
+    """A server of one's own; OpenAI's own models need what LiteLLM knows of each of them."""
+    name = endpoint.provider.setting
+    return known_provider(name) is None or (name == "openai" and endpoint.provider.base_url is not None)
+
+
+def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
+    model = model_id.partition("/")[2]
+    key = own.api_key or known.key_from(os.environ)
+    base_url = own.base_url or known.default_url
+    provider = Provider(
+        title=known.title,
+        setting=known.name,
+        model=model,
+        key_variable=known.key_variables[0] if known.key_variables else None,
+        base_url=base_url,
+        secrets=(key,) if key else (),
+    )
+    if key is None and known.name in KNOWN_PROVIDERS and known.key_variables and base_url is None:
+        raise missing_key(provider)
+    return Endpoint(
+        model_id=model_id,
+        litellm_name=f"{known.litellm_prefix}/{model}",
+        provider=provider,
+        api_key=key or (_NO_KEY if base_url else None),
+        json_actions=own.tool_mode == "json",
+        timeout_s=settings.request_timeout_s,
+        context_window=own.context_window,
+        vision=own.vision,
+    )
+
+
+def _compatible(name: str, model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
+    if own.base_url is None:
+        raise ModelError("not_found", f'There is no provider "{name}" (in "{model_id}").', hint=_id_hint(name))
+    model = model_id.partition("/")[2]
+    secrets = (own.api_key,) if own.api_key else ()
+    return Endpoint(
+        model_id=model_id,
+        litellm_name=f"openai/{model}",
+        provider=Provider(name, name, model, base_url=own.base_url, secrets=secrets),
+        api_key=own.api_key or _NO_KEY,
+        json_actions=own.tool_mode == "json",
+        timeout_s=settings.request_timeout_s,
+        context_window=own.context_window,
+        vision=bool(own.vision),
+        priced=False,
+    )
+
+
+def _id_hint(name: str | None = None) -> str:
+    known = ", ".join([LOCAL, *KNOWN_PROVIDERS])
+    hint = f"A model id is provider/model; providers are {known} and others that LiteLLM has."
+    return f"{hint} For a server of your own set providers.{name}.baseUrl." if name else hint

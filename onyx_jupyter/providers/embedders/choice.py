@@ -1,0 +1,222 @@
+"""Which embedder is used: the best that answers, and the same one for as long as that can be. It embeds nothing itself.
+
+Vectors of two embedders cannot be compared, so a change of the embedder means that everything is embedded anew. One
+that fails for a moment is therefore not replaced: words alone are searched until it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity, VectorCache
+from onyx_jupyter.providers.embedders.remembered import RememberedVectors
+from onyx_jupyter.providers.embedders.source import EmbedderSource, Purpose
+from onyx_jupyter.providers.embedders.standing import Standing
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+log = logging.getLogger(__name__)
+
+
+class EmbedderChoice:
+    """protocols.Embeddings over the sources, the best first. `redact` takes secrets out of what leaves the process."""
+
+    def __init__(
+        self,
+        sources: Sequence[EmbedderSource],
+        *,
+        clock: Clock,
+        redact: Callable[[str], str],
+        cache: VectorCache | None = None,
+    ) -> None:
+        self._standings = [Standing(source) for source in sources]
+        self._clock = clock
+        self._redact = redact
+        self._remembered = RememberedVectors(cache)
+        self._chosen: Standing | None = None
+        self._first_look: asyncio.Task[None] | None = None
+        self._look: asyncio.Task[None] | None = None
+
+    async def current(self) -> EmbedderIdentity | None:
+        """Whose vectors are made now. The first call asks who is there, for seconds at most; later ones never wait."""
+        if self._first_look is None:
+            self._first_look = asyncio.create_task(self._choose_first(), name="onyx embedders, first look")
+        await asyncio.shield(self._first_look)  # who cannot wait leaves; what was found is there for the next
+        self._look_around()
+        return self._chosen.embedder.identity if self._chosen and self._chosen.embedder else None
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose, *, identity: EmbedderIdentity) -> Vectors:
+        """float32 (texts, dimension), L2-normalised, of that identity; known ones come from the cache.
+
+        One that failed is left alone for a while: until then the call fails at once. Raises: EmbeddingError.
+        """
+        standing = self._of(identity)
+        sent = texts
+        if not standing.source.in_process:
+            sent = await asyncio.to_thread(lambda: [self._redact(text) for text in texts])
+
+        async def make(part: Sequence[str]) -> Vectors:
+            return await self._made(standing, part, purpose, identity)
+
+        try:
+            return await self._remembered.embed(sent, purpose, identity, make)
+        finally:
+            self._look_around()
+
+    @property
+    def problem(self) -> str | None:
+        """Why a better embedder is not used now; one that nobody set up is not missed."""
+        if not self._has_looked or not self._standings:
+            return None
+        if self._chosen is not None and self._chosen.error is not None:
+            return f"{_told(self._chosen.error)} Until it answers again, only words are searched."
+        missed = [one.error for one in self._better() if one.error is not None and one.source.expected]
+        if not missed:
+            return None
+        instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only words are searched."
+        return " ".join([*(_told(error) for error in missed), instead])
+
+    async def close(self) -> None:
+        """Ends what looks around, and lets go of memory and connections."""
+        for task in (self._first_look, self._look):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+        for standing in self._standings:
+            await standing.source.close()
+
+    async def _made(
+        self, standing: Standing, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
+    ) -> Vectors:
+        now_s = self._clock.monotonic()
+        if standing.error is not None and not standing.is_due(now_s):
+            wait_s = math.ceil(standing.next_try_s - now_s)
+            raise EmbeddingError(f"{_told(standing.error)} It is tried again in {wait_s} s.")
+        with self._failures_of(standing):
+            embedder = standing.embedder = standing.embedder or await standing.source.open()
+            if embedder.identity != identity:
+                raise EmbeddingError(f"{standing.source.title} has another model now: {embedder.identity.model}.")
+            vectors = await embedder.embed(texts, purpose)
+            if vectors.shape != (len(texts), identity.dimension):
+                raise EmbeddingError(f"{standing.source.title} made vectors of another size.")
+        standing.succeeded(self._clock.monotonic())
+        return vectors
+
+    def _of(self, identity: EmbedderIdentity) -> Standing:
+        """Who makes such vectors; also one that is no longer the best, while an older index is searched."""
+        for standing in self._standings:
+            if standing.source.provider == identity.provider and (
+                standing.embedder is None or standing.embedder.identity == identity
+            ):
+                return standing
+        raise EmbeddingError(f"Nobody makes vectors of {identity.provider}/{identity.model} any more.")
+
+    @property
+    def _has_looked(self) -> bool:
+        return self._first_look is not None and self._first_look.done()
+
+    async def _choose_first(self) -> None:
+        for standing in self._standings:
+            if await self._opens(standing):
+                standing.succeeded(self._clock.monotonic())
+                self._choose(standing)
+                return
+        if self._standings:
+            log.info("There is no embedder: only words are searched.")
+
+    def _look_around(self) -> None:
+        """Starts a look at those that are due, in the background."""
+        if self._has_looked and (self._look is None or self._look.done()) and self._due():
+            self._look = asyncio.create_task(self._reconsider(), name="onyx embedders")
+
+    def _due(self) -> list[Standing]:
+        """The better ones, and the chosen one where it fails."""
+        now_s = self._clock.monotonic()
+        chosen = [self._chosen] if self._chosen is not None and self._chosen.failing else []
+        return [standing for standing in [*self._better(), *chosen] if standing.is_due(now_s)]
+
+    async def _reconsider(self) -> None:
+        for standing in self._due():
+            well = await self._answers(standing)
+            now_s = self._clock.monotonic()
+            if standing is self._chosen:
+                if not well and standing.is_given_up(now_s):
+                    self._leave()
+            elif well and (self._chosen is None or standing.is_steady(now_s)):
+                self._leave()
+                self._choose(standing)
+                return
+            elif well:
+                standing.look_again(now_s)
+        if self._chosen is None:
+            await self._choose_next()
+
+    async def _choose_next(self) -> None:
+        """The best of those that may be called; they were not looked at while a better one was in use."""
+        for standing in self._standings:
+            if standing.is_due(self._clock.monotonic()) and await self._answers(standing):
+                self._choose(standing)
+                return
+
+    def _choose(self, standing: Standing) -> None:
+        self._chosen = standing
+        log.info("Texts are embedded by %s.", standing.source.title)
+
+    def _leave(self) -> None:
+        if self._chosen is not None:
+            self._chosen.leave()
+            self._chosen = None
+
+    def _better(self) -> list[Standing]:
+        """Those before the chosen one."""
+        return self._standings if self._chosen is None else self._standings[: self._standings.index(self._chosen)]
+
+    async def _answers(self, standing: Standing) -> bool:
+        """Whether it makes a vector."""
+        if not await self._opens(standing):
+            return False
+        with contextlib.suppress(EmbeddingError), self._failures_of(standing):
+            assert standing.embedder is not None
+            await standing.embedder.embed(["probe"], "query")
+            standing.succeeded(self._clock.monotonic())
+            return True
+        return False
+
+    async def _opens(self, standing: Standing) -> bool:
+        """Whether it says that it is there."""
+        with contextlib.suppress(EmbeddingError), self._failures_of(standing):
+            standing.embedder = await standing.source.open()
+            return True
+        return False
+
+    @contextlib.contextmanager
+    def _failures_of(self, standing: Standing) -> Iterator[None]:
+        """Notes what fails inside. Raises: EmbeddingError, also for a fault of ours: another one may embed."""
+        try:
+            yield
+        except EmbeddingError as error:
+            self._failed(standing, error)
+            raise
+        except Exception as error:
+            log.exception("%s failed in a way that nobody expected.", standing.source.title)
+            failure = EmbeddingError(f"{standing.source.title} failed ({type(error).__name__}).")
+            self._failed(standing, failure)
+            raise failure from error
+
+    def _failed(self, standing: Standing, error: EmbeddingError) -> None:
+        if not standing.failing and standing.source.expected:
+            log.warning("%s", _told(error))
+        standing.failed(error, self._clock.monotonic(), in_use=standing is self._chosen)
+
+
+def _told(error: EmbeddingError) -> str:
+    return f"{error} {error.hint}" if error.hint and not str(error).endswith(error.hint) else str(error)

@@ -1,0 +1,73 @@
+"""JSON over HTTP for embedders: one question, one answer, within bounds. It never tries again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.providers.error_map import Provider, model_error
+from onyx_jupyter.providers.openai_stream import HttpFailure, error_object, new_client
+
+if TYPE_CHECKING:
+    import httpx
+
+# 64 vectors of 4,096 numbers are 6 MB as text.
+_MAX_ANSWER_BYTES = 64_000_000
+
+
+class JsonClient:
+    """The connections to one server, made when they are first needed; `headers` go with every question."""
+
+    def __init__(self, provider: Provider, headers: Mapping[str, str] | None = None) -> None:
+        self._provider = provider
+        self._headers = dict(headers or {})
+        self._client: httpx.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+
+    async def ask(self, path: str, body: Mapping[str, Any] | None, *, timeout_s: float) -> Any:
+        """What the server answers to a POST of `body`, to a GET where that is None.
+
+        Raises: HttpFailure, httpx.HTTPError, ValueError.
+        """
+        client = await self._connections()
+        url = f"{(self._provider.base_url or '').rstrip('/')}{path}"
+        method = "GET" if body is None else "POST"
+        async with client.stream(method, url, json=body, headers=self._headers, timeout=timeout_s) as response:
+            content = b""
+            async for data in response.aiter_bytes():
+                content += data
+                if len(content) > _MAX_ANSWER_BYTES:
+                    raise HttpFailure(None, {"message": "its answer does not end"}, {})
+        if not response.is_success:
+            raise HttpFailure(response.status_code, error_object(content), dict(response.headers))
+        return await asyncio.to_thread(json.loads, content)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        async with self._opening:
+            if self._client is not None:
+                await self._client.aclose()
+                self._client = None
+
+    async def _connections(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._client is None:
+                self._client = await new_client()
+            return self._client
+
+
+def embedding_error(error: Exception, provider: Provider) -> EmbeddingError:
+    """What a call raised, in words without a key, as for every other call of a provider."""
+    if isinstance(error, EmbeddingError):
+        return error
+    known = model_error(error, provider)
+    message = str(known)
+    if known.code == "overflow":
+        message = f"{provider.title} says that a text is longer than {provider.model} can read."
+    # The other hints speak of the model that answers.
+    tells = known.code == "authentication" or (known.code == "unavailable" and provider.base_url is not None)
+    hint = known.hint if tells else None
+    return EmbeddingError(message, hint=hint, retry_after_s=known.retry_after_s)

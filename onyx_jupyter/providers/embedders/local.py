@@ -1,0 +1,179 @@
+"""all-MiniLM-L6-v2 in this process, on the CPU and without network. It loads on first use and goes when idle.
+
+Source: sentence-transformers/all-MiniLM-L6-v2 (mean of the tokens' last hidden states, normalised, 256 tokens).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity
+from onyx_jupyter.providers.embedders.local_files import LocalFiles, find_local_files
+from onyx_jupyter.providers.embedders.source import Purpose
+from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+TITLE = "The embedded embedder"
+DIMENSION = 384
+MAX_TOKENS = 256
+IDLE_S = 900.0
+# What could count for 256 tokens of any language; the tokenizer reads the whole of what it is given.
+_MAX_CHARS = 10_000
+# So much is embedded in one go of a thread: a query waits for that at most, and switching threads costs little.
+_SLICE_CHARS = 1_500
+_MOST_THREADS = 4
+
+
+class LocalEmbedder:
+    """The embedder of one server. Texts go through one by one, which is faster than in batches of unlike length."""
+
+    identity = EmbedderIdentity("local", "all-MiniLM-L6-v2-int8", DIMENSION)
+    provider = "local"
+    title = TITLE
+    expected = True
+    in_process = True
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        threads: int | None = None,
+        idle_s: float = IDLE_S,
+        files: Callable[[], LocalFiles] = find_local_files,
+    ) -> None:
+        self._clock = clock
+        self._threads = threads or min(_MOST_THREADS, max(1, (os.cpu_count() or 1) // 2))
+        self._idle_s = idle_s
+        self._files = files
+        self._turn = asyncio.Lock()
+        self._loading = Lock()
+        self._loaded: _Session | None = None
+        self._used_at_s = clock.monotonic()
+        self._watch: asyncio.Task[None] | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._loaded is not None
+
+    async def open(self) -> LocalEmbedder:
+        """Itself, after a look at whether all of it is installed. Raises: EmbeddingError."""
+        await asyncio.to_thread(self._files)
+        return self
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
+        """float32 (texts, 384), L2-normalised; of a long text the first 256 tokens count. Raises: EmbeddingError."""
+        rows: list[Any] = []
+        for part in _slices(texts):
+            async with self._turn:  # first come, first served: a query waits for one slice of a long indexing
+                rows += await asyncio.to_thread(self._embed, part)
+                self._used_at_s = self._clock.monotonic()
+        self._watch_idle()
+        return await asyncio.to_thread(unit_vectors, rows, count=len(texts), dimension=DIMENSION, title=TITLE)
+
+    async def unload_if_idle(self) -> bool:
+        """Lets the model go where nobody has asked for long; whether it did."""
+        async with self._turn:
+            if self._loaded is None or self._clock.monotonic() - self._used_at_s < self._idle_s:
+                return False
+            self._loaded = None
+            await asyncio.to_thread(_give_memory_back)
+            return True
+
+    async def close(self) -> None:
+        """Lets the model go."""
+        if self._watch is not None:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watch
+            self._watch = None
+        async with self._turn:
+            self._loaded = None
+
+    def _embed(self, texts: Sequence[str]) -> list[Any]:
+        with self._loading:  # a cancelled call's thread may still be at it
+            session = self._loaded = self._loaded or _Session(self._files(), self._threads)
+        return [session.mean(text) for text in texts]
+
+    def _watch_idle(self) -> None:
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.create_task(self._until_unloaded(), name="onyx idle embedder")
+
+    async def _until_unloaded(self) -> None:
+        while True:
+            await asyncio.sleep(self._idle_s / 4)
+            if await self.unload_if_idle():
+                return
+
+
+class _Session:
+    """Model and tokenizer in memory."""
+
+    def __init__(self, files: LocalFiles, threads: int) -> None:
+        """Raises: EmbeddingError where a file is not the known one, or the runtime refuses it."""
+        model, tokenizer = files.model.read(), files.tokenizer.read()
+        try:
+            import onnxruntime
+            from tokenizers import Tokenizer
+
+            onnxruntime.disable_telemetry_events()
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 3
+            options.intra_op_num_threads = threads
+            options.inter_op_num_threads = 1
+            # Threads that spin while they wait make everything else on the machine several times slower.
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+            self._model: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            self._tokenizer: Any = Tokenizer.from_buffer(tokenizer)
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(MAX_TOKENS)
+        except Exception as error:
+            # Whatever a native runtime raises on a machine that it does not know: others embed in its place.
+            reason = f"{type(error).__name__}: {error}"[:200]
+            raise EmbeddingError(f"{TITLE} could not be loaded ({reason}).") from error
+        _give_memory_back()
+
+    def mean(self, text: str) -> Any:
+        """float32 (384,), not yet normalised."""
+        import numpy as np
+
+        encoded = self._tokenizer.encode(encodable(text[:_MAX_CHARS]))
+        ids = np.array([encoded.ids], dtype=np.int64)
+        mask = np.array([encoded.attention_mask], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states = self._model.run(["last_hidden_state"], inputs)[0][0]
+        weights = mask[0][:, None].astype(np.float32)
+        return (states * weights).sum(axis=0) / weights.sum()
+
+
+def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in order, as many at once as are embedded quickly; one at least."""
+    part: list[str] = []
+    chars = 0
+    for text in texts:
+        if part and chars + len(text) > _SLICE_CHARS:
+            yield part
+            part, chars = [], 0
+        part.append(text)
+        chars += len(text)
+    if part:
+        yield part
+
+
+def _give_memory_back() -> None:
+    """Hands freed memory to the system: loading a model frees 70 MB, letting it go 200 MB, which glibc would keep."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):  # another C library does so by itself, or cannot
+            ctypes.CDLL(None).malloc_trim(0)

