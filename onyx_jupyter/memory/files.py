@@ -176,6 +176,10 @@ class MemoryFiles:
         """What the file was then; empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
         return await asyncio.to_thread(self._version_text, path, number)
 
+    async def version_content(self, path: str, number: int) -> MemoryText:
+        """A version with its checksum. Raises: NotFound, ToolError, StorageError."""
+        return await asyncio.to_thread(self._version_content, path, number)
+
     def kept_paths(self) -> Mapping[str, int]:
         """How many versions there are of each file, the agent's own and the shared ones. Blocks."""
         if self.history is None:
@@ -283,6 +287,11 @@ class MemoryFiles:
         if any(version.number == number and not version.checksum for version in store.history(file)):
             return ""
         return store.read(file, number).decode("utf-8", "replace")
+
+    def _version_content(self, path: str, number: int) -> MemoryText:
+        path, _ = self._named(path)
+        kept = {version.number: version.checksum for version in self._store().history(self._file(path))}
+        return MemoryText(path, self._version_text(path, number), kept.get(number, NO_FILE))
 
     def _record(
         self, path: str, data: bytes, author: MemoryAuthor, session_key: str | None, restored: int | None = None

@@ -25,7 +25,8 @@ HEALTH = "health.check"
 SEND = "chat.send"
 SLOW_METHODS = frozenset(
     {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
-    | {"memory.search", "memory.files", "memory.versions", "memory.diff", "memory.restore", "memory.status"}
+    | {"memory.search", "memory.files", "memory.read", "memory.versions", "memory.diff", "memory.restore"}
+    | {"memory.status"}
     | {"kernel.variables", "skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
 )
 

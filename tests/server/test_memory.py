@@ -62,6 +62,34 @@ async def test_a_file_that_changed_since_it_was_looked_at_is_not_brought_back_ov
     assert [author for _, author, _ in await numbered(client, "MEMORY.md")] == ["user", "agent", "user"]
 
 
+async def test_a_file_is_read_as_it_is_now_and_as_it_was_with_what_a_change_is_based_on(connect, workspace):
+    client = await connect()
+    await client.ask("health.check")
+    (workspace / "USER.md").write_text("# You\n\nAda\n")
+    await client.ask("memory.versions", path="USER.md")
+    (workspace / "USER.md").write_text("# You\n\nAda Lovelace\n")
+    now = await client.ask("memory.read", path="USER.md")
+    assert (now["path"], now["text"], now["cut"]) == ("USER.md", "# You\n\nAda Lovelace\n", False)
+    was = await client.ask("memory.read", path="USER.md", version=1)
+    assert was["text"] == "# You\n\nAda\n"
+    assert was["checksum"] != now["checksum"]
+    assert (await client.ask("memory.diff", path="USER.md", version=1))["checksum"] == now["checksum"]
+    await client.ask("memory.restore", path="USER.md", version=1, basedOn=now["checksum"])
+    assert (await client.ask("memory.read", path="USER.md"))["checksum"] == was["checksum"]
+    with pytest.raises(MethodFailed, match="no memory file"):
+        await client.ask("memory.read", path="memory/2020-01-01.md")
+    with pytest.raises(MethodFailed, match="version"):
+        await client.ask("memory.read", path="USER.md", version=99)
+
+
+async def test_a_huge_file_is_shown_to_where_a_page_can_show_it(connect, workspace):
+    client = await connect()
+    await client.ask("health.check")
+    (workspace / "MEMORY.md").write_text("- one line of many\n" * 50_000)
+    read = await client.ask("memory.read", path="MEMORY.md")
+    assert (read["cut"], len(read["text"])) == (True, 400_000)
+
+
 async def test_versions_come_in_pages(connect, workspace):
     client = await connect()
     await client.ask("health.check")
@@ -95,8 +123,8 @@ async def test_every_file_is_listed_with_how_it_stands(connect, onyx_home, works
 @pytest.mark.parametrize("path", ["../onyx.json", "onyx.json", "/etc/passwd", "sessions/x.md", "shared/../onyx.json"])
 async def test_no_other_file_has_versions(connect, onyx_home, path):
     client = await connect()
-    for method in ("memory.versions", "memory.diff", "memory.restore"):
-        params = {} if method == "memory.versions" else {"version": 1}
+    for method in ("memory.read", "memory.versions", "memory.diff", "memory.restore"):
+        params = {"version": 1} if method in ("memory.diff", "memory.restore") else {}
         with pytest.raises(MethodFailed):
             await client.ask(method, path=path, **params)
     assert not (onyx_home / "versions/main").exists()

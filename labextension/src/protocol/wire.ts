@@ -452,6 +452,13 @@ export interface MemoryProgress {
   total: number;
 }
 
+export interface MemoryReadParams {
+  path: string;
+  agentId?: string | null;
+  /** the file as it is now where unset */
+  version?: number | null;
+}
+
 export interface MemoryRestoreParams {
   path: string;
   version: number;
@@ -493,6 +500,14 @@ export interface MemoryStatus {
   chunks?: number | null;
   problems: Array<MemoryProblem>;
   progress?: MemoryProgress | null;
+}
+
+/** A file's text; `checksum` is of the whole, also where the text is `cut`. */
+export interface MemoryText {
+  path: string;
+  text: string;
+  checksum: string;
+  cut?: boolean;
 }
 
 /**
@@ -1059,6 +1074,7 @@ export interface Methods {
   "notebook.put_back": { params: NotebookTurnParams; result: NotebookReverted };
   "memory.search": { params: MemorySearchParams; result: MemoryResults };
   "memory.files": { params: MemoryFilesParams; result: MemoryFileList };
+  "memory.read": { params: MemoryReadParams; result: MemoryText };
   "memory.versions": { params: MemoryVersionsParams; result: MemoryVersions };
   "memory.diff": { params: MemoryDiffParams; result: MemoryDiff };
   "memory.restore": { params: MemoryRestoreParams; result: MemoryRestored };

@@ -58,6 +58,7 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "notebook.put_back": notebooks.put_back,
     "memory.search": memory.search,
     "memory.files": memory.files,
+    "memory.read": memory.read,
     "memory.versions": memory.versions,
     "memory.diff": memory.diff,
     "memory.restore": memory.restore,

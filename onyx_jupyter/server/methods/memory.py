@@ -19,16 +19,21 @@ from onyx_jupyter.server.wire.memory import (
     MemoryPassage,
     MemoryProblem,
     MemoryProgress,
+    MemoryReadParams,
     MemoryRestored,
     MemoryRestoreParams,
     MemoryResults,
     MemorySearchParams,
     MemoryStatus,
+    MemoryText,
     MemoryVersionInfo,
     MemoryVersions,
     MemoryVersionsParams,
 )
 from onyx_jupyter.tools.files.diff import unified_diff
+
+SHOWN_CHARS = 400_000
+"""As much of a file as a page can show; the rest is for an editor."""
 
 
 async def search(params: MemorySearchParams, caller: Caller) -> dict[str, Any]:
@@ -48,6 +53,18 @@ async def search(params: MemorySearchParams, caller: Caller) -> dict[str, Any]:
 async def files(params: MemoryFilesParams, caller: Caller) -> dict[str, Any]:
     states = await caller.onyx.memories.states(params.agent_id)
     return _json(MemoryFileList(files=[MemoryFileInfo(**asdict(state)) for state in states]))
+
+
+async def read(params: MemoryReadParams, caller: Caller) -> dict[str, Any]:
+    memory = caller.onyx.agent(params.agent_id).memory
+    if params.version is None:
+        found = await memory.content(params.path)
+    else:
+        found = await memory.version_content(params.path, params.version)
+    # Before anything is cut: half a secret is not known for one.
+    text = await asyncio.to_thread(caller.onyx.redact, found.text)
+    shown = text[:SHOWN_CHARS]
+    return _json(MemoryText(path=found.path, text=shown, checksum=found.checksum, cut=len(shown) < len(text)))
 
 
 async def versions(params: MemoryVersionsParams, caller: Caller) -> dict[str, Any]:

@@ -59,6 +59,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "notebook.put_back": (notebooks.NotebookTurnParams, notebooks.NotebookReverted),
     "memory.search": (memory.MemorySearchParams, memory.MemoryResults),
     "memory.files": (memory.MemoryFilesParams, memory.MemoryFileList),
+    "memory.read": (memory.MemoryReadParams, memory.MemoryText),
     "memory.versions": (memory.MemoryVersionsParams, memory.MemoryVersions),
     "memory.diff": (memory.MemoryDiffParams, memory.MemoryDiff),
     "memory.restore": (memory.MemoryRestoreParams, memory.MemoryRestored),

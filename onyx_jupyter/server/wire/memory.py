@@ -78,6 +78,21 @@ class MemoryFileList(Wire):
     files: list[MemoryFileInfo]
 
 
+class MemoryReadParams(Wire):
+    path: str = Field(min_length=1, max_length=4096)
+    agent_id: str | None = None
+    version: int | None = Field(default=None, ge=1, description="the file as it is now where unset")
+
+
+class MemoryText(Wire):
+    """A file's text; `checksum` is of the whole, also where the text is `cut`."""
+
+    path: str
+    text: str
+    checksum: str
+    cut: bool = False
+
+
 class MemoryVersionsParams(Wire):
     path: str = Field(min_length=1, max_length=4096)
     agent_id: str | None = None
