@@ -13,8 +13,13 @@ _OTHER_BYTES = 1.7
 
 def text_tokens(text: str) -> int:
     """By the kinds of characters: words are cheap, digits and punctuation dear, other scripts by their UTF-8 bytes."""
+    return round(token_weight(text))
+
+
+def token_weight(text: str) -> float:
+    """`text_tokens` before rounding: what two texts weigh together is the sum of what each of them weighs."""
     data = text.encode("utf-8", "replace")
     rest = data.translate(None, _LOWER_CASE)
     ascii_rest = len(rest.decode("utf-8").encode("ascii", "ignore"))
     words = (len(data) - len(rest)) / _LOWER_CASE_CHARS
-    return round(words + ascii_rest / _OTHER_ASCII_CHARS + (len(rest) - ascii_rest) / _OTHER_BYTES)
+    return words + ascii_rest / _OTHER_ASCII_CHARS + (len(rest) - ascii_rest) / _OTHER_BYTES

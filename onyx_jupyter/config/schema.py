@@ -162,7 +162,7 @@ class RuntimeConfig(Section):
     when_busy: Literal["steer", "followup", "interrupt"] = Field(
         default="steer", description="a message during a run: joins it, waits for its end, or stops it"
     )
-    memory_search_top_k: int = Field(default=6, ge=1, le=100, description="not used yet")
+    memory_search_top_k: int = Field(default=6, ge=1, le=100, description="passages that a search gives, at most")
     loop_detection: LoopDetectionConfig = Field(default_factory=LoopDetectionConfig)
     compaction: CompactionConfig = Field(default_factory=CompactionConfig)
     retry: RetryConfig = Field(default_factory=RetryConfig)
@@ -177,7 +177,7 @@ class HeartbeatConfig(Section):
 
 
 class MemoryConfig(Section):
-    """How notes, conversations and documents are found again."""
+    """How notes, conversations and documents are found again ([memory.md](memory.md#how-it-is-ranked))."""
 
     embedder: Literal["auto", "ollama", "api", "local", "none"] = Field(
         default="auto",
@@ -188,9 +188,24 @@ class MemoryConfig(Section):
         pattern=r"^[^\s/]+/\S+$",
         description="provider/model; an API gets texts by this word alone; Ollama's `nomic-embed-text` where unset",
     )
-    vector_weight: float = Field(default=0.7, ge=0, le=1, description="not used yet")
-    text_weight: float = Field(default=0.3, ge=0, le=1, description="not used yet")
-    min_score: float = Field(default=0.35, ge=0, le=1, description="not used yet")
+    fusion: Literal["weighted", "rrf"] = Field(
+        default="weighted",
+        description="how words and meaning come together: by weighted scores, or by reciprocal ranks (k = 60)",
+    )
+    vector_weight: float = Field(default=0.6, ge=0, le=1, description="share of the meaning in a weighted score")
+    text_weight: float = Field(default=0.4, ge=0, le=1, description="share of the words in a weighted score")
+    min_score: float = Field(
+        default=0.25, ge=0, le=1, description="least relevance; where nothing reaches it, what holds the words is given"
+    )
+    half_life_days: float = Field(
+        default=7, ge=0.1, le=36_500, description="days in which what can be lost by age is lost by half"
+    )
+    recency_floor: float = Field(
+        default=0.9, ge=0, le=1, description="share of the score that age never takes; 0: all fades, 1: nothing does"
+    )
+    mmr_lambda: float = Field(
+        default=0.7, ge=0, le=1, description="1: only by score; less: what says something new is preferred"
+    )
     consolidation_window: int = Field(default=25, ge=1, description="messages; not used yet")
     max_versions_bytes: int = Field(
         default=200_000_000,

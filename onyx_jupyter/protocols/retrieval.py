@@ -60,9 +60,10 @@ class Embeddings(Protocol):
 class Chunk:
     """A passage of a source; lines are counted from 1, both included.
 
-    `context` is what the text needs to be understood (date, headings, the turn before): it is embedded and searched
-    with it, and never shown as part of it. `parent` are the lines that are returned in its place, where it was cut
-    from a larger passage.
+    `context` is what the text needs to be understood (date, title, headings): it is embedded and searched with it, and
+    never shown as part of it. `before` is what was said just before it: searched by words alone, since it would make
+    the vectors of neighbours alike. `parent` are the lines that are returned in its place, where it was cut from a
+    larger passage.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Chunk:
     end_line: int
     heading: str = ""
     context: str = ""
+    before: str = ""
     parent: tuple[int, int] | None = None
 
 

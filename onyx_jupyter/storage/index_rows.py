@@ -68,7 +68,7 @@ def rows_of(source: Source, chunking: str) -> Iterator[ChunkRow]:
         embedded = context + chunk.text
         key = source_key(source.agent, source.path)
         parent_start, parent_end = chunk.parent or (None, None)
-        named = json.dumps([key, source.checksum, chunking, position, embedded])
+        named = json.dumps([key, source.checksum, chunking, position, embedded, chunk.before])
         columns = {
             "id": hashlib.sha256(named.encode()).hexdigest(),
             "source": key,
@@ -84,9 +84,10 @@ def rows_of(source: Source, chunking: str) -> Iterator[ChunkRow]:
             "end_line": chunk.end_line,
             "parent_start": parent_start,
             "parent_end": parent_end,
-            "text": stored_text(searched_words(embedded)),
+            "text": stored_text(searched_words(f"{embedded}\n{chunk.before}" if chunk.before else embedded)),
             "context_chars": len(context),
             "text_chars": len(chunk.text),
+            "before_chars": len(chunk.before),
         }
         yield ChunkRow(columns, embedded)
 
@@ -110,13 +111,15 @@ def as_table(rows: Sequence[dict[str, Any]], vectors: Sequence[Vectors | None], 
 def candidate(columns: dict[str, Any], similarity: float | None, words: float | None) -> Candidate:
     """What a search gives back for a row; each part is as its owner put it."""
     text, begins = original_text(columns["text"]), columns["context_chars"]
+    ends = begins + columns["text_chars"]
     parent = (columns["parent_start"], columns["parent_end"]) if columns["parent_start"] is not None else None
     chunk = Chunk(
-        text=text[begins : begins + columns["text_chars"]],
+        text=text[begins:ends],
         start_line=columns["start_line"],
         end_line=columns["end_line"],
         heading=original_text(columns["heading"]),
         context=text[: max(begins - 1, 0)],
+        before=text[ends + 1 :][: columns["before_chars"]],
         parent=parent,
     )
     return Candidate(

@@ -13,9 +13,11 @@ chunk                 one row a chunk, and one without text for a source that ha
 ├── heading           path of headings above the chunk
 ├── start_line        first line in the source, from 1; end_line: last one, included
 ├── parent_start      lines that are returned in its place, null where it stands for itself; parent_end likewise
-├── text              context, text and `apart` behind each other: what is searched by words (embedded without `apart`)
+├── text              context, text, what was said before and `apart` (index_rows.py) behind each other: what is
+│                     searched by words; context and text alone are embedded
 ├── context_chars     how much of `text` is the context and the line break behind it
-├── text_chars        how much of `text` is the chunk's own text; what follows is `apart` (index_rows.py)
+├── text_chars        how much of `text` is the chunk's own text
+├── before_chars      how much of `text`, behind a line break, is what was said before; what follows is `apart`
 └── vector            float32, L2-normalised; null where no embedder was there; no such column in a table without one
 
 embedding_cache       one row a vector that was made
@@ -46,6 +48,7 @@ FOUND_COLUMNS = (
     "text",
     "context_chars",
     "text_chars",
+    "before_chars",
 )
 
 
@@ -71,6 +74,7 @@ def chunk_schema(dimension: int | None) -> pa.Schema:
         pa.field("text", pa.string(), nullable=False),
         pa.field("context_chars", pa.int32(), nullable=False),
         pa.field("text_chars", pa.int32(), nullable=False),
+        pa.field("before_chars", pa.int32(), nullable=False),
     ]
     if dimension is not None:
         fields.append(pa.field("vector", pa.list_(pa.float32(), dimension)))

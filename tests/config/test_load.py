@@ -36,7 +36,7 @@ def test_a_missing_file_means_the_defaults_and_is_not_created(tmp_path):
     assert config.runtime.default_timeout_ms == 300_000
     assert config.runtime.memory_search_top_k == 6
     assert config.heartbeat.interval_ms == 1_800_000
-    assert (config.memory.vector_weight, config.memory.text_weight, config.memory.min_score) == (0.7, 0.3, 0.35)
+    assert (config.memory.vector_weight, config.memory.text_weight, config.memory.min_score) == (0.6, 0.4, 0.25)
     assert config.memory.consolidation_window == 25
     assert (config.tools.timeout, config.tools.max_output_bytes) == (120_000, 100_000)
     assert config.model_of(config.default_agent()) == "local/smollm2"

@@ -12,7 +12,13 @@ from tests.retrieval.sources import EVERYTHING, found, open_index, source, texts
 async def test_what_is_put_comes_back_as_it_was(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     chunk = Chunk(
-        "Kai is allergic to nuts.", 3, 4, heading="People > Kai", context="2026-01-05\nAbout Kai", parent=(1, 9)
+        "Kai is allergic to nuts.",
+        3,
+        4,
+        heading="People > Kai",
+        context="2026-01-05\nAbout Kai",
+        before="Who is Kai?\n한국어 텍스트",
+        parent=(1, 9),
     )
     await index.put([Source("memory", "main", "memory/2026-01-05.md", "c1", [chunk], date(2026, 1, 5))])
     (one,) = await found(index, "What is Kai allergic to?")
@@ -45,6 +51,17 @@ async def test_context_is_searched_both_ways_and_is_no_part_of_the_text(tmp_path
     assert one.similarity is not None
     assert one.similarity > 0.3
     assert one.chunk.text == "yes, on Friday"
+    await index.close()
+
+
+async def test_what_was_said_before_is_searched_by_words_and_does_not_change_the_meaning(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    chunks = [Chunk("yes, on Friday", 1, 1, before="shall we meet?"), Chunk("yes, on Friday", 2, 2)]
+    await index.put([Source("session", "main", "s", "1", chunks)])
+    (one, other) = sorted(await found(index, "meet"), key=lambda candidate: candidate.chunk.start_line)
+    assert (one.words is not None, other.words is not None) == (True, False)
+    assert one.similarity == other.similarity
+    assert (one.chunk.text, one.chunk.before) == ("yes, on Friday", "shall we meet?")
     await index.close()
 
 

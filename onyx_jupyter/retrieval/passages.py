@@ -1,0 +1,69 @@
+"""Passages of one source that share lines: what both hold is given once. It never compares different sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onyx_jupyter.protocols.retrieval import Candidate, Chunk
+from onyx_jupyter.retrieval.snippet import hits
+
+
+def lines_of(chunk: Chunk) -> tuple[int, int]:
+    """Those that are given for it: the passage's around it, where it was cut from one."""
+    return chunk.parent or (chunk.start_line, chunk.end_line)
+
+
+def without_repeats(candidates: Sequence[Candidate], stems: Sequence[str]) -> list[Candidate | None]:
+    """Each without what one before it holds as well; None where nothing is left of it that was looked for.
+
+    The best stands first and keeps what it shares with others. Of the children of one parent the best stands for all.
+    """
+    kept: list[Candidate | None] = []
+    by_source: dict[tuple[str, str, str], list[Chunk]] = {}
+    for candidate in candidates:
+        before = by_source.setdefault((candidate.kind, candidate.agent, candidate.path), [])
+        chunk = _rest(candidate.chunk, before, stems)
+        kept.append(replace(candidate, chunk=chunk) if chunk else None)
+        if chunk:
+            before.append(candidate.chunk)
+    return kept
+
+
+def _rest(chunk: Chunk, before: Sequence[Chunk], stems: Sequence[str]) -> Chunk | None:
+    rest = chunk
+    for other in before:
+        if chunk.parent is not None and chunk.parent == other.parent:
+            return None
+        if rest.start_line <= other.end_line and other.start_line <= rest.end_line:
+            rest = _less(rest, other)
+        if not rest.text.strip():
+            return None
+    lost_what_was_looked_for = rest is not chunk and hits(chunk.text, stems) and not hits(rest.text, stems)
+    return None if lost_what_was_looked_for else rest
+
+
+def _less(chunk: Chunk, other: Chunk) -> Chunk:
+    """Without what its beginning has in common with the other's end, or its end with the other's beginning."""
+    if chunk.text in other.text:
+        return replace(chunk, text="")
+    if (chunk.start_line, chunk.end_line) >= (other.start_line, other.end_line):
+        shared = _shared(other.text, chunk.text)
+        if shared:
+            cut = chunk.text[:shared]
+            rest = chunk.text[shared:]
+            blank = len(rest) - len(rest.lstrip("\n"))
+            return replace(chunk, text=rest[blank:], start_line=chunk.start_line + cut.count("\n") + blank)
+    shared = _shared(chunk.text, other.text)
+    if shared:
+        rest = chunk.text[: len(chunk.text) - shared]
+        text = rest.rstrip()
+        lost = chunk.text[len(text) :].count("\n")
+        return replace(chunk, text=text, end_line=max(chunk.start_line, chunk.end_line - lost))
+    return chunk
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters `one` ends with that `other` begins with."""
+    longest = min(len(one), len(other))
+    return next((size for size in range(longest, 0, -1) if one.endswith(other[:size])), 0)

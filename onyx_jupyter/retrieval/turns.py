@@ -1,0 +1,42 @@
+"""Cuts a conversation into passages: a turn is one, found with what was said before it. It reads no transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from onyx_jupyter.protocols.retrieval import Chunk
+from onyx_jupyter.retrieval.chunking import NOTE_SIZE, ChunkSize, chunk_markdown, passage_context
+
+_TURNS_BEFORE = 2
+_MOST_CHARS_OF_A_TURN_BEFORE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said; `line` is the place in its source that leads back to it, counted from 1."""
+
+    speaker: str
+    text: str
+    line: int
+
+
+def chunk_turns(
+    turns: Sequence[Turn], *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE
+) -> list[Chunk]:
+    """One chunk a turn, or several of a long one, each with what was said in the two turns before."""
+    context = passage_context(title, (), day)
+    said: list[str] = []
+    chunks: list[Chunk] = []
+    for turn in turns:
+        if not turn.text.strip():
+            continue
+        text = f"{turn.speaker}: {turn.text.strip()}" if turn.speaker else turn.text.strip()
+        before = "\n".join(one[-_MOST_CHARS_OF_A_TURN_BEFORE:] for one in said[-_TURNS_BEFORE:])
+        chunks += [
+            replace(one, start_line=turn.line, end_line=turn.line, context=context, before=before)
+            for one in chunk_markdown(text, size=size)
+        ]
+        said.append(text)
+    return chunks

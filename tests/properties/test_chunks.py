@@ -1,0 +1,81 @@
+"""Chunks of any text: nothing is lost, lines are right, sizes are kept, and the same text gives the same chunks."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.retrieval.chunking import ChunkSize, chunk_children, chunk_markdown, chunk_plain
+from onyx_jupyter.text_tokens import text_tokens
+
+PIECES = st.sampled_from(
+    [
+        "# Title",
+        "### Deep ###",
+        "Under\n---",
+        "---\nname: x\n---",
+        "```py\n# no heading\n\nx = 1\n```",
+        "~~~\nnever ends",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |",
+        "- item one\n  goes on\n- item two",
+        "> quoted `code` text.",
+        "Dr. Smith left. He was 3.14 m tall! Why?",
+        "数据分析笔记本。逐个单元格地工作，并在更改之前询问。",
+        "한국어 텍스트입니다. 노트북의 셀을 하나씩 실행합니다.",
+        "👩‍👩‍👧‍👦🏳️‍🌈e\u0301" * 20,
+        "word " * 60,
+        "x" * 300,
+        "",
+        "\t",
+    ]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=40), max_size=14).flatmap(
+    lambda parts: st.sampled_from(["\n", "\n\n", "\r\n", " "]).map(lambda joint: joint.join(parts))
+)
+SIZES = st.sampled_from([ChunkSize(16, 0), ChunkSize(24, 8), ChunkSize(60, 20), ChunkSize(400, 80)])
+CUTS = st.sampled_from([chunk_markdown, chunk_plain])
+
+
+def written(text: str) -> str:
+    return "".join(text.split())
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, CUTS, SIZES)
+def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text, cut, size):
+    lines = text.replace("\r\n", "\n").split("\n")
+    reached, covered = 0, set()
+    for chunk in cut(text, size=size):
+        assert 1 <= chunk.start_line <= chunk.end_line <= len(lines)
+        assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        assert chunk.start_line >= reached
+        reached = chunk.start_line
+        covered.update(range(chunk.start_line, chunk.end_line + 1))
+    assert {number for number, line in enumerate(lines, 1) if line.strip()} <= covered
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, CUTS, st.sampled_from([16, 60, 400]))
+def test_without_an_overlap_the_chunks_are_the_text(text, cut, max_tokens):
+    chunks = cut(text, size=ChunkSize(max_tokens, 0))
+    assert written("".join(chunk.text for chunk in chunks)) == written(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, CUTS, SIZES)
+def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_same(text, cut, size):
+    chunks = cut(text, title="t.md", size=size)
+    assert all(chunk.text.strip() and text_tokens(chunk.text) <= size.max_tokens for chunk in chunks)
+    assert all(len(chunk.context) <= 300 for chunk in chunks)
+    assert cut(text, title="t.md", size=size) == chunks
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.booleans())
+def test_a_child_lies_within_its_parent(text, markdown):
+    children = chunk_children(text, markdown=markdown, parent=ChunkSize(80, 0), child=ChunkSize(24, 6))
+    lines = text.replace("\r\n", "\n").split("\n")
+    for child in children:
+        assert child.parent is not None
+        assert child.parent[0] <= child.start_line <= child.end_line <= child.parent[1]
+        assert text_tokens(child.text) <= 24
+    covered = {number for child in children for number in range(child.start_line, child.end_line + 1)}
+    assert {number for number, line in enumerate(lines, 1) if line.strip()} <= covered
