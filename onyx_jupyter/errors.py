@@ -8,6 +8,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that somebody or something answered before
 ├── OutOfTime              a run worked for longer than it may
+├── DocumentUnreadable     a file or page that cannot be read as a document
 ├── MagicError             what was asked in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
@@ -112,6 +113,12 @@ class OutOfTime(OnyxError):
     """A run worked for longer than `runtime.defaultTimeoutMs`."""
 
     code = "timeout"
+
+
+class DocumentUnreadable(OnyxError):
+    """A document cannot be read: what is wrong with it, and what to do. Which one, the caller knows."""
+
+    code = "document"
 
 
 class MagicError(OnyxError):

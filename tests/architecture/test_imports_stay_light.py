@@ -17,6 +17,7 @@ HEAVY_LIBRARIES = {
     "openai",
     "pandas",
     "pyarrow",
+    "pypdf",
     "tokenizers",
     "trafilatura",
     "xllamacpp",

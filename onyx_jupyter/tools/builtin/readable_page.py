@@ -1,10 +1,10 @@
-"""What a person would read of a web page, as Markdown. It fetches nothing; the library loads on first use."""
+"""What a person would read of a web page, as Markdown. It fetches nothing."""
 
 from __future__ import annotations
 
-import logging
 import re
 
+from onyx_jupyter.ingest.readers.page import page_text
 from onyx_jupyter.tools.builtin.web_client import WebAnswer
 
 TEXT_TYPES = re.compile(
@@ -12,9 +12,7 @@ TEXT_TYPES = re.compile(
     r"|application/(?:x-ndjson|jsonl|x-ipynb\+json|x-www-form-urlencoded|graphql|x-tex|x-latex)|image/svg\+xml"
 )
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-_SPACES = re.compile(r"\s+")
 _NO_TEXT = "(The page has no text of its own; it may be made by a script.)"
-MAX_TITLE_CHARS = 300
 
 
 def is_html(answer: WebAnswer) -> bool:
@@ -26,22 +24,8 @@ def is_html(answer: WebAnswer) -> bool:
 
 def readable(answer: WebAnswer) -> tuple[str | None, str]:
     """Title and text of an HTML page. Blocks for as long as a long page takes: call it in a thread."""
-    import trafilatura
-
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs each odd page as an error
-    page: str | bytes = answer.text() if answer.charset else answer.body
-    tree = trafilatura.load_html(page)
-    if tree is None:  # a piece of HTML rather than a page
-        page = f"<html><body>{answer.text()}</body></html>"
-        tree = trafilatura.load_html(page)
-    if tree is None:
-        return None, _NO_TEXT
-    found = trafilatura.extract_metadata(tree, default_url=answer.url).title
-    text = trafilatura.extract(
-        page, url=answer.url, output_format="markdown", include_links=True, include_comments=True, favor_recall=True
-    )
-    text = text or trafilatura.html2txt(page)  # short pages: better all of it than nothing
-    return _SPACES.sub(" ", found).strip()[:MAX_TITLE_CHARS] if found else None, text.strip() or _NO_TEXT
+    title, text = page_text(answer.text() if answer.charset else answer.body, answer.url)
+    return title, text or _NO_TEXT
 
 
 def describe_binary(answer: WebAnswer) -> str:

@@ -1,0 +1,136 @@
+"""What can be read, and by which reader; `reader_of` is the one list. A reader never opens a file by its name.
+
+Each reader takes a name, which tells the kind, and an open file; it raises DocumentUnreadable in words for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.ingest.document import Document, Section
+from onyx_jupyter.ingest.readers.code import CODE_SUFFIXES, read_code
+from onyx_jupyter.ingest.readers.notebook import read_notebook
+from onyx_jupyter.ingest.readers.page import read_page
+from onyx_jupyter.ingest.readers.pdf import read_pdf
+from onyx_jupyter.ingest.readers.table import read_delimited, read_parquet
+from onyx_jupyter.ingest.readers.text import read_markdown, read_text
+
+READERS_VERSION = 1  # counted up whenever the same file would give another text
+MAX_FILE_BYTES = 50_000_000
+MAX_TEXT_CHARS = 8_000_000
+MAX_TEXT_LINES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """`sampled`: it reads a part of a file of any size, so that how large that is does not matter."""
+
+    kind: str
+    suffixes: frozenset[str]
+    read: Callable[[str, BinaryIO], Document]
+    sampled: bool = False
+
+
+_TEXT = frozenset(
+    [
+        ".txt",
+        ".text",
+        ".rst",
+        ".adoc",
+        ".org",
+        ".tex",
+        ".bib",
+        ".log",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".properties",
+        ".xml",
+        ".srt",
+        ".vtt",
+        ".eml",
+    ]
+)
+READERS: Sequence[Reader] = (
+    Reader("Markdown", frozenset({".md", ".markdown", ".mdx", ".qmd", ".rmd"}), read_markdown),
+    Reader("text", _TEXT, read_text),
+    Reader("HTML", frozenset({".html", ".htm", ".xhtml"}), read_page),
+    Reader("PDF", frozenset({".pdf"}), read_pdf),
+    Reader("notebook", frozenset({".ipynb"}), read_notebook),
+    Reader("table", frozenset({".csv", ".tsv", ".tab"}), read_delimited, sampled=True),
+    Reader("table", frozenset({".parquet", ".pq"}), read_parquet, sampled=True),
+    Reader("code", CODE_SUFFIXES, read_code),
+)
+_BY_SUFFIX = {suffix: reader for reader in READERS for suffix in reader.suffixes}
+_OF_THE_REST = Reader("text", frozenset(), read_text)
+
+
+def reader_of(name: str) -> Reader | None:
+    """The reader of files with such a name; a name without a suffix (README) is taken for text."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return _BY_SUFFIX.get(suffix) if suffix else _OF_THE_REST
+
+
+def read_document(name: str, file: BinaryIO) -> Document:
+    """The text of that open file. Blocks. Raises: DocumentUnreadable, whatever the file holds; OSError of the disk.
+
+    A file of an unknown kind is taken for text, and refused if it is none.
+    """
+    reader = reader_of(name) or _OF_THE_REST
+    if not reader.sampled and (size_bytes := _size_bytes(file)) > MAX_FILE_BYTES:
+        raise DocumentUnreadable(
+            f"It has {size_bytes // 1_000_000} MB, and more than {MAX_FILE_BYTES // 1_000_000} MB are not read. "
+            "Split it, or add the part that matters."
+        )
+    try:
+        document = reader.read(name, file)
+    except (DocumentUnreadable, OSError):
+        raise
+    except Exception as error:  # a library met bytes that its authors did not think of
+        raise DocumentUnreadable(
+            f"It could not be read as {reader.kind}: {_short(error)}. Open it in its own program, and save it anew."
+        ) from error
+    return _checked(document)
+
+
+def _checked(document: Document) -> Document:
+    """With line ends and characters as the index can hold them. Raises: DocumentUnreadable."""
+    sections = [_clean(section) for section in document.sections]
+    sections = [section for section in sections if document.own_lines or section.text.strip()]
+    document = replace(document, sections=sections, title=" ".join(document.title.split())[:300])
+    if not any(section.text.strip() for section in sections):
+        raise DocumentUnreadable("It holds no text.")
+    text = document.text
+    lines = text.count("\n") + 1
+    if len(text) > MAX_TEXT_CHARS or lines > MAX_TEXT_LINES:
+        raise DocumentUnreadable(
+            f"It has {lines} lines and {len(text)} characters of text, and more than {MAX_TEXT_LINES} lines or "
+            f" {MAX_TEXT_CHARS} characters are not read. Split it, or add the part that matters."
+        )
+    return document
+
+
+def _clean(section: Section) -> Section:
+    text = section.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    return replace(section, text=text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _size_bytes(file: BinaryIO) -> int:
+    size_bytes = file.seek(0, 2)
+    file.seek(0)
+    return size_bytes
+
+
+def _short(error: Exception) -> str:
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words[:200].rstrip(".")

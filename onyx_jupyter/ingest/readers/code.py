@@ -1,0 +1,151 @@
+"""Source code, in sections that are definitions; lines are the file's own. It runs and imports nothing of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import BinaryIO
+
+from onyx_jupyter.ingest.document import Document, Section
+from onyx_jupyter.ingest.readers.text import decoded
+from onyx_jupyter.retrieval.chunking import HEADING_SEPARATOR
+
+CODE_SUFFIXES = frozenset(
+    [
+        ".py",
+        ".pyi",
+        ".pyx",
+        ".js",
+        ".mjs",
+        ".cjs",
+        ".jsx",
+        ".ts",
+        ".tsx",
+        ".java",
+        ".kt",
+        ".kts",
+        ".scala",
+        ".c",
+        ".h",
+        ".cc",
+        ".cpp",
+        ".cxx",
+        ".hpp",
+        ".cs",
+        ".go",
+        ".rs",
+        ".rb",
+        ".php",
+        ".swift",
+        ".r",
+        ".jl",
+        ".sh",
+        ".bash",
+        ".zsh",
+        ".fish",
+        ".ps1",
+        ".sql",
+        ".lua",
+        ".pl",
+        ".pm",
+        ".hs",
+        ".ml",
+        ".ex",
+        ".exs",
+        ".erl",
+        ".clj",
+        ".dart",
+        ".m",
+        ".f90",
+        ".css",
+        ".scss",
+        ".vue",
+        ".proto",
+        ".graphql",
+        ".tf",
+        ".cmake",
+        ".mk",
+        ".dockerfile",
+    ]
+)
+_LONGEST_METHODLESS_CLASS = 60
+_MODIFIERS = (
+    "export|default|declare|public|private|protected|internal|static|final|abstract|async|pub(?:\\([^)]*\\))?|sealed|open|"
+    "override|inline|extern|unsafe|virtual|data|local"
+)
+_DEFINITION = re.compile(
+    rf"(?:(?:{_MODIFIERS})\s+)*"
+    r"(?:(?:class|def|function\*?|func|fn|fun|struct|enum|interface|trait|impl|module|namespace|object|type|macro|sub)\b"
+    r"\s*(?:<[^>\n]{0,80}>\s*)?(?:\([^)\n]{0,80}\)\s*)?(?P<name>[\w:.$]+)"
+    r"|(?:const|let|var)\s+(?P<value>[\w$]+)\s*=\s*(?:async\s*)?(?:\(|function|\w+\s*=>)"
+    r"|create\s+(?:or\s+replace\s+)?(?:table|view|function|procedure)\s+(?:if\s+not\s+exists\s+)?(?P<sql>[\w.\"]+)"
+    r"|(?P<assigned>[\w.]+)\s*(?:<-|=)\s*function\b"
+    r"|(?P<shell>[\w-]+)\s*\(\)\s*\{)",
+    re.IGNORECASE,
+)
+_LEADS = ("#", "//", "/*", "*", "@", "--", '"""', "%", ";;")
+_MAX_LINE_CHARS = 500
+
+
+def read_code(name: str, file: BinaryIO) -> Document:
+    """A section a definition, and what stands between them. Raises: DocumentUnreadable."""
+    lines = decoded(file.read()).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    starts = _python_starts(lines) if name.lower().endswith((".py", ".pyi")) else None
+    if starts is None:
+        starts = list(_plain_starts(lines))
+    cuts = dict([(0, ""), *starts])
+    places = [*sorted(cuts), len(lines)]
+    sections = [
+        Section("\n".join(lines[start:end]), "code", heading=cuts[start])
+        for start, end in pairwise(places)
+        if start < end
+    ]
+    return Document(sections, own_lines=True)
+
+
+def _python_starts(lines: Sequence[str]) -> list[tuple[int, str]] | None:
+    """Where a definition begins, its decorators and the comment above it included; None where it is no Python 3."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes, say: nobody here wrote them
+            tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return [(_with_lead(lines, start), name) for start, name in _definitions(tree.body, "", len(lines))]
+
+
+def _definitions(body: Sequence[ast.stmt], outer: str, end: int) -> Iterator[tuple[int, str]]:
+    """Of a module's body or a class's, and where one ends and other code follows."""
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        name = f"{outer}{HEADING_SEPARATOR}{statement.name}" if outer else statement.name
+        first = min([statement.lineno, *(decorator.lineno for decorator in statement.decorator_list)])
+        yield first - 1, name
+        last = statement.end_lineno or statement.lineno
+        if isinstance(statement, ast.ClassDef) and last - first >= _LONGEST_METHODLESS_CLASS:
+            yield from _definitions(statement.body, name, last)
+        if following is not None and not isinstance(following, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield last, outer
+
+
+def _plain_starts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """By how a definition looks in most languages, at the beginning of a line or one step in."""
+    for place, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        if indent > (1 if line.startswith("\t") else 4) or not line.strip():
+            continue
+        found = _DEFINITION.match(line.lstrip()[:_MAX_LINE_CHARS])
+        if found:
+            name = next(group for group in found.groups() if group)
+            yield _with_lead(lines, place), name.strip('"')
+
+
+def _with_lead(lines: Sequence[str], place: int) -> int:
+    """Up to the first line of the comment or the attributes right above it."""
+    while place > 0 and lines[place - 1].strip().startswith(_LEADS):
+        place -= 1
+    return place
