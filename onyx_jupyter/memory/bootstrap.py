@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onyx_jupyter.errors import StorageError, ToolError
-from onyx_jupyter.memory.folder import read_text
+from onyx_jupyter.memory.folder import read_bytes, utf8
 from onyx_jupyter.memory.targets import MEMORY_FILE
 from onyx_jupyter.protocols import BootstrapFile
 
@@ -37,7 +37,7 @@ def read_bootstrap_files(workspace: Path, project: Path | None) -> Sequence[Boot
 def _text(name: str, file: Path) -> str:
     """Empty where there is nothing to say or nothing that can be read: a prompt is made all the same."""
     try:
-        text = read_text(file) if file.is_file() else ""
+        text = utf8(file.name, read_bytes(file)) if file.is_file() else ""  # NUL or not: it is the person's own
     except (StorageError, ToolError) as error:
         return f"[{name} could not be read: {error}]"
     return text if text.strip() else ""

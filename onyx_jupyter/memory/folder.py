@@ -139,10 +139,15 @@ def read_text(file: Path) -> str:
 
 def decoded(name: str, raw: bytes) -> str:
     """Raises: ToolError where it is no UTF-8, or holds NUL characters as no text does."""
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ToolError(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    text = utf8(name, raw)
     if "\0" in text:
         raise ToolError(f"{name} is no text: it holds NUL characters.")
     return text
+
+
+def utf8(name: str, raw: bytes) -> str:
+    """Whatever characters it holds. Raises: ToolError."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}).") from error
