@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
+from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
 from onyx_jupyter.memory.bootstrap import read_bootstrap_files
 from onyx_jupyter.memory.folder import (
     MAX_FILE_BYTES,
@@ -27,29 +26,19 @@ from onyx_jupyter.memory.folder import (
     read_bytes,
     read_text,
 )
-from onyx_jupyter.memory.targets import SHARED_PREFIX, MemoryTarget, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.memory.kept_versions import KeptVersions, MemoryChange
+from onyx_jupyter.memory.targets import MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
-from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor
+from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
+from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
 _LOCK_S = 10.0
 _FILES_NAMED = 20
 NO_FILE = ""
 """The checksum of a file that is not there."""
-
-OnChange = Callable[[VersionedFile, FileVersion | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryText:
-    """A file's text, and the checksum on which a change of it is based."""
-
-    path: str
-    text: str
-    checksum: str
 
 
 class MemoryFiles:
@@ -67,14 +56,13 @@ class MemoryFiles:
         agent_id: str = "main",
         shared: Path | None = None,
         versions: VersionStore | None = None,
-        on_change: OnChange = lambda file, version: None,
+        on_change: Callable[[MemoryChange], None] = lambda change: None,
         project: Path | None = None,
         time_zone: tzinfo | None = None,
     ) -> None:
         self.folder = MemoryFolder(workspace, shared)
         self.agent_id = agent_id
-        self.history = versions
-        self._on_change = on_change
+        self.kept = KeptVersions(agent_id, versions, on_change)
         self._project = project.resolve() if project is not None else None
         self._clock = clock
         self._time_zone = time_zone
@@ -162,9 +150,9 @@ class MemoryFiles:
             yield
             return
         with self._lock(real):
-            self._note(path, real)
+            self.kept.note(path, real)
             yield
-            self._record(path, content, author, session_key)
+            self.kept.wrote(path, real, content, author, session_key)
 
     # ── versions ────────────────────────────────────────────────────────────────────────────────────
 
@@ -172,20 +160,9 @@ class MemoryFiles:
         """Of that file, the oldest first. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._versions, path)
 
-    async def version_text(self, path: str, number: int) -> str:
-        """What the file was then; empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
-        return await asyncio.to_thread(self._version_text, path, number)
-
     async def version_content(self, path: str, number: int) -> MemoryText:
-        """A version with its checksum. Raises: NotFound, ToolError, StorageError."""
+        """What the file was then, empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
         return await asyncio.to_thread(self._version_content, path, number)
-
-    def kept_paths(self) -> Mapping[str, int]:
-        """How many versions there are of each file, the agent's own and the shared ones. Blocks."""
-        if self.history is None:
-            return {}
-        files = [*self.history.files(self.agent_id), *self.history.files("")]
-        return {file.path: len(self.history.history(file)) for file in files}
 
     def note_outside_change(self, path: str) -> FileVersion | None:
         """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
@@ -194,16 +171,19 @@ class MemoryFiles:
         """
         real = self.folder.resolve(path)
         with self._lock(real):
-            return self._note(path, real)
+            return self.kept.note(path, real)
 
     def content_now(self, path: str) -> MemoryText:
         """`content`, for who is in a worker thread already."""
         path, real = self._named(path)
         if not real.is_file():
             raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
-        with self._lock(real):
-            self._note(path, real)
-            raw = read_bytes(real)
+        try:
+            with self._lock(real):
+                self.kept.note(path, real)
+        except StorageError as error:  # where nothing can be written, what is there can be read all the same
+            log.warning("No version of %s could be kept: %s", path, error)
+        raw = read_bytes(real)
         return MemoryText(path, decoded(path, raw), checksum_of(raw))
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
@@ -235,9 +215,9 @@ class MemoryFiles:
             old = read_text(real) if real.exists() else ""
             text = _added(old.replace("\r\n", "\n"), place, now, content)
             text = text.replace("\n", "\r\n") if "\r\n" in old else text
-            self._note(place.path, real)
+            self.kept.note(place.path, real)
             write_bytes_atomically(real, text.encode())
-            self._record(place.path, text.encode(), author, session_key)
+            self.kept.wrote(place.path, real, text.encode(), author, session_key)
         return place.path
 
     def _replace(
@@ -252,7 +232,7 @@ class MemoryFiles:
     ) -> FileVersion | None:
         path, real = self._named(path)
         with self._lock(real):
-            data = self._store().read(self._file(path), number)
+            data = self.kept.content(path, number)
             base = _checksum_now(real) if based_on is None else based_on
             return self._exchange(path, real, data, base, author, session_key, number)
 
@@ -268,56 +248,22 @@ class MemoryFiles:
     ) -> FileVersion | None:
         if len(data) > MAX_FILE_BYTES:
             raise ToolError(f"The new text of {path} is too large for a memory file ({len(data):,} bytes).")
-        self._note(path, real)
+        self.kept.note(path, real)
         if (now := _checksum_now(real)) != based_on:
             raise MemoryConflict(path, now)
         make_private_folder(real.parent)
         write_bytes_atomically(real, data)
-        return self._record(path, data, author, session_key, restored)
+        return self.kept.wrote(path, real, data, author, session_key, restored)
 
     def _versions(self, path: str) -> Sequence[FileVersion]:
         path, real = self._named(path)
         with self._lock(real):
-            self._note(path, real)
-        return self._store().history(self._file(path))
-
-    def _version_text(self, path: str, number: int) -> str:
-        path, _ = self._named(path)
-        store, file = self._store(), self._file(path)
-        if any(version.number == number and not version.checksum for version in store.history(file)):
-            return ""
-        return store.read(file, number).decode("utf-8", "replace")
+            self.kept.note(path, real)
+        return self.kept.history(path)
 
     def _version_content(self, path: str, number: int) -> MemoryText:
         path, _ = self._named(path)
-        kept = {version.number: version.checksum for version in self._store().history(self._file(path))}
-        return MemoryText(path, self._version_text(path, number), kept.get(number, NO_FILE))
-
-    def _record(
-        self, path: str, data: bytes, author: MemoryAuthor, session_key: str | None, restored: int | None = None
-    ) -> FileVersion | None:
-        """The file is written by now: a version that the disk refuses is noted at the next look, as its person's."""
-        file, version = self._file(path), None
-        if self.history is not None:
-            try:
-                version = self.history.record(file, data, author, session_key=session_key, restored=restored).version
-            except StorageError as error:
-                log.warning("No version of %s could be kept: %s", path, error)
-        self._on_change(file, version)
-        return version
-
-    def _note(self, path: str, real: Path) -> FileVersion | None:
-        if self.history is None:
-            return None
-        try:
-            content = read_bytes(real) if real.is_file() else None
-        except ToolError:  # too large: whoever reads it is told; the versions before stay
-            return None
-        file = self._file(path)
-        found = self.history.record(file, content, "user")
-        if found.is_new:
-            self._on_change(file, found.version)
-        return found.version
+        return MemoryText(path, *self.kept.text(path, number))
 
     @contextmanager
     def _lock(self, real: Path) -> Iterator[None]:
@@ -337,14 +283,6 @@ class MemoryFiles:
             yield
         finally:
             lock.release()
-
-    def _store(self) -> VersionStore:
-        if self.history is None:
-            raise NotFound("No versions of memory files are kept here.")
-        return self.history
-
-    def _file(self, path: str) -> VersionedFile:
-        return VersionedFile("" if path.startswith(SHARED_PREFIX) else self.agent_id, path)
 
     def _named(self, path: str) -> tuple[str, Path]:
         """The path as it is cited, and the real one. Raises: ToolError for what is no memory file."""

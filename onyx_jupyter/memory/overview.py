@@ -31,7 +31,7 @@ class FileState:
 
 def file_states(memory: MemoryFiles, indexed: Mapping[str, str]) -> Sequence[FileState]:
     """In the order of the paths; `indexed` is path → checksum of what search knows. Blocks. Raises: StorageError."""
-    kept = memory.kept_paths()
+    kept = memory.kept.counts()
     here = [_state(file, kept.get(file.path, 0), indexed.get(file.path)) for file in memory.folder.files()]
     names = {state.path for state in here}
     gone = [

@@ -20,6 +20,7 @@ from onyx_jupyter.protocols.memory import (
     FileVersion,
     Memory,
     MemoryAuthor,
+    MemoryText,
 )
 from onyx_jupyter.protocols.models import (
     Model,
@@ -115,6 +116,7 @@ __all__ = [
     "Measured",
     "Memory",
     "MemoryAuthor",
+    "MemoryText",
     "Model",
     "ModelDone",
     "ModelEvent",

@@ -22,6 +22,15 @@ class BootstrapFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryText:
+    """A file's text, and the checksum on which a change of it is based."""
+
+    path: str
+    text: str
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileVersion:
     """A state that a file was in from `at` on (ISO 8601, UTC); `author` brought it about.
 
@@ -54,6 +63,29 @@ class Memory(Protocol):
         session_key: str | None = None,
     ) -> str:
         """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
+        ...
+
+    async def versions(self, path: str) -> Sequence[FileVersion]:
+        """What a file was, the oldest first and the last as it is now. Raises: ToolError, StorageError."""
+        ...
+
+    async def version_content(self, path: str, number: int) -> MemoryText:
+        """What the file was then, empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
+        ...
+
+    async def restore(
+        self,
+        path: str,
+        number: int,
+        *,
+        author: MemoryAuthor,
+        based_on: str | None = None,
+        session_key: str | None = None,
+    ) -> FileVersion | None:
+        """Makes a former version the present one; `based_on` is the checksum of what its person saw.
+
+        Raises: NotFound, MemoryConflict, ToolError, StorageError.
+        """
         ...
 
     def writing(

@@ -122,6 +122,11 @@ class LanceTextIndex:
         notes = [part for part in (note, self._upkeep.note) if part]
         return await asyncio.to_thread(_merged, near, matched, vector), " ".join(notes) or None
 
+    async def count(self) -> int:
+        """How many chunks there are, one at least for each source. Raises: IndexUnavailable."""
+        await self._begin()
+        return await asyncio.to_thread(self._collection.read, lambda table, _: table.count())
+
     async def settled(self) -> None:
         """Returns when nothing is left to do in the background, and does not wait for a quiet moment to do it."""
         await self._begin()

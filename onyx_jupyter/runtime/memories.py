@@ -8,20 +8,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.kept_versions import MemoryChange
 from onyx_jupyter.memory.overview import FileState, file_states
-from onyx_jupyter.memory.word_search import found_by_words
-from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, SearchAnswer, SearchFilter
+from onyx_jupyter.protocols import EmbedderIdentity, Embeddings, Search, SearchAnswer, SearchFilter
+from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.configured import Configured
-from onyx_jupyter.storage.versions import VersionedFile, VersionStore
+from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
+from onyx_jupyter.runtime.memory_index import MemoryIndex
+from onyx_jupyter.storage.versions import VersionStore
 
-ALL_PASSAGES = 1000
 Broadcast = Callable[[str, dict[str, object]], None]
 
 
@@ -47,9 +49,21 @@ class MemoryState:
 
 
 class Memories:
-    """`project` is the server's root; `broadcast` tells every client."""
+    """`project` is the server's root; `broadcast` tells every client; `redact` takes secrets out of what is embedded.
 
-    def __init__(self, home: Home, project: Path, configured: Configured, broadcast: Broadcast, clock: Clock) -> None:
+    `embeddings` are what every collection of the index shares; those that the configuration asks for where None.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        project: Path,
+        configured: Configured,
+        broadcast: Broadcast,
+        redact: Callable[[str], str],
+        clock: Clock,
+        embeddings: Embeddings | None = None,
+    ) -> None:
         self._home = home
         self._project = project
         self._configured = configured
@@ -57,6 +71,16 @@ class Memories:
         self._clock = clock
         self._versions = VersionStore(
             home.versions, clock, max_bytes=lambda: configured.settings.config.memory.max_versions_bytes
+        )
+        self._configured_embeddings = ConfiguredEmbeddings(home.index, configured, redact, clock)
+        self.embeddings = embeddings or self._configured_embeddings
+        self._index = MemoryIndex(
+            home.index,
+            self._all,
+            self.embeddings,
+            lambda: search_settings(configured.settings.config),
+            clock,
+            lambda: broadcast("memory.updated", {}),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -76,39 +100,55 @@ class Memories:
         """From now on changes are told."""
         self._loop = asyncio.get_running_loop()
 
+    def start(self) -> None:
+        """Begins to keep the index in step with the files, in the background."""
+        self._index.start()
+
+    async def close(self) -> None:
+        await self._index.close()
+        await self._configured_embeddings.close()
+
     async def search(
         self,
         query: str,
         agent_id: str | None,
         *,
-        limit: int,
+        limit: int | None = None,
         min_score: float | None = None,
         only: SearchFilter | None = None,
     ) -> SearchAnswer:
         """Passages of the agent's memory and of what all share, the best first. Raises: NotFound, StorageError."""
-        memory = self._configured.agent(agent_id).memory
-        passages = await memory.search(query, ALL_PASSAGES)
-        return SearchAnswer(found_by_words(passages, memory.agent_id, only, limit))
+        agents = frozenset({self._configured.agent(agent_id).config.id, ""})
+        return await self._index.search(
+            query, replace(only or SearchFilter(), agents=agents), limit=limit, min_score=min_score
+        )
+
+    def searching(self, agent_id: str) -> Search:
+        """Search as that agent's tools have it."""
+        return _AgentSearch(self, agent_id)
 
     async def states(self, agent_id: str | None) -> Sequence[FileState]:
         """Every memory file that there is, or of which there are versions. Raises: NotFound, StorageError."""
-        return await asyncio.to_thread(file_states, self._configured.agent(agent_id).memory, {})
+        memory = self._configured.agent(agent_id).memory
+        known = await self._index.indexed()
+        indexed = {path: checksum for (owner, path), checksum in known.items() if owner in (memory.agent_id, "")}
+        return await asyncio.to_thread(file_states, memory, indexed)
 
     async def status(self) -> MemoryState:
-        """How search stands. Raises: StorageError."""
-        return await asyncio.to_thread(self._status)
-
-    def _status(self) -> MemoryState:
-        files, problems = set(), []
-        for agent_id, workspace in self._configured.workspaces().items():
-            for file in self.files(agent_id, workspace).folder.files():
-                owner = None if file.is_shared else agent_id
-                if (owner, file.path) in files:
-                    continue
-                files.add((owner, file.path))
-                if file.problem is not None:
-                    problems.append(Problem(file.problem, file.path, owner))
-        return MemoryState(searches="words", files=len(files), problems=problems)
+        """How search stands."""
+        state = self._index.state
+        in_words = (state.problem, self.embeddings.problem)
+        return MemoryState(
+            searches="index" if state.in_step else "words",
+            files=state.files,
+            chunks=state.chunks,
+            embedder=await self.embeddings.current() if self._index.has_begun else None,
+            progress=state.progress,
+            problems=[
+                *(Problem(message) for message in in_words if message),
+                *(Problem(found.message, found.path, found.agent_id or None) for found in state.problems),
+            ],
+        )
 
     @asynccontextmanager
     async def noting(self, places: Sequence[Path]) -> AsyncIterator[None]:
@@ -117,27 +157,44 @@ class Memories:
         yield
         await asyncio.to_thread(self._note, places, before)
 
+    def _all(self) -> Sequence[MemoryFiles]:
+        return [self.files(agent_id, workspace) for agent_id, workspace in self._configured.workspaces().items()]
+
     def _note(self, places: Sequence[Path], known: Mapping[str, set[str]]) -> dict[str, set[str]]:
         noted = {}
-        for agent_id, workspace in self._configured.workspaces().items():
-            memory = self.files(agent_id, workspace)
+        for memory in self._all():
             if not any(memory.folder.concerns(place) for place in places):
                 continue
             found = {file.path for file in memory.folder.files() if file.problem is None and _within(file.real, places)}
-            for path in sorted(found | known.get(agent_id, set())):
+            for path in sorted(found | known.get(memory.agent_id, set())):
                 memory.note_outside_change(path)
-            noted[agent_id] = found
+            noted[memory.agent_id] = found
         return noted
 
-    def _changed_in_thread(self, file: VersionedFile, version: FileVersion | None) -> None:
+    def _changed_in_thread(self, change: MemoryChange) -> None:
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._changed, file, version)
+            self._loop.call_soon_threadsafe(self._changed, change)
 
-    def _changed(self, file: VersionedFile, version: FileVersion | None) -> None:
+    def _changed(self, change: MemoryChange) -> None:
+        self._index.changed(change.real, is_whole=change.written)
+        file, version = change.file, change.version
         told: dict[str, object] = {"path": file.path}
         told |= {"agentId": file.owner} if file.owner else {}
         told |= {"author": version.author, "version": version.number} if version else {}
         self._broadcast("memory.updated", told)
+
+
+class _AgentSearch:
+    """A Search in what one agent may read."""
+
+    def __init__(self, memories: Memories, agent_id: str) -> None:
+        self._memories = memories
+        self._agent_id = agent_id
+
+    async def search(
+        self, query: str, *, only: SearchFilter | None = None, limit: int | None = None, min_score: float | None = None
+    ) -> SearchAnswer:
+        return await self._memories.search(query, self._agent_id, only=only, limit=limit, min_score=min_score)
 
 
 def _within(real: Path, places: Sequence[Path]) -> bool:

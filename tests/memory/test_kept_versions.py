@@ -6,13 +6,13 @@ import pytest
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory.files import NO_FILE, MemoryFiles
-from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
+from onyx_jupyter.storage.versions import VersionStore, checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.storage.full_disk import file_size_limit
 
 
 def memory_of(
-    folder: Path, agent_id: str = "main", told: list[tuple[str, str, int | None]] | None = None
+    folder: Path, agent_id: str = "main", told: list[tuple[str, int | None, bool]] | None = None
 ) -> MemoryFiles:
     clock = FakeClock()
     return MemoryFiles(
@@ -21,8 +21,8 @@ def memory_of(
         agent_id=agent_id,
         shared=folder / "shared",
         versions=VersionStore(folder / "versions", clock),
-        on_change=lambda file, version: (
-            told.append((file.owner, file.path, version.number if version else None)) if told is not None else None
+        on_change=lambda change: (told if told is not None else []).append(
+            (change.file.path, change.version.number if change.version else None, change.written)
         ),
     )
 
@@ -30,11 +30,11 @@ def memory_of(
 async def texts(memory: MemoryFiles, path: str) -> list[tuple[str, str]]:
     """Author and text of each version, the oldest first."""
     found = await memory.versions(path)
-    return [(version.author, await memory.version_text(path, version.number)) for version in found]
+    return [(version.author, (await memory.version_content(path, version.number)).text) for version in found]
 
 
 async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Path) -> None:
-    told: list[tuple[str, str, int | None]] = []
+    told: list[tuple[str, int | None, bool]] = []
     memory = memory_of(tmp_path, told=told)
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace/MEMORY.md").write_text("mine\n")
@@ -44,7 +44,7 @@ async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Pat
         ("agent", "mine\n\n## Facts\n\n- Learnt\n"),
     ]
     assert (await memory.versions("MEMORY.md"))[1].session_key == "01S"
-    assert told == [("main", "MEMORY.md", 1), ("main", "MEMORY.md", 2)]
+    assert told == [("MEMORY.md", 1, False), ("MEMORY.md", 2, True)]
 
 
 async def test_what_an_editor_changed_between_two_writes_is_a_version_of_its_person(tmp_path: Path) -> None:
@@ -130,8 +130,7 @@ async def test_what_others_put_into_a_memory_file_is_kept_as_well(tmp_path: Path
     await asyncio.to_thread(put, "USER.md", "after")
     await asyncio.to_thread(put, "notes.txt", "no memory")
     assert await texts(memory, "USER.md") == [("user", "before"), ("agent", "after")]
-    assert memory.history is not None
-    assert memory.history.files("main") == [VersionedFile("main", "USER.md")]
+    assert dict(memory.kept.counts()) == {"USER.md": 2}
 
 
 async def test_a_write_that_fails_is_no_version(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ async def versions(params: MemoryVersionsParams, caller: Caller) -> dict[str, An
 async def diff(params: MemoryDiffParams, caller: Caller) -> dict[str, Any]:
     memory = caller.onyx.agent(params.agent_id).memory
     newest = (await memory.versions(params.path))[-1:]
-    old = await memory.version_text(params.path, params.version)
+    old = (await memory.version_content(params.path, params.version)).text
     to = params.to or (newest[0].number if newest else params.version)
-    new = await memory.version_text(params.path, to)
+    new = (await memory.version_content(params.path, to)).text
     checksum = newest[0].checksum if newest else ""
     difference = caller.onyx.redact(await asyncio.to_thread(unified_diff, old, new))
     return _json(MemoryDiff(diff=difference, checksum=checksum))

@@ -1,0 +1,255 @@
+"""Brings the index in step with the memory files, and reads only those that changed. It never changes a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import StorageError, ToolError
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import MemoryFile
+from onyx_jupyter.memory.targets import day_of
+from onyx_jupyter.protocols import Source, TextIndex
+from onyx_jupyter.retrieval.chunking import chunk_markdown
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.watch import Settling, Stamp
+
+log = logging.getLogger(__name__)
+MAX_LINES = 100_000
+SCHEMA_VERSION = 1
+# A file may be written to again within the same tick of its clock: one that was just written is not known by its time.
+_RACY_S = 2.0
+_FILES_AT_ONCE = 16
+Name = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that cannot be searched, and why. `agent_id` is "" for what all agents share."""
+
+    agent_id: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one look at all files came to; `wait_s` is when to look again at those that are being written.
+
+    `missing`: one of those has never been in the index.
+    """
+
+    files: int
+    put: Sequence[Name] = ()
+    removed: Sequence[Name] = ()
+    problems: Sequence[FileProblem] = ()
+    wait_s: float | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a file held when it looked like `stamp`; `problem` where it could not be read then."""
+
+    stamp: Stamp
+    checksum: str
+    problem: str | None = None
+
+
+@dataclass
+class _Look:
+    """One look at all files: what is there, and what stays as it is in the index although it may be old."""
+
+    there: dict[Name, tuple[MemoryFiles, MemoryFile]] = field(default_factory=dict)
+    checksums: dict[Name, str] = field(default_factory=dict)
+    unread: set[Name] = field(default_factory=set)
+    problems: list[FileProblem] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+
+
+class MemorySync:
+    """`memories` gives every agent's files; `seen_file` keeps what was seen beside the index, and may be lost.
+
+    `on_progress` is told of files done and in all while some are put into the index.
+    """
+
+    def __init__(
+        self,
+        index: TextIndex,
+        memories: Callable[[], Sequence[MemoryFiles]],
+        seen_file: Path,
+        clock: Clock,
+        *,
+        settling: Settling | None = None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self._index = index
+        self._memories = memories
+        self._seen_file = seen_file
+        self._clock = clock
+        self._settling = settling or Settling(clock)
+        self._on_progress = on_progress
+        self._known: dict[Name, _Known] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    def trust(self, file: Path) -> None:
+        """That real file was written by Onyx, so as a whole."""
+        self._settling.trust(file)
+
+    async def run(self) -> SyncReport:
+        """Looks at every file, reads the changed ones and brings the index in step. Raises: IndexUnavailable."""
+        async with self._one_at_a_time:
+            look = await asyncio.to_thread(self._look)
+            owners = {owner for memory in self._memories() for owner in (memory.agent_id, "")}
+            indexed = await self._index.checksums()
+            wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
+            put = await self._put(look, wanted)
+            here = {*look.checksums, *look.unread}
+            removed = [name for name in indexed if name not in here and name[0] in owners]
+            await self._index.remove(removed)
+            await asyncio.to_thread(self._save)
+            return SyncReport(
+                files=len(look.there),
+                put=put,
+                removed=removed,
+                problems=look.problems,
+                wait_s=min(look.waits, default=None),
+                missing=not look.unread <= indexed.keys(),
+            )
+
+    async def _put(self, look: _Look, wanted: Sequence[Name]) -> list[Name]:
+        done: list[Name] = []
+        for start in range(0, len(wanted), _FILES_AT_ONCE):
+            self._on_progress(start, len(wanted))
+            names = wanted[start : start + _FILES_AT_ONCE]
+            sources = await asyncio.to_thread(self._sources, look, names)
+            if sources:
+                await self._index.put(sources)
+            done += [(source.agent, source.path) for source in sources]
+        if wanted:
+            self._on_progress(len(wanted), len(wanted))
+        return done
+
+    def _look(self) -> _Look:
+        look = _Look()
+        known = self._load()
+        for memory in self._memories():
+            for file in memory.folder.files():
+                name = ("" if file.is_shared else memory.agent_id, file.path)
+                if name not in look.there:
+                    look.there[name] = (memory, file)
+                    self._look_at(name, memory, file, look, known)
+        for name in known.keys() - look.there.keys():
+            del known[name]
+            self._note_gone(name)
+        return look
+
+    def _look_at(
+        self, name: Name, memory: MemoryFiles, file: MemoryFile, look: _Look, known: dict[Name, _Known]
+    ) -> None:
+        stamp = Stamp(file.changed_ns, file.inode_changed_ns, file.size_bytes)
+        before = known.get(name)
+        if file.problem is not None:
+            known[name] = _Known(stamp, "", file.problem)
+        elif before is None or before.stamp != stamp:
+            if (wait_s := self._settling.wait_s(file.real, stamp)) > 0:
+                look.unread.add(name)
+                look.waits.append(wait_s)
+                return
+            self._settling.done(file.real)
+            read = self._read(memory, file, stamp)
+            if read is None:
+                return
+            known[name] = read
+        found = known[name]
+        if found.problem is None:
+            look.checksums[name] = found.checksum
+        else:
+            look.problems.append(FileProblem(*name, found.problem))
+        if self._may_change_unseen(stamp):
+            del known[name]
+
+    def _read(self, memory: MemoryFiles, file: MemoryFile, stamp: Stamp) -> _Known | None:
+        """None for one that has vanished since."""
+        try:
+            content = memory.content_now(file.path)
+        except (StorageError, ToolError) as error:
+            return _Known(stamp, "", str(error)) if file.real.exists() else None
+        if (lines := content.text.count("\n")) > MAX_LINES:
+            return _Known(stamp, "", f"{file.path} is too long for a memory file ({lines:,} lines).")
+        return _Known(stamp, content.checksum)
+
+    def _sources(self, look: _Look, names: Sequence[Name]) -> list[Source]:
+        """What each file holds now, which may be something newer; none for one that is gone or unreadable."""
+        sources = []
+        for name in names:
+            memory, file = look.there[name]
+            try:
+                content = memory.content_now(file.path)
+            except (StorageError, ToolError) as error:
+                log.info("%s cannot be indexed: %s", file.path, error)
+                continue
+            sources.append(source_of(name[0], file, content.text, content.checksum))
+        return sources
+
+    def _note_gone(self, name: Name) -> None:
+        """Keeps that a file was deleted as its newest version."""
+        agent_id, path = name
+        memory = next((one for one in self._memories() if one.agent_id == agent_id or not agent_id), None)
+        if memory is not None:
+            try:
+                memory.note_outside_change(path)
+            except (StorageError, ToolError) as error:
+                log.warning("That %s was deleted could not be kept: %s", path, error)
+
+    def _may_change_unseen(self, stamp: Stamp) -> bool:
+        return self._clock.now().timestamp() - stamp.changed_ns / 1e9 < _RACY_S
+
+    def _load(self) -> dict[Name, _Known]:
+        if self._known is None:
+            try:
+                self._known = _from_json(json.loads(self._seen_file.read_text("utf-8")))
+            except (OSError, ValueError, KeyError, TypeError):
+                self._known = {}  # every file is read once more
+        return self._known
+
+    def _save(self) -> None:
+        text = json.dumps(_to_json(self._known or {}), separators=(",", ":"))
+        try:
+            if self._seen_file.exists() and self._seen_file.read_text("utf-8") == text:
+                return
+            make_private_folder(self._seen_file.parent)
+            write_text_atomically(self._seen_file, text)
+        except (OSError, StorageError) as error:
+            log.info("What was seen of the memory files could not be kept: %s", error)
+
+
+def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Source:
+    """The file as it is indexed."""
+    day = day_of(file.path)
+    chunks = chunk_markdown(text, day=day)
+    return Source("shared" if file.is_shared else "memory", agent_id, file.path, checksum, chunks, day)
+
+
+def _to_json(known: Mapping[Name, _Known]) -> dict[str, Any]:
+    files = [
+        [*name, one.stamp.changed_ns, one.stamp.inode_changed_ns, one.stamp.size_bytes, one.checksum]
+        for name, one in sorted(known.items())
+        if one.problem is None
+    ]
+    return {"schema_version": SCHEMA_VERSION, "files": files}
+
+
+def _from_json(line: Any) -> dict[Name, _Known]:
+    if line["schema_version"] != SCHEMA_VERSION:
+        return {}
+    return {
+        (str(agent), str(path)): _Known(Stamp(int(changed), int(inode), int(size)), str(checksum))
+        for agent, path, changed, inode, size, checksum in line["files"]
+    }

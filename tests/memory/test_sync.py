@@ -1,0 +1,309 @@
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.sync import MemorySync
+from onyx_jupyter.protocols import Candidate, SearchFilter, Source
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore
+from onyx_jupyter.storage.watch import Settling
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+LONG_AGO = 1_700_000_000
+NOW = 1_767_225_600  # FakeClock's beginning
+
+
+class Shelf:
+    """A TextIndex that only remembers; `calls` says what was put and removed. While `failure` is set, it fails."""
+
+    def __init__(self) -> None:
+        self.sources: dict[tuple[str, str], Source] = {}
+        self.calls: list[tuple[str, list[str]]] = []
+        self.failure: IndexUnavailable | None = None
+
+    async def checksums(self, agent: str | None = None) -> Mapping[tuple[str, str], str]:
+        if self.failure is not None:
+            raise self.failure
+        return {name: source.checksum for name, source in self.sources.items()}
+
+    async def put(self, sources: Sequence[Source]) -> None:
+        self.calls.append(("put", [source.path for source in sources]))
+        self.sources |= {(source.agent, source.path): source for source in sources}
+
+    async def remove(self, names: Sequence[tuple[str, str]]) -> None:
+        if names:
+            self.calls.append(("remove", [path for _, path in names]))
+        for name in names:
+            del self.sources[name]
+
+    async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
+        raise NotImplementedError
+
+    def text(self, path: str, agent: str = "main") -> str:
+        return "\n".join(chunk.text for chunk in self.sources[agent, path].chunks)
+
+
+class Desk:
+    """A home with one agent or more, its index and what keeps it in step; `restarted` is another server's."""
+
+    def __init__(self, folder: Path, agents: Sequence[str] = ("main",)) -> None:
+        self.clock = FakeClock()
+        self.folder = folder
+        self.shelf = Shelf()
+        self.versions = VersionStore(folder / "versions", self.clock)
+        self.memories = [
+            MemoryFiles(folder / agent, self.clock, agent_id=agent, shared=folder / "shared", versions=self.versions)
+            for agent in agents
+        ]
+        for agent in agents:
+            (folder / agent / "memory").mkdir(parents=True)
+        (folder / "shared").mkdir()
+        self.progress: list[tuple[int, int]] = []
+        self.sync = self.restarted()
+
+    def restarted(self) -> MemorySync:
+        return MemorySync(
+            self.shelf,
+            lambda: self.memories,
+            self.folder / "index" / "seen.json",
+            self.clock,
+            settling=Settling(self.clock, 1.5),
+            on_progress=lambda done, total: self.progress.append((done, total)),
+        )
+
+    def write(self, path: str, text: str | bytes, *, at: float = LONG_AGO, agent: str = "main") -> Path:
+        file = self.folder / (path if path.startswith("shared/") else f"{agent}/{path}")
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        os.utime(file, (at, at))
+        return file
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_what_is_there_is_indexed_with_its_day_and_owner(desk: Desk) -> None:
+    desk.write("MEMORY.md", "# Memory\n\n- likes tea\n")
+    desk.write("memory/2026-01-05.md", "# 2026-01-05\n\nRained.\n")
+    desk.write("shared/user-profile.md", "Ada\n")
+    desk.write("notes.txt", "no memory")
+    report = await desk.sync.run()
+    assert (report.files, list(report.problems), report.wait_s) == (3, [], None)
+    assert {name: (s.kind, str(s.day)) for name, s in desk.shelf.sources.items()} == {
+        ("main", "MEMORY.md"): ("memory", "None"),
+        ("main", "memory/2026-01-05.md"): ("memory", "2026-01-05"),
+        ("", "shared/user-profile.md"): ("shared", "None"),
+    }
+    assert "likes tea" in desk.shelf.text("MEMORY.md")
+    assert [(v.author, v.number) for v in desk.versions.history(VersionedFile("main", "MEMORY.md"))] == [("user", 1)]
+    assert desk.progress == [(0, 3), (3, 3)]
+
+
+async def test_only_what_changed_is_read_again_and_what_went_is_taken_out(desk: Desk) -> None:
+    for name in ("MEMORY.md", "USER.md", "HISTORY.md"):
+        desk.write(name, f"{name} says one")
+    await desk.sync.run()
+    desk.write("USER.md", "USER.md says two", at=LONG_AGO + 60)
+    (desk.folder / "main/HISTORY.md").unlink()
+    report = await desk.sync.run()
+    assert desk.shelf.calls[1:] == [("put", ["USER.md"]), ("remove", ["HISTORY.md"])]
+    assert (list(report.put), list(report.removed)) == ([("main", "USER.md")], [("main", "HISTORY.md")])
+    assert "two" in desk.shelf.text("USER.md")
+    gone = desk.versions.history(VersionedFile("main", "HISTORY.md"))
+    assert [version.checksum != "" for version in gone] == [True, False], "what was deleted can be brought back"
+    desk.shelf.calls.clear()
+    await desk.sync.run()
+    assert desk.shelf.calls == []
+
+
+async def test_a_file_of_the_same_size_and_time_is_known_by_its_inode_s_time(desk: Desk) -> None:
+    desk.write("MEMORY.md", "one")
+    await desk.sync.run()
+    desk.write("MEMORY.md", "two")
+    await desk.sync.run()
+    assert desk.shelf.text("MEMORY.md") == "two"
+
+
+async def test_after_a_restart_nothing_is_read_that_did_not_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write("MEMORY.md", "one")
+    desk.write("USER.md", "one")
+    await desk.sync.run()
+    desk.write("USER.md", "two", at=LONG_AGO + 60)
+    read: list[str] = []
+    whole = MemoryFiles.content_now
+
+    def reading(memory: MemoryFiles, path: str) -> object:
+        read.append(path)
+        return whole(memory, path)
+
+    monkeypatch.setattr(MemoryFiles, "content_now", reading)
+    await desk.restarted().run()
+    assert set(read) == {"USER.md"}
+    assert desk.shelf.text("USER.md") == "two"
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"schema_version":1,"files":[["main","MEMORY.md"]]}', '{"files":[]}'])
+async def test_what_was_seen_may_be_lost_or_damaged(desk: Desk, damage: str) -> None:
+    desk.write("MEMORY.md", "one")
+    await desk.sync.run()
+    (desk.folder / "index/seen.json").write_text(damage)
+    report = await desk.restarted().run()
+    assert (list(report.put), list(report.removed)) == ([], [])
+
+
+async def test_an_index_that_was_lost_is_filled_again_and_stale_checksums_too(desk: Desk) -> None:
+    desk.write("MEMORY.md", "one")
+    await desk.sync.run()
+    desk.shelf.sources.clear()
+    shutil.rmtree(desk.folder / "index")
+    assert (await desk.sync.run()).put == [("main", "MEMORY.md")]
+    source = desk.shelf.sources["main", "MEMORY.md"]
+    desk.shelf.sources["main", "MEMORY.md"] = Source(source.kind, "main", source.path, "", ())
+    await desk.sync.run()
+    assert desk.shelf.text("MEMORY.md") == "one"
+
+
+async def test_a_half_written_file_is_left_out_until_it_is_quiet(desk: Desk) -> None:
+    desk.write("MEMORY.md", "as it was")
+    await desk.sync.run()
+    desk.write("MEMORY.md", "half of wh", at=NOW - 0.5)
+    report = await desk.sync.run()
+    assert report.wait_s == pytest.approx(1.0)
+    assert desk.shelf.text("MEMORY.md") == "as it was", "what was known stays"
+    desk.clock.advance(1.0)
+    desk.write("MEMORY.md", "half of what is written", at=NOW + 1.0)
+    assert (await desk.sync.run()).wait_s == pytest.approx(1.5)
+    desk.clock.advance(1.5)
+    assert (await desk.sync.run()).wait_s is None
+    assert desk.shelf.text("MEMORY.md") == "half of what is written"
+    history = desk.versions.history(VersionedFile("main", "MEMORY.md"))
+    assert [version.size_bytes for version in history] == [9, 23], "the half-written one is no version"
+
+
+async def test_a_file_cut_to_nothing_a_moment_ago_is_waited_for_longer(desk: Desk) -> None:
+    desk.write("MEMORY.md", "as it was")
+    await desk.sync.run()
+    desk.write("MEMORY.md", "", at=NOW - 2)
+    assert (await desk.sync.run()).wait_s == pytest.approx(2.5)
+    assert desk.shelf.text("MEMORY.md") == "as it was"
+    desk.clock.advance(3)
+    await desk.sync.run()
+    assert desk.shelf.text("MEMORY.md") == ""
+
+
+async def test_a_clock_that_jumps_back_makes_nobody_wait_for_long(desk: Desk) -> None:
+    desk.write("MEMORY.md", "from the future", at=NOW + 1_000_000)
+    assert (await desk.sync.run()).wait_s == pytest.approx(1.5)
+    desk.clock.advance(1.5)
+    assert (await desk.sync.run()).wait_s is None
+    assert desk.shelf.text("MEMORY.md") == "from the future"
+    desk.write("MEMORY.md", "from the past", at=1.0)
+    await desk.sync.run()
+    assert desk.shelf.text("MEMORY.md") == "from the past"
+
+
+async def test_what_onyx_wrote_itself_is_read_at_once(desk: Desk) -> None:
+    file = desk.write("MEMORY.md", "written whole", at=NOW)
+    desk.sync.trust(file)
+    assert (await desk.sync.run()).wait_s is None
+    assert desk.shelf.text("MEMORY.md") == "written whole"
+    desk.write("MEMORY.md", "by hand", at=NOW)
+    assert (await desk.sync.run()).wait_s == pytest.approx(1.5), "that was for one reading"
+
+
+def of_100_megabytes(file: Path) -> None:
+    file.touch()
+    os.truncate(file, 100 * 1024 * 1024)
+
+
+def unreadable(desk: Desk) -> Mapping[str, Callable[[Path], object]]:
+    return {
+        "is not UTF-8 text": lambda file: file.write_bytes(b"caf\xe9"),
+        "it holds NUL characters": lambda file: file.write_bytes(b"a\0b"),
+        "is too large for a memory file": of_100_megabytes,
+        "is too long for a memory file (1,000,000 lines)": lambda file: file.write_bytes(b"\n" * 1_000_000),
+        "round in a circle": lambda file: file.symlink_to(file.name),
+        "is no regular file": os.mkfifo,
+    }
+
+
+async def test_what_cannot_be_read_is_reported_once_each_and_keeps_nobody_from_the_others(desk: Desk) -> None:
+    desk.write("MEMORY.md", "readable")
+    for number, make in enumerate(unreadable(desk).values()):
+        file = desk.folder / f"main/bad{number}.md"
+        make(file)
+        if not file.is_symlink():
+            os.utime(file, (LONG_AGO, LONG_AGO))
+    for sync in (desk.sync, desk.sync, desk.restarted()):
+        report = await sync.run()
+        found = sorted((problem.path, problem.message) for problem in report.problems)
+        assert len(found) == 6
+        for (_, message), words in zip(found, unreadable(desk), strict=True):
+            assert words in message
+        assert list(desk.shelf.sources) == [("main", "MEMORY.md")]
+
+
+async def test_a_file_that_becomes_unreadable_is_not_found_any_more_and_comes_back(desk: Desk) -> None:
+    desk.write("MEMORY.md", "readable")
+    await desk.sync.run()
+    desk.write("MEMORY.md", b"\xff\xfe")
+    assert [problem.path for problem in (await desk.sync.run()).problems] == ["MEMORY.md"]
+    assert desk.shelf.sources == {}
+    desk.write("MEMORY.md", "readable")
+    assert not (await desk.sync.run()).problems
+    assert desk.shelf.text("MEMORY.md") == "readable"
+
+
+async def test_a_file_that_vanishes_while_it_is_read_is_no_problem(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = desk.write("MEMORY.md", "one")
+    whole = MemoryFiles.content_now
+
+    def vanishing(memory: MemoryFiles, path: str) -> object:
+        file.unlink(missing_ok=True)
+        return whole(memory, path)
+
+    monkeypatch.setattr(MemoryFiles, "content_now", vanishing)
+    report = await desk.sync.run()
+    assert (list(report.problems), desk.shelf.sources) == ([], {})
+
+
+async def test_agents_do_not_lose_each_other_s_files_and_share_the_shared_ones_once(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, ("ada", "bob"))
+    desk.write("MEMORY.md", "of ada", agent="ada")
+    desk.write("MEMORY.md", "of bob", agent="bob")
+    desk.write("shared/x.md", "of all")
+    await desk.sync.run()
+    assert sorted(desk.shelf.sources) == [("", "shared/x.md"), ("ada", "MEMORY.md"), ("bob", "MEMORY.md")]
+    desk.memories.pop()
+    await desk.sync.run()
+    assert ("bob", "MEMORY.md") in desk.shelf.sources, "an agent that is configured away for a while keeps its index"
+
+
+async def test_an_index_that_fails_leaves_everything_to_be_done_again(desk: Desk) -> None:
+    desk.write("MEMORY.md", "one")
+    desk.shelf.failure = IndexUnavailable("broken")
+    with pytest.raises(IndexUnavailable):
+        await desk.sync.run()
+    desk.shelf.failure = None
+    await desk.sync.run()
+    assert desk.shelf.text("MEMORY.md") == "one"
+
+
+async def test_an_unwritable_disk_keeps_nothing_from_being_found(desk: Desk) -> None:
+    desk.write("MEMORY.md", "one")
+    (desk.folder / "index").write_text("a file where the folder should be")
+    (desk.folder / "versions").write_text("likewise")
+    report = await desk.sync.run()
+    assert (list(report.problems), desk.shelf.text("MEMORY.md")) == ([], "one")
+
+
+async def test_looks_at_the_same_time_put_each_file_once(desk: Desk) -> None:
+    desk.write("MEMORY.md", "one")
+    await asyncio.gather(*(desk.sync.run() for _ in range(3)))
+    assert desk.shelf.calls == [("put", ["MEMORY.md"])]
