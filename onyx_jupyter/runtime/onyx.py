@@ -18,7 +18,7 @@ from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.protocols import Kernels, ModelInfo, Models, Notebooks
+from onyx_jupyter.protocols import Embeddings, Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
@@ -66,7 +66,7 @@ class Onyx:
     and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
     brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives
     what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
-    how a busy provider is waited for.
+    how a busy provider is waited for; `embeddings` None are those that the configuration asks for.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Onyx:
         recorded_skills: Callable[[], Mapping[str, str]] = recorded_hashes,
         secrets: Callable[[], Mapping[str, str]] = dict,
         on_settings: Callable[[Settings], None] = lambda settings: None,
+        embeddings: Embeddings | None = None,
         clock: Clock | None = None,
         waits: Waits | None = None,
     ) -> None:
@@ -115,7 +116,9 @@ class Onyx:
             on_change=on_settings,
         )
         self.streams = SessionStreams(encode, self.redact_data)
-        self.memories = Memories(home, server_root, self.configured, self.streams.broadcast, self._clock)
+        self.memories = Memories(
+            home, server_root, self.configured, self.streams.broadcast, self.redact, self._clock, embeddings
+        )
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
         self.audit_log = AuditLog(home.audit_file, self._clock)
         self._audit = AuditTrail(self.audit_log, self.redact_data)
@@ -166,6 +169,7 @@ class Onyx:
             skills=self.skills.offered,
             notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.send),
+            memory_search=self.memories.searching,
             processors=processors,
             clock=self._clock,
             ids=self._ids,
@@ -189,7 +193,10 @@ class Onyx:
         """Loads what the first answer will need, so that it does not wait for imports."""
         await self.ready()
         await self.skills.offered(self.agent(None))
-        await self.models.warm()
+        try:
+            await self.models.warm()
+        finally:  # memory comes second: an answer does not wait for its index
+            self.memories.start()
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
@@ -199,6 +206,7 @@ class Onyx:
         if self._runs is not None:
             await self._runs.close()
         await self.skills.runs.close()
+        await self.memories.close()
         await self.configured.close()
 
     @property

@@ -22,7 +22,7 @@ from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, T
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.review.recording import Author
-from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Search, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
@@ -71,7 +71,8 @@ class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
     `notebooks_for` gives an author the notebooks in which its changes are kept, `notebook_of` the notebook of a kernel;
-    `other_sessions` takes an agent, a session key and the message that a run answers there.
+    `memory_search` is an agent's; `other_sessions` takes an agent, a session key and the message that a run answers
+    there.
     """
 
     settings: Callable[[], Settings]
@@ -81,6 +82,7 @@ class Surroundings:
     skills: Callable[[AgentParts], Awaitable[Offered]]
     notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
+    memory_search: Callable[[str], Search]
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
     ids: IdSource
@@ -328,6 +330,7 @@ class Runs:
             sights=self._sights_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
             memory=parts.memory,
+            memory_search=self._around.memory_search(parts.config.id),
             clock=self._around.clock,
             timeout_s=settings.config.tools.timeout / 1000,
             max_output_bytes=settings.config.tools.max_output_bytes,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
-from onyx_jupyter.protocols import Kernels, Memory, Notebooks, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Kernels, Memory, Notebooks, Search, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
@@ -26,7 +26,8 @@ class ToolContext:
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
     limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
-    from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones.
+    from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones;
+    `memory_search` finds passages of its memory.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
     of them, `open_notebooks` which are open in tabs, and the one in front.
@@ -50,6 +51,7 @@ class ToolContext:
     ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
     max_result_chars: int = 16_000
     sessions: Sessions | None = None
+    memory_search: Search | None = None
     kernels: Kernels | None = None
     sights: NotebookSights = field(default_factory=NotebookSights)
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)

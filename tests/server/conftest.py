@@ -36,6 +36,8 @@ def onyx_home(tmp_path, replies, monkeypatch):
     home.mkdir(mode=0o700)
     config = {
         "agents": {"defaults": {"model": "scripted/model"}},
+        # The embedded one works everywhere, and takes half a second of each server.
+        "memory": {"embedder": "none"},
         "providers": {"scripted": {"baseUrl": replies.server.base_url, "apiKey": KEY, "models": ["model"]}},
     }
     (home / "onyx.json").write_text(json.dumps(config))

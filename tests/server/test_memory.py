@@ -1,6 +1,7 @@
 """Memory on the socket: what is told to it is kept, found, compared and brought back."""
 
 import json
+import shutil
 
 import pytest
 
@@ -11,6 +12,13 @@ from tests.server.client import MethodFailed
 @pytest.fixture
 def workspace(onyx_home):
     return onyx_home / "workspace"
+
+
+@pytest.fixture
+def embedded_embedder(onyx_home):
+    """Searches by meaning too, with the model that comes with the package."""
+    file = onyx_home / "onyx.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"memory": {"embedder": "local"}}))
 
 
 async def told(client, replies, content, target="MEMORY.md#Facts"):
@@ -164,3 +172,142 @@ async def test_files_that_the_agent_writes_by_other_tools_have_versions_too(conn
     assert await numbered(client, "USER.md") == [(3, "agent", True), (2, "agent", False), (1, "user", False)]
     assert (await client.ask("memory.versions", path="USER.md"))["versions"][0]["sessionKey"] == key
     assert (await client.event("memory.updated", path="USER.md", version=3))["author"] == "agent"
+
+
+async def once(client, ask):
+    """What `ask` gives as soon as it gives something: asked anew whenever the server tells of memory."""
+
+    def told_times():
+        return sum(frame.get("event") == "memory.updated" for frame in client.frames)
+
+    while True:
+        before = told_times()
+        if (answer := await ask()) is not None:
+            return answer
+        await client.until(lambda _, before=before: told_times() > before)
+
+
+async def in_step(client):
+    """The status, once the index can be asked."""
+
+    async def ask():
+        status = await client.ask("memory.status")
+        return status if status["searches"] == "index" and "progress" not in status else None
+
+    return await once(client, ask)
+
+
+async def asked(client, replies, query, **more):
+    """What the agent's own search gives in a session of its own."""
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    replies.next = [[Call("memory_search", {"query": query, **more})], "Found."]
+    sent = await client.ask("chat.send", sessionKey=key, message="Do you remember?")
+    result = await client.event("tool.finished", runId=sent["runId"])
+    assert (await client.end(sent["runId"]))[0] == "chat.final"
+    return json.loads(result["output"])
+
+
+async def found_at(client, query, words, path="MEMORY.md"):
+    """The passage of that file that holds those words: files are read into the index in the background."""
+
+    async def ask():
+        results = (await client.ask("memory.search", query=query))["results"]
+        return next((one for one in results if one["path"] == path and words in one["snippet"]), None)
+
+    return await once(client, ask)
+
+
+async def test_what_one_tells_it_is_found_in_another_session_and_after_an_edit_a_restore_and_a_lost_index(
+    connect, replies, onyx_home, workspace, embedded_embedder
+):
+    client = await connect()
+    await told(client, replies, "- The fiscal year starts in April")
+    await in_step(client)
+
+    assert (await client.ask("memory.status"))["embedder"]["provider"] == "local"
+    (result,) = (await asked(client, replies, "In which month do our budgets begin?", limit=1))["results"]
+    line = (workspace / "MEMORY.md").read_text().splitlines().index("- The fiscal year starts in April") + 1
+    assert result["path"] == "MEMORY.md"
+    assert result["startLine"] <= line <= result["endLine"]
+    assert "- The fiscal year starts in April" in result["snippet"]
+    assert set(result) == {"path", "startLine", "endLine", "heading", "score", "snippet"}
+
+    edited = (workspace / "MEMORY.md").read_text().replace("April", "October, since the merger")
+    (workspace / "MEMORY.md").write_text(edited)
+    await found_at(client, "fiscal year", "October, since the merger")
+
+    await client.ask("memory.restore", path="MEMORY.md", version=2)
+    await found_at(client, "fiscal year", "starts in April")
+
+    async def everything():
+        queries = ("fiscal year", "April", "notes")
+        return [(await client.ask("memory.search", query=query))["results"] for query in queries]
+
+    before = await everything()
+    shutil.rmtree(onyx_home / "index")
+    await found_at(client, "fiscal year", "starts in April")
+    await in_step(client)
+    assert await everything() == before
+    assert (onyx_home / "index").is_dir()
+
+
+async def test_a_server_that_starts_without_an_index_finds_the_same(connect, onyx_home, workspace):
+    workspace.mkdir()
+    (workspace / "memory").mkdir()
+    (workspace / "memory/2026-01-05.md").write_text("# 2026-01-05\n\n## 10:00\n\nThe telescope arrived, scratched.\n")
+    client = await connect()
+    passage = await found_at(client, "telescope", "scratched", "memory/2026-01-05.md")
+    assert passage["day"] == "2026-01-05"
+    await in_step(client)
+    passage = await found_at(client, "telescope", "scratched", "memory/2026-01-05.md")
+    assert (passage["kind"], passage["agentId"]) == ("memory", "main")
+    assert 0 < passage["textScore"] <= 1
+    only = {"query": "telescope", "since": "2026-01-06"}
+    assert (await client.ask("memory.search", **only))["results"] == []
+    assert (await client.ask("memory.search", query="telescope", kinds=["session"]))["results"] == []
+    assert (await client.ask("memory.search", query="telescope", paths=["memory/"]))["results"] == [passage]
+    status = await client.ask("memory.status")
+    assert status["files"] == len([file for file in (await client.ask("memory.files"))["files"] if file["indexed"]])
+    assert status["chunks"] >= status["files"]
+
+
+async def test_what_cannot_be_searched_is_told_and_the_rest_is_found(connect, workspace):
+    workspace.mkdir()
+    (workspace / "broken.md").write_bytes(b"caf\xe9 telescope")
+    (workspace / "notes.md").write_text("A telescope\n")
+    client = await connect()
+    await found_at(client, "telescope", "A telescope", "notes.md")
+    status = await in_step(client)
+    (problem,) = [problem for problem in status["problems"] if problem.get("path")]
+    assert (problem["path"], problem["agentId"]) == ("broken.md", "main")
+    assert "UTF-8" in problem["message"]
+    files = {file["path"]: file for file in (await client.ask("memory.files"))["files"]}
+    assert (files["broken.md"]["indexed"], files["notes.md"]["indexed"]) == (False, True)
+
+
+async def test_the_agent_lists_compares_and_restores_versions_and_asks_before_it_does(connect, replies, workspace):
+    client = await connect()
+    await told(client, replies, "- One")
+    key = (await client.ask("sessions.create"))["sessionKey"]
+
+    def history(action, **more):
+        arguments = {"path": "MEMORY.md", "action": action, **more}
+        return [Call("more_tools", {"tool": "memory_history", "arguments": arguments})]
+
+    replies.next = [history("list"), history("diff", version=1), history("restore", version=1), "Done."]
+    sent = await client.ask("chat.send", sessionKey=key, message="As it was before, please.")
+    request = await client.event("exec.approval_request", runId=sent["runId"])
+    assert (request["toolName"], request["summary"]) == ("memory_history", "Restore MEMORY.md to version 1")
+    assert "-- One" in request["details"]["diff"].splitlines()
+    assert "- One" in (workspace / "MEMORY.md").read_text()
+    await client.ask("exec.approve", approvalId=request["approvalId"])
+    assert (await client.end(sent["runId"]))[0] == "chat.final"
+    listed, compared, restored = [
+        json.loads(frame["data"]["output"])
+        for frame in client.frames
+        if frame.get("event") == "tool.finished" and frame["data"]["runId"] == sent["runId"]
+    ]
+    assert [(one["version"], one["author"]) for one in listed["versions"]] == [(2, "agent"), (1, "user")]
+    assert "+- One" in compared["diff"].splitlines()
+    assert (restored["versions"][0]["version"], restored["versions"][0]["restored"]) == (3, 1)
+    assert "- One" not in (workspace / "MEMORY.md").read_text()

@@ -9,7 +9,8 @@ from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
 from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool, KernelInspectTool, KernelVariablesTool
-from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemoryWriteTool
+from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemorySearchTool, MemoryWriteTool
+from onyx_jupyter.tools.builtin.memory_history import MemoryHistoryTool
 from onyx_jupyter.tools.builtin.notebook import (
     NotebookFindTool,
     NotebookListTool,
@@ -61,8 +62,10 @@ def all_tools() -> list[Tool[Any]]:
         SearchTool(),
         ExecTool(),
         ProcessTool(),
+        MemorySearchTool(),
         MemoryGetTool(),
         MemoryWriteTool(),
+        MemoryHistoryTool(),
         AskUserTool(),
         PlanUpdateTool(),
         WebSearchTool(),

@@ -1,4 +1,4 @@
-"""The tools that read and extend the agent's memory files. They never change what is written there."""
+"""The tools that search, read and extend the agent's memory files. They never change what is written there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,49 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from onyx_jupyter.errors import ToolError
 from onyx_jupyter.memory.targets import MemoryTarget, memory_target
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.spec import Arguments, Tool
+
+
+class MemorySearchArguments(Arguments):
+    query: str = Field(min_length=1, max_length=1000)
+    limit: int | None = Field(default=None, ge=1, le=50)
+    min_score: float | None = Field(default=None, ge=0, le=1)
+
+
+class MemorySearchTool(Tool[MemorySearchArguments]):
+    """Finds passages of the agent's memory and of what all agents share, by words and by meaning."""
+
+    name = "memory_search"
+    description = "Searches all your notes. Cite what you use as path:line."
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "memory"
+    arguments = MemorySearchArguments
+
+    async def run(self, arguments: MemorySearchArguments, context: ToolContext) -> ToolResult:
+        if context.memory_search is None:
+            raise ToolError("Memory cannot be searched here. Read MEMORY.md with memory_get.")
+        answer = await context.memory_search.search(
+            arguments.query, limit=arguments.limit, min_score=arguments.min_score
+        )
+        results = [
+            {
+                "path": found.path,
+                "startLine": found.start_line,
+                "endLine": found.end_line,
+                "heading": found.heading,
+                "score": found.score,
+                "snippet": found.snippet,
+            }
+            for found in answer.found
+        ]
+        note = {"note": answer.note} if answer.note else {}
+        return ToolResult(json.dumps({"results": results, **note}, ensure_ascii=False))
 
 
 class MemoryGetArguments(Arguments):
@@ -28,6 +65,8 @@ class MemoryGetTool(Tool[MemoryGetArguments]):
     description = "Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/."
     risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "memory"
+    deferred: ClassVar[bool] = True
+    at_a_glance: ClassVar[str] = "{path, from?, lines?}"
     arguments = MemoryGetArguments
 
     async def run(self, arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
