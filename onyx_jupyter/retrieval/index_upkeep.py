@@ -36,7 +36,7 @@ _FRAGMENTS = 20
 _ROWS_BEHIND = 1_000
 _POSTPONED = 5
 _COPIED_ROWS = 256
-_MISSING = "vector IS NULL AND context_chars + text_chars > 0"
+_MISSING = "vector IS NULL AND NOT blank"
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +51,7 @@ class IndexUpkeep:
         self._task: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
         self._writes = 0
-        self._tidied = 0
+        self._tidied = -1  # what was left before the start
         self._postponed = 0
         self._again = False
         self._looked_at = float("-inf")

@@ -44,7 +44,8 @@ class IndexVectors:
             batch = places[start : start + BATCH]
             try:
                 assert identity is not None
-                vectors = await self._embeddings.embed([texts[place] for place in batch], "passage", identity=identity)
+                readable = [_readable(texts[place]) for place in batch]
+                vectors = await self._embeddings.embed(readable, "passage", identity=identity)
                 sound = _sound(vectors, len(batch), identity)
             except EmbeddingError as error:
                 self._failed(error)
@@ -61,7 +62,7 @@ class IndexVectors:
         """(dimension,). Raises: EmbeddingError, after ten seconds too."""
         try:
             async with asyncio.timeout(QUERY_S):
-                vectors = await self._embeddings.embed([query], "query", identity=identity)
+                vectors = await self._embeddings.embed([_readable(query)], "query", identity=identity)
         except TimeoutError as error:
             raise EmbeddingError(f"{_name(identity)} did not answer within {QUERY_S:g} s.") from error
         if not _sound(vectors, 1, identity)[0]:
@@ -86,6 +87,11 @@ def _sound(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence
     lengths = np.linalg.norm(vectors, axis=1)
     sound: list[bool] = (np.isfinite(lengths) & (lengths > 0)).tolist()
     return sound
+
+
+def _readable(text: str) -> str:
+    """Without halves of surrogate pairs, which no tokenizer takes."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _name(identity: EmbedderIdentity) -> str:

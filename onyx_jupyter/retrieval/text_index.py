@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.protocols.retrieval import Candidate, Embeddings, SearchFilter, Source
+from onyx_jupyter.retrieval.index_legs import IndexLegs
 from onyx_jupyter.retrieval.index_upkeep import IDLE_S, STEADY_S, IndexUpkeep
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_collection import chunk_collection
@@ -16,23 +16,18 @@ from onyx_jupyter.storage.index_filter import among, where
 from onyx_jupyter.storage.index_rows import (
     ChunkRow,
     as_table,
-    candidate,
     original_text,
     rows_of,
-    searched_words,
     source_key,
     stored_text,
 )
-from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
 
 if TYPE_CHECKING:
-    from onyx_jupyter.protocols.retrieval import EmbedderIdentity, Vectors
-    from onyx_jupyter.storage.lance import LanceTable, Rows
+    from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import TableState
 
 # Chunks in one commit: what a kill loses of a first indexing, and what a commit costs, are both small.
 _COMMIT_CHUNKS = 256
-_QUERY_CHARS = 2_000
 
 
 class LanceTextIndex:
@@ -58,6 +53,7 @@ class LanceTextIndex:
         self._on_emptied = on_emptied
         self._collection = chunk_collection(folder, collection, on_emptied=self._emptied)
         self._vectors = IndexVectors(embeddings)
+        self._legs = IndexLegs(self._collection, self._vectors)
         self._upkeep = IndexUpkeep(self._collection, self._vectors, idle_s=idle_s, steady_s=steady_s)
         self._beginning = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -101,26 +97,9 @@ class LanceTextIndex:
         await self._begin()
         if count < 1 or not query.strip():
             return [], None
-        condition, words = where(only), stored_text(searched_words(query[:_QUERY_CHARS]))
-
-        def match(table: LanceTable, state: TableState) -> Rows:
-            return table.matching(words, count, _found_columns(state), condition)
-
-        matching = asyncio.create_task(asyncio.to_thread(self._collection.read, match))
-        try:
-            vector, near, note = await self._near(query, count, condition)
-        except BaseException:
-            matching.cancel()
-            raise
-        try:
-            matched = await matching
-        except IndexUnavailable as error:
-            if near is None:
-                raise
-            matched, note = None, f"Meaning alone was searched: {error}"
+        candidates, note = await self._legs.search(query, count, where(only))
         self._upkeep.looked()
-        notes = [part for part in (note, self._upkeep.note) if part]
-        return await asyncio.to_thread(_merged, near, matched, vector), " ".join(notes) or None
+        return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
 
     async def count(self) -> int:
         """How many chunks there are, one at least for each source. Raises: IndexUnavailable."""
@@ -158,27 +137,6 @@ class LanceTextIndex:
         rows = [row for source in sources for row in rows_of(source, self._chunking)]
         return rows, self._collection.state().serving
 
-    async def _near(
-        self, query: str, count: int, condition: str | None
-    ) -> tuple[Vectors | None, Rows | None, str | None]:
-        """The query's vector, the rows nearest to it, and why there are none."""
-        try:
-            state = (await asyncio.to_thread(self._collection.state)).serving
-            if state.identity is None:
-                return None, None, f"Words alone were searched. {self._vectors.why_none()}"
-            vector = await self._vectors.of_query(query, state.identity)
-            return vector, await self._nearest(vector, state.identity, count, condition), None
-        except (EmbeddingError, IndexUnavailable) as error:
-            return None, None, f"Words alone were searched. {error}"
-
-    async def _nearest(self, vector: Vectors, identity: EmbedderIdentity, count: int, condition: str | None) -> Rows:
-        def search(table: LanceTable, state: TableState) -> Rows:
-            if state.identity != identity:
-                raise IndexUnavailable("The index has just changed over to another embedder.")
-            return table.nearest(vector, count, _found_columns(state), condition)
-
-        return await asyncio.to_thread(self._collection.read, search)
-
     def _emptied(self, why: str) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._on_emptied, why)
@@ -196,28 +154,3 @@ def _groups(sources: Sequence[Source]) -> Iterator[list[Source]]:
         chunks += max(len(source.chunks), 1)
     if group:
         yield group
-
-
-def _found_columns(state: TableState) -> list[str]:
-    return [*FOUND_COLUMNS, "vector"] if state.identity else list(FOUND_COLUMNS)
-
-
-def _merged(near: Rows | None, matched: Rows | None, vector: Vectors | None) -> list[Candidate]:
-    """Each chunk once, those that are near first."""
-    found: dict[str, Candidate] = {}
-    words = {row["id"]: row for row in matched.to_pylist()} if matched is not None else {}
-    for row in near.to_pylist() if near is not None else ():
-        match = words.pop(row["id"], None)
-        found[row["id"]] = candidate(row, 1 - row["_distance"], match and match["_score"])
-    for row in words.values():
-        found[row["id"]] = candidate(row, _cosine(vector, row.get("vector")), row["_score"])
-    return list(found.values())
-
-
-def _cosine(one: Vectors | None, other: Sequence[float] | None) -> float | None:
-    if one is None or other is None:
-        return None
-    import numpy as np
-
-    against = np.asarray(other, np.float32)
-    return float(one @ against / (np.linalg.norm(one) * np.linalg.norm(against)))

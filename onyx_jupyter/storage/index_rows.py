@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 _NAME_DIGITS = 32
 _HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
-# Arrow holds UTF-8, which has no halves of surrogate pairs; names and texts may. They stand in a private plane.
-_HALVES = {code: code + 0x100000 for code in range(0xD800, 0xE000)}
-_WHOLE = {moved: code for code, moved in _HALVES.items()}
+# Arrow holds UTF-8, which has no halves of surrogate pairs; names and texts may. A mark of private use tells of one.
+_MARK = "\U0010fffd"
+_MOVED = 0x100000
+_TO_STORE = {ord(_MARK): _MARK * 2} | {code: _MARK + chr(code + _MOVED) for code in range(0xD800, 0xE000)}
+_MARKED = re.compile(f"{_MARK}(.)")
 
 
 def source_key(agent: str, path: str) -> str:
@@ -31,15 +33,11 @@ def source_key(agent: str, path: str) -> str:
 
 def stored_text(text: str) -> str:
     """The text as UTF-8 can hold it; `original_text` gives it back to the letter."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.translate(_HALVES)
-    return text
+    return text if text.isascii() else text.translate(_TO_STORE)
 
 
 def original_text(text: str) -> str:
-    return text if text.isascii() else text.translate(_WHOLE)
+    return _MARKED.sub(lambda marked: _unmarked(marked[1]), text) if _MARK in text else text
 
 
 def searched_words(text: str) -> str:
@@ -85,11 +83,16 @@ def rows_of(source: Source, chunking: str) -> Iterator[ChunkRow]:
             "parent_start": parent_start,
             "parent_end": parent_end,
             "text": stored_text(searched_words(f"{embedded}\n{chunk.before}" if chunk.before else embedded)),
+            "blank": not embedded.strip(),
             "context_chars": len(context),
             "text_chars": len(chunk.text),
             "before_chars": len(chunk.before),
         }
         yield ChunkRow(columns, embedded)
+
+
+def _unmarked(character: str) -> str:
+    return _MARK if character == _MARK else chr(ord(character) - _MOVED)
 
 
 def embedded_text(columns: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ chunk                 one row a chunk, and one without text for a source that ha
 ├── parent_start      lines that are returned in its place, null where it stands for itself; parent_end likewise
 ├── text              context, text, what was said before and `apart` (index_rows.py) behind each other: what is
 │                     searched by words; context and text alone are embedded
+├── blank             context and text are white space or nothing: there is no vector and need be none
 ├── context_chars     how much of `text` is the context and the line break behind it
 ├── text_chars        how much of `text` is the chunk's own text
 ├── before_chars      how much of `text`, behind a line break, is what was said before; what follows is `apart`
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 # Columns that a search brings back; the vector comes with them where the table has one.
 FOUND_COLUMNS = (
     "id",
+    "source",
+    "checksum",
+    "chunking",
     "kind",
     "agent",
     "path",
@@ -72,6 +76,7 @@ def chunk_schema(dimension: int | None) -> pa.Schema:
         pa.field("parent_start", pa.int32()),
         pa.field("parent_end", pa.int32()),
         pa.field("text", pa.string(), nullable=False),
+        pa.field("blank", pa.bool_(), nullable=False),
         pa.field("context_chars", pa.int32(), nullable=False),
         pa.field("text_chars", pa.int32(), nullable=False),
         pa.field("before_chars", pa.int32(), nullable=False),

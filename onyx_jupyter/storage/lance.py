@@ -58,14 +58,9 @@ class LanceFolder:
         """An empty table; `words` is the column searched by words, `keys` those by value. Raises: IndexUnavailable."""
         make_private_folder(self.path)
         with lance_errors("create", name):
-            from lancedb.index import BTree
-
-            table = self._connect().create_table(name, schema=schema)
-            for key in keys:
-                table.create_index(key, config=BTree())
-            if words:
-                table.create_index(words, config=_words_index())
-        return LanceTable(name, table)
+            table = LanceTable(name, self._connect().create_table(name, schema=schema))
+        table.index(words, keys)
+        return table
 
     def open(self, name: str) -> LanceTable:
         """Raises: IndexUnavailable."""
@@ -76,12 +71,16 @@ class LanceFolder:
         """The table with all its versions, and nothing where there is none."""
         shutil.rmtree(self._place(name), ignore_errors=True)
 
-    def move_aside(self, name: str, target: Path) -> None:
-        """In place of what was moved there before. Raises: StorageError."""
+    def move_aside(self, name: str, target: Path) -> bool:
+        """In place of what was moved there before; False where the table is gone. Raises: StorageError."""
         make_private_folder(target.parent)
         shutil.rmtree(target, ignore_errors=True)
         with disk_errors("move aside", self._place(name)):
-            self._place(name).rename(target)
+            try:
+                self._place(name).rename(target)
+            except FileNotFoundError:
+                return False
+        return True
 
     def _place(self, name: str) -> Path:
         return self.path / f"{name}{_SUFFIX}"
@@ -136,6 +135,7 @@ class LanceTable:
     def replace(self, rows: Rows, gone: str) -> None:
         """`rows` in place of the rows that match `gone`."""
         with lance_errors("write to", self.name):
+            self._check_columns(rows.schema)  # LanceDB itself would leave out a vector of another dimension
             merge = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
             merge.when_not_matched_by_source_delete(gone).execute(rows, on_bad_vectors="null")
 
@@ -176,18 +176,40 @@ class LanceTable:
             config = HnswSq(distance_type="cosine", num_partitions=1, m=16, ef_construction=100)
             self._table.create_index("vector", config=config)
 
-    def check(self) -> None:
-        """Reads every column of every row, and by words and by vector. Raises: IndexUnavailable where that fails."""
+    def index(self, words: str | None, keys: Sequence[str]) -> None:
+        """Makes the indices of these columns, in place of all that there are."""
+        with lance_errors("index", self.name):
+            from lancedb.index import BTree
+
+            for index in self._table.list_indices():
+                self._table.drop_index(index.name)
+            for key in keys:
+                self._table.create_index(key, config=BTree())
+            if words:
+                self._table.create_index(words, config=_words_index())
+
+    def check_rows(self, schema: pa.Schema) -> None:
+        """Reads every column of every row, which have to be those of the schema."""
         with lance_errors("read", self.name):
-            names = self._table.schema.names
-            for _ in self._table.search().select(names).to_batches():
+            self._check_columns(schema)
+            for _ in self._table.search().select(self._table.schema.names).to_batches():
                 pass
+
+    def check_indices(self) -> None:
+        """Searches by words and by vector, where the table has them."""
+        with lance_errors("search", self.name):
+            names = self._table.schema.names
             if "text" in names:
                 self.matching("a", 1, ["id"], None)
-            if "text" in names and "vector" in names:
+            if "vector" in names and "id" in names:
                 import numpy as np
 
-                self.nearest(np.ones(self._table.schema.field("vector").type.list_size, np.float32), 1, ["id"], None)
+                dimension = self._table.schema.field("vector").type.list_size
+                self.nearest(np.ones(dimension, np.float32), 1, ["id"], None)
+
+    def _check_columns(self, schema: pa.Schema) -> None:
+        if not self._table.schema.equals(schema):
+            raise IndexUnavailable(f"The table {self.name} has other columns than this version of Onyx writes.")
 
 
 @contextmanager

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _DAMAGED = "damaged"
+_TRIES = 5
 # The machine's fault and not the table's: what is on disk may be sound, and is left as it is.
 _NOT_THE_TABLE = ("permission denied", "no space left", "read-only", "too many open files", "quota", "out of memory")
 
@@ -91,13 +92,18 @@ class LanceCollection:
 
     def read(self, work: Callable[[LanceTable, TableState], T]) -> T:
         """What `work` makes of the serving table; tried again where that was replaced, lost or damaged meanwhile."""
-        table_state = self.state().serving
-        try:
-            return work(self._open(table_state.name), table_state)
-        except IndexUnavailable as error:
-            self._examine(table_state, error)
-        table_state = self.state().serving
-        return work(self._open(table_state.name), table_state)
+        for attempt in range(1, _TRIES + 1):
+            try:
+                table_state = self.state().serving
+            except IndexUnavailable:
+                if self._folder.path.is_dir() or attempt == _TRIES:
+                    raise
+                continue  # the folder was deleted while its first table was made
+            try:
+                return work(self._open(table_state.name), table_state)
+            except IndexUnavailable as error:
+                self._examine(table_state, error)
+        raise IndexUnavailable(f"The index {self._name} is deleted again and again while it is used.")
 
     def write(self, work: Callable[[LanceTable, TableState], T]) -> T:
         """The same, while no other process writes; done again where the folder was deleted under it."""
@@ -164,19 +170,36 @@ class LanceCollection:
         return table
 
     def _examine(self, table_state: TableState, error: IndexUnavailable) -> None:
-        """Returns where it is worth a second try. Raises: `error` where the table is sound or the machine is not."""
+        """Returns where it is worth another try. Raises: `error` where the table is sound or the machine is not."""
         self._opened.pop(table_state.name, None)
         state = self._read_state()
         if state is None or state.serving != table_state or not self._folder.has(table_state.name):
             return
+        if not _the_tables_fault(error):
+            raise error
         try:
-            self._open(table_state.name).check()
+            self._open(table_state.name).check_rows(self._schema(table_state.identity))
         except IndexUnavailable as found:
-            if any(words in str(found).casefold() for words in _NOT_THE_TABLE):
+            if not _the_tables_fault(found):
                 raise error from None
             self._move_aside(table_state, found)
-        else:
-            raise error from None
+            return
+        try:
+            self._open(table_state.name).check_indices()
+        except IndexUnavailable as found:
+            self._mend(table_state, found)
+            return
+        if self._folder.has(table_state.name):
+            raise error
+
+    def _mend(self, table_state: TableState, why: IndexUnavailable) -> None:
+        """New indices for rows that can be read."""
+        _log.warning("The index %s finds nothing any more and is brought in order: %s", self._name, why)
+        with self.locked():
+            try:
+                self._open(table_state.name).index(self._words, self._keys)
+            except IndexUnavailable as error:
+                self._move_aside(table_state, error)
 
     def _move_aside(self, table_state: TableState, why: IndexUnavailable) -> None:
         with self.locked():
@@ -185,7 +208,8 @@ class LanceCollection:
                 return  # another process was quicker
             target = self._folder.path / _DAMAGED / self._name
             with _index_errors():
-                self._folder.move_aside(table_state.name, target)
+                if not self._folder.move_aside(table_state.name, target):
+                    return  # it was deleted meanwhile
             _log.warning("The index %s is damaged and is made anew; it lies in %s: %s", self._name, target, why)
             self._make_anew(f"The index was damaged and is being made anew. {why}")
 
@@ -239,6 +263,10 @@ class LanceCollection:
     def _write_state(self, state: CollectionState) -> None:
         with _index_errors():
             write_text_atomically(self._state_file, state.model_dump_json(indent=1) + "\n")
+
+
+def _the_tables_fault(error: IndexUnavailable) -> bool:
+    return not any(words in str(error).casefold() for words in _NOT_THE_TABLE)
 
 
 @contextmanager

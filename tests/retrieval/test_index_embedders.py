@@ -1,0 +1,217 @@
+"""Embedders come, go, change and fail, and the index answers all along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pytest
+
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
+from tests.retrieval.sources import EVERYTHING, found, open_index, source, texts_with
+from tests.waiting import until
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+NOTES = [source(f"{number}.md", f"tea {number}", "more tea") for number in range(200)]
+
+
+class HeldEmbedder(FakeEmbedder):
+    """Makes no vector of a passage until it is let go."""
+
+    def __init__(self, *, model: str = "words", dimension: int = 256) -> None:
+        super().__init__(model=model, dimension=dimension)
+        self.go = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
+        vectors = await super().embed(texts, purpose)
+        if purpose == "passage":
+            await self.go.wait()
+        return vectors
+
+
+class BrokenEmbedder(FakeEmbedder):
+    """Makes vectors, and `spoil`s them while that is set."""
+
+    spoil: object = None
+
+    async def embed(self, texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
+        vectors = await super().embed(texts, purpose)
+        return self.spoil(vectors) if callable(self.spoil) else vectors
+
+
+def nan_everywhere(vectors: Vectors) -> Vectors:
+    return np.full_like(vectors, np.nan)
+
+
+def nothing_but_zeros(vectors: Vectors) -> Vectors:
+    return np.zeros_like(vectors)
+
+
+def another_dimension(vectors: Vectors) -> Vectors:
+    return vectors[:, :8]
+
+
+def one_too_few(vectors: Vectors) -> Vectors:
+    return vectors[:-1]
+
+
+def tables(tmp_path: Path) -> int:
+    return len(list(tmp_path.glob("index/*.lance")))
+
+
+async def vectors_of(index: LanceTextIndex, query: str) -> set[int | None]:
+    """The dimensions that are found by words."""
+    return {len(one.vector) if one.vector else None for one in await found(index, query) if one.words is not None}
+
+
+async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp_path: Path) -> None:
+    embeddings = FakeEmbeddings()
+    embeddings.problem = "Ollama does not answer."
+    index = open_index(tmp_path / "index", embeddings)
+    await index.put(NOTES[:2])
+    candidates, note = await index.candidates("tea 1", 10, EVERYTHING)
+    assert {one.chunk.text for one in candidates} == {"tea 0", "tea 1", "more tea"}
+    assert {(one.similarity, one.vector) for one in candidates} == {(None, None)}
+    assert note == "Words alone were searched. Ollama does not answer."
+    await index.close()
+
+
+async def test_embedder_that_comes_gets_its_vectors_while_the_old_table_serves(tmp_path: Path) -> None:
+    embeddings = FakeEmbeddings()
+    index = open_index(tmp_path / "index", embeddings)
+    await index.put(NOTES)
+    await index.settled()
+    embedder = embeddings.embedder = HeldEmbedder()
+    settled = asyncio.create_task(index.settled())
+    await until(lambda: embedder.calls)
+    candidates, note = await index.candidates("tea", 10, EVERYTHING)
+    assert len(candidates) == 10
+    assert note is not None
+    assert "made for another embedder (0 of 400 passages)" in note
+    embedder.go.set()
+    await settled
+    candidates, note = await index.candidates("tea 7", 10, EVERYTHING)
+    assert note is None
+    assert candidates[0].chunk.text == "tea 7"
+    assert all(one.similarity is not None for one in candidates)
+    await index.close()
+
+
+async def test_what_is_written_during_the_change_is_there_after_it(tmp_path: Path) -> None:
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = open_index(tmp_path / "index", embeddings)
+    await index.put(NOTES)
+    await index.settled()
+    embedder = embeddings.embedder = HeldEmbedder(model="other", dimension=32)
+    settled = asyncio.create_task(index.settled())
+    await until(lambda: embedder.calls)
+    await index.put([source("3.md", "coffee"), source("new.md", "cocoa")])
+    await index.remove([("main", "4.md")])
+    assert await texts_with(index, "coffee cocoa") == {"coffee", "cocoa"}
+    embedder.go.set()
+    await settled
+    assert await texts_with(index, "coffee cocoa") == {"coffee", "cocoa"}
+    checksums = await index.checksums()
+    assert len(checksums) == 200
+    assert checksums["main", "3.md"] == source("3.md", "coffee").checksum
+    assert ("main", "4.md") not in checksums
+    assert await vectors_of(index, "coffee cocoa tea") == {32}
+    assert tables(tmp_path) == 1
+    await index.close()
+
+
+async def test_change_that_was_ended_is_gone_on_with(tmp_path: Path) -> None:
+    first = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder()))
+    await first.put(NOTES)
+    await first.close()
+    held = HeldEmbedder(model="other")
+    second = open_index(tmp_path / "index", FakeEmbeddings(held))
+    settling = asyncio.create_task(second.settled())
+    await until(lambda: held.calls)
+    held.go.set()
+    await until(lambda: len(held.calls) > 5)
+    await second.close()
+    await asyncio.wait([settling])
+    embedder = FakeEmbedder(model="other")
+    third = open_index(tmp_path / "index", FakeEmbeddings(embedder))
+    await third.settled()
+    assert sum(len(texts) for texts in embedder.calls) < 400
+    assert len(await third.checksums()) == 200
+    assert (await third.candidates("tea", 5, EVERYTHING))[1] is None
+    assert tables(tmp_path) == 1
+    await third.close()
+
+
+async def test_embedder_that_is_away_for_a_moment_changes_nothing(tmp_path: Path) -> None:
+    mine, other = FakeEmbedder(), FakeEmbedder(model="other")
+    embeddings = FakeEmbeddings(mine)
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "c", idle_s=0, steady_s=3600)
+    await index.put(NOTES[:3])
+    await index.settled()
+    embeddings.embedder = other
+    candidates, note = await index.candidates("tea", 10, EVERYTHING)
+    assert {one.similarity for one in candidates} == {None}
+    assert note == "Words alone were searched. There is no embedder fake/words now."
+    await index.put([source("new.md", "cocoa")])
+    embeddings.embedder = mine
+    await index.settled()
+    assert other.calls == []
+    assert await vectors_of(index, "tea cocoa") == {256}
+    await index.close()
+
+
+async def test_what_was_put_while_the_embedder_failed_gets_its_vectors_later(tmp_path: Path) -> None:
+    embedder = FakeEmbedder()
+    index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
+    await index.put([source("before.md", "tea")])
+    embedder.failure = EmbeddingError("The provider is down.")
+    await index.put(NOTES)
+    await index.put([source("blank.md", " \t\u00a0", "")])
+    candidates, note = await index.candidates("tea", 1000, EVERYTHING)
+    assert len(candidates) == 401
+    assert note is not None
+    assert "The provider is down." in note
+    embedder.failure = None
+    await index.settled()
+    assert await vectors_of(index, "tea") == {256}
+    assert (await index.candidates("tea", 5, EVERYTHING))[1] is None
+    await index.close()
+
+
+@pytest.mark.parametrize("spoil", [nan_everywhere, nothing_but_zeros, another_dimension, one_too_few])
+async def test_vectors_that_are_none_never_get_into_the_table(tmp_path: Path, spoil: object) -> None:
+    embedder = BrokenEmbedder()
+    index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
+    await index.put([source("a.md", "tea")])
+    embedder.spoil = spoil
+    await index.put([source("b.md", "tea"), source("c.md", "coffee")])
+    candidates, note = await index.candidates("tea", 10, EVERYTHING)
+    assert {(one.path, one.similarity) for one in candidates} == {("a.md", None), ("b.md", None)}
+    assert note is not None
+    assert "fake/words made" in note
+    embedder.spoil = None
+    assert {one.path for one in await found(index, "anything") if one.similarity is not None} == {"a.md"}
+    await index.settled()
+    assert {one.path for one in await found(index, "anything")} == {"a.md", "b.md", "c.md"}
+    await index.close()
+
+
+async def test_one_passage_without_a_vector_keeps_no_other_from_its_own(tmp_path: Path) -> None:
+    def spoil(vectors: Vectors) -> Vectors:
+        vectors[1] = np.nan
+        return vectors
+
+    embedder = BrokenEmbedder()
+    embedder.spoil = spoil
+    index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
+    await index.put([source("a.md", "tea", "coffee", "cocoa")])
+    embedder.spoil = None
+    assert {one.chunk.text for one in await found(index, "anything")} == {"tea", "cocoa"}
+    await index.close()

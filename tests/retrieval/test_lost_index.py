@@ -1,0 +1,257 @@
+"""Whatever happens to the folder of the index costs time and nothing else."""
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import lancedb
+import pyarrow as pa
+import pytest
+
+from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.storage.index_collection import chunk_collection
+from onyx_jupyter.storage.lance import LanceTable
+from onyx_jupyter.storage.lance_collection import TableState
+from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
+from tests.retrieval.sources import EVERYTHING, found, open_index, source
+from tests.waiting import until
+
+SOURCES = [
+    source(f"memory/{number}.md", *[f"tea {number}.{line} and word{line}" for line in range(5)]) for number in range(12)
+]
+QUERIES = ["tea", "word3", "tea 7.2", "nothing of that"]
+
+
+async def answers(index: LanceTextIndex) -> list[object]:
+    """What searches find, in an order that only depends on what is found."""
+    return [sorted(map(repr, (await index.candidates(query, 100, EVERYTHING))[0])) for query in QUERIES]
+
+
+async def test_deleted_index_gives_the_same_results_when_all_is_put_again(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    index = open_index(folder)
+    await index.put(SOURCES)
+    await index.settled()
+    before = await answers(index)
+    assert any(before)
+    await index.close()
+    shutil.rmtree(folder)
+    again = open_index(folder)
+    assert await again.checksums() == {}
+    await again.put(list(reversed(SOURCES)))
+    await again.settled()
+    assert await answers(again) == before
+    await again.close()
+
+
+def delete_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def delete_table(folder: Path) -> None:
+    for table in folder.glob("*.lance"):
+        shutil.rmtree(table)
+
+
+def delete_state(folder: Path) -> None:
+    (folder / "memory_chunk.json").unlink()
+
+
+def garble_state(folder: Path) -> None:
+    (folder / "memory_chunk.json").write_text('{"schema_version": 1, "serving": {"na')
+
+
+def state_of_a_newer_version(folder: Path) -> None:
+    (folder / "memory_chunk.json").write_text('{"schema_version": 2, "tables": ["x"]}')
+
+
+def delete_rows(folder: Path) -> None:
+    shutil.rmtree(next(folder.glob("*.lance")) / "data")
+
+
+def cut_rows(folder: Path) -> None:
+    for file in folder.glob("*.lance/data/*"):
+        file.write_bytes(file.read_bytes()[:100])
+
+
+def garble_rows(folder: Path) -> None:
+    for file in folder.glob("*.lance/data/*"):
+        file.write_bytes(b"\xff" * file.stat().st_size)
+
+
+def garble_versions(folder: Path) -> None:
+    for file in folder.glob("*.lance/_versions/*"):
+        file.write_bytes(b"no version")
+
+
+def columns_of_another_version(folder: Path) -> None:
+    table = next(folder.glob("*.lance"))
+    lancedb.connect(folder).open_table(table.stem).drop_columns(["heading"])
+
+
+def another_dimension(folder: Path) -> None:
+    table = next(folder.glob("*.lance"))
+    connection = lancedb.connect(folder)
+    rows = connection.open_table(table.stem).to_arrow()
+    column = pa.array([[1.0, 2.0]] * len(rows), pa.list_(pa.float32(), 2))
+    rows = rows.set_column(rows.schema.get_field_index("vector"), "vector", column)
+    connection.create_table(table.stem, rows, mode="overwrite")
+
+
+def garble_indices(folder: Path) -> None:
+    for file in folder.glob("*.lance/_indices/*/*"):
+        file.write_bytes(b"no index")
+
+
+LOSSES = [delete_folder, delete_table, delete_state, garble_state, state_of_a_newer_version]
+DAMAGES = [delete_rows, cut_rows, garble_rows, garble_versions, columns_of_another_version, another_dimension]
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, *DAMAGES], ids=lambda loss: loss.__name__)
+@pytest.mark.parametrize("running", [True, False], ids=["running", "before the start"])
+async def test_lost_index_is_empty_at_once_and_whole_again_when_all_is_put_again(
+    tmp_path: Path, loss: Callable[[Path], None], running: bool
+) -> None:
+    folder = tmp_path / "index"
+    told: list[str] = []
+    index = LanceTextIndex(folder, "memory", FakeEmbeddings(FakeEmbedder()), "c", on_emptied=told.append, idle_s=3600)
+    await index.put(SOURCES)
+    await index.settled()
+    before = await answers(index)
+    if not running:
+        await index.close()
+        index = LanceTextIndex(
+            folder, "memory", FakeEmbeddings(FakeEmbedder()), "c", on_emptied=told.append, idle_s=3600
+        )
+    loss(folder)
+    assert await found(index, "tea") == []
+    assert await index.checksums() == {}
+    if running or loss in DAMAGES:
+        await until(lambda: told)
+        assert "damaged" in told[0] if loss in DAMAGES else "deleted" in told[0]
+    assert (folder / "damaged" / "memory_chunk").is_dir() == (loss in DAMAGES)
+    await index.put(SOURCES)
+    await index.settled()
+    assert await answers(index) == before
+    assert len(list(folder.glob("memory_chunk-*.lance"))) == 1
+    await index.close()
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, *DAMAGES], ids=lambda loss: loss.__name__)
+async def test_put_onto_a_lost_index_is_there_afterwards(tmp_path: Path, loss: Callable[[Path], None]) -> None:
+    folder = tmp_path / "index"
+    index = open_index(folder)
+    await index.put(SOURCES)
+    loss(folder)
+    new = source("new.md", "coffee")
+    await index.put([new])
+    assert ("main", "new.md") in await index.checksums()
+    assert "coffee" in {one.chunk.text for one in await found(index, "coffee")}
+    await index.close()
+
+
+async def test_damaged_word_index_is_made_anew_from_the_rows(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put(SOURCES)
+    await index.settled()
+    before = await answers(index)
+    await index.close()
+    garble_indices(tmp_path / "index")
+    again = open_index(tmp_path / "index")
+    assert await answers(again) == before
+    assert not (tmp_path / "index" / "damaged").exists()
+    await again.close()
+
+
+async def test_error_of_the_machine_moves_no_table_aside(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put(SOURCES)
+    await index.close()
+    collection = chunk_collection(tmp_path / "index", "memory", on_emptied=lambda why: None)
+    served = collection.state().serving
+    cut_rows(tmp_path / "index")
+
+    def work(table: LanceTable, state: TableState) -> None:
+        raise IndexUnavailable(f"Could not read the table {table.name}: Too many open files (os error 24)")
+
+    with pytest.raises(IndexUnavailable, match="Too many open files"):
+        await asyncio.to_thread(collection.read, work)
+    assert collection.state().serving == served
+    assert not (tmp_path / "index" / "damaged").exists()
+
+
+async def test_folder_deleted_again_and_again_while_it_is_used_raises_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    index = open_index(folder)
+    ended = asyncio.Event()
+
+    async def delete() -> None:
+        for _ in range(15):
+            await index.put(SOURCES[:2])
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        ended.set()
+
+    async def use() -> None:
+        while not ended.is_set():
+            await index.candidates("tea", 5, EVERYTHING)
+            await index.checksums()
+
+    async def write() -> None:
+        while not ended.is_set():
+            await index.put(SOURCES[2:4])
+            await index.remove([("main", SOURCES[2].path)])
+
+    await asyncio.gather(delete(), use(), write())
+    await index.put(SOURCES)
+    await index.settled()
+    whole = await answers(index)
+    await index.close()
+    fresh = open_index(tmp_path / "fresh")
+    await fresh.put(SOURCES)
+    await fresh.settled()
+    assert whole == await answers(fresh)
+    await fresh.close()
+
+
+async def test_disk_that_refuses_is_said_and_nothing_is_moved(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("a file where the folder should be")
+    index = open_index(tmp_path / "index")
+    for refused in (index.checksums(), index.put(SOURCES), index.remove([("main", "a.md")]), found(index, "tea")):
+        with pytest.raises(IndexUnavailable, match="index"):
+            await refused
+    assert (tmp_path / "index").read_text() == "a file where the folder should be"
+    await index.close()
+
+
+FEW_FILES = """
+import asyncio, resource, sys
+from pathlib import Path
+from onyx_jupyter.errors import IndexUnavailable
+from tests.retrieval.sources import found, open_index, source
+
+async def main():
+    index = open_index(Path(sys.argv[1]))
+    await index.put([source("a.md", "tea")])
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        await found(index, "tea")
+        print("answered")
+    except (IndexUnavailable, OSError) as error:
+        print(type(error).__name__)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    print([one.chunk.text for one in await found(index, "tea")])
+    await index.close()
+
+asyncio.run(main())
+"""
+
+
+def test_machine_without_a_free_file_is_no_reason_to_give_a_table_up(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "index")]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert said.stdout.splitlines() == ["IndexUnavailable", "['tea']"], said.stderr
