@@ -28,6 +28,7 @@ NAMES = (
     "notebook.undo",
     "notebook.kernel_variables",
     "notebook.magics",
+    "memory.embedder",
     "model_requests",
     "many_sessions",
     "embedded",

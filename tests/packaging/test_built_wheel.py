@@ -169,3 +169,31 @@ def test_packaged_skills_are_as_the_installer_recorded_them(
     folder = ROOT / "notebooks/skills"
     shipped = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     assert recorded == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in shipped.items()}
+
+
+EMBED = """
+import asyncio, socket
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
+from onyx_jupyter.providers.embedders.sources import open_embeddings
+
+def no_network(*_):
+    raise OSError("there is no network")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = no_network
+
+async def main():
+    embeddings = open_embeddings(EmbeddingSettings(), clock=SystemClock(), redact=str)
+    identity = await embeddings.current()
+    assert identity is not None, embeddings.problem
+    asked, near, far = await embeddings.embed(["a dog", "a hound", "income tax"], "query", identity=identity)
+    await embeddings.close()
+    print(identity.provider, asked @ near > asked @ far)
+
+asyncio.run(main())
+"""
+
+
+def test_meaning_is_found_without_network_or_set_up(plain_environment: Path, environment: dict[str, str]) -> None:
+    said = printed_by([str(plain_environment / "bin/python"), "-W", "error", "-c", EMBED], environment)
+    assert said.splitlines()[-1] == "local True", said

@@ -1,0 +1,1 @@
+"""Benchmarks of finding again what was told."""
