@@ -23,7 +23,8 @@ Reply = HttpError | Page | Raw | Cut | Hang | Hold | Rows | None
 class EmbeddingServer(ScriptedServer):
     """Answers with FakeEmbedder's vectors, longer than 1; `replies` stand in for the first answers, None for such.
 
-    `digests` are the installed models with theirs; `texts` holds what each embedding request asked for.
+    `digests` are the installed models with theirs; `texts` holds what each embedding request asked for. A request with
+    a text over `max_chars` is refused, as a model's window does.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class EmbeddingServer(ScriptedServer):
         *,
         models: Sequence[str] = ("nomic-embed-text:latest", "embedder"),
         dimension: int = 64,
+        max_chars: int | None = None,
         api_key: str | None = None,
         port: int = 0,
     ) -> None:
@@ -39,6 +41,7 @@ class EmbeddingServer(ScriptedServer):
         self.replies = list(replies)
         self.digests = {name: hashlib.sha256(name.encode()).hexdigest() for name in models}
         self.texts: list[list[str]] = []
+        self.max_chars = max_chars
         self._required_key = api_key
         self._embedder = FakeEmbedder(dimension=dimension)
 
@@ -65,6 +68,8 @@ class EmbeddingServer(ScriptedServer):
         given = request.body.get("input", [])
         texts = [given] if isinstance(given, str) else list(given)
         self.texts.append(texts)
+        if self.max_chars is not None and any(len(text) > self.max_chars for text in texts):
+            return await self._fail(request, writer, HttpError(413, "A text has more tokens than allowed."))
         reply = self.replies.pop(0) if self.replies else None
         match reply:
             case HttpError():

@@ -28,7 +28,7 @@ from onyx_jupyter.testing.script import Cut, Hang, HttpError, Page, Raw
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Accessing the 'model_:DeprecationWarning", "ignore:.*`ReadOnly` qualifier:UserWarning"
 )
-KEY = "sk-test-0123456789abcdef"
+KEY = "a-key-in-no-known-shape-7"
 TEXTS = ["The cat sat on the mat.", "Quarterly revenue grew.", "", "\ud83d half of a pair", "日本語のテキスト\x00"]
 REMOTE = ["ollama", "openai", "litellm"]
 
@@ -123,6 +123,30 @@ async def test_texts_go_in_batches_of_64_and_none_is_empty(kind: str) -> None:
         assert all(text.strip() for texts in subject.server.texts for text in texts)
 
 
+@pytest.mark.parametrize("kind", REMOTE)
+async def test_a_text_that_is_too_long_for_its_model_counts_by_its_beginning_and_keeps_no_other_out(kind: str) -> None:
+    async with opened(kind) as subject:
+        embedder = await subject.embedder()
+        assert subject.server is not None
+        subject.server.max_chars = 700
+        long = "alpha " * 100 + "omega " * 800
+        vectors = await embedder.embed(["first", "second", long, "last"], "passage")
+        subject.server.max_chars = None
+        assert np.allclose(vectors[[0, 1, 3]], await embedder.embed(["first", "second", "last"], "passage"))
+        beginning, end = await embedder.embed(["alpha " * 100, "omega " * 100], "passage")
+        assert vectors[2] @ beginning > vectors[2] @ end + 0.2
+
+
+@pytest.mark.parametrize("kind", REMOTE)
+async def test_a_server_that_refuses_everything_is_not_asked_for_long(kind: str) -> None:
+    async with opened(kind) as subject:
+        embedder = await subject.embedder(*[HttpError(400, "No.")] * 100)
+        with pytest.raises(EmbeddingError, match="did not accept the request"):
+            await embedder.embed(["a text of a note " * 300] * 64, "passage")
+        assert subject.server is not None
+        assert len(subject.server.texts) < 15
+
+
 NAN: Reply = [[math.nan] * 64]
 BAD_ANSWERS: list[tuple[str, Reply, str]] = [
     ("NaN", NAN, "no number"),
@@ -158,7 +182,7 @@ async def test_an_answer_without_usable_vectors_is_an_embedding_error(kind: str,
 
 @pytest.mark.parametrize("kind", REMOTE)
 async def test_a_wrong_key_is_told_without_the_key(kind: str) -> None:
-    wrong = "sk-wrong-99999999999999"
+    wrong = "another-key-in-no-known-shape"
     async with opened(kind, key=wrong) as subject:
         with pytest.raises(EmbeddingError, match="key is not valid") as caught:
             await subject.source.open()

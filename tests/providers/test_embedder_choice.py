@@ -163,11 +163,11 @@ async def test_one_that_flickers_for_a_day_never_changes_whose_vectors_are_made(
     assert used == {"ollama"}
 
 
-async def test_one_that_comes_and_goes_every_quarter_of_an_hour_is_left_a_few_times_a_day_at_most() -> None:
+async def test_one_that_comes_and_goes_every_hour_is_waited_for_longer_each_time() -> None:
     bench = Bench()
     used = [await bench.current()]
     for minute in range(24 * 60):
-        bench.ollama.fail(EmbeddingError("away") if minute // 15 % 2 else None)
+        bench.ollama.fail(EmbeddingError("away") if minute // 60 % 2 else None)
         bench.clock.advance(60)
         used.append(await bench.current())
         if used[-1] == "ollama":

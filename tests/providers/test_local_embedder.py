@@ -24,12 +24,12 @@ def changed(path: Path, folder: Path) -> PinnedFile:
 
 async def test_it_loads_on_first_use_and_goes_when_it_was_idle_for_long() -> None:
     clock = FakeClock()
-    embedder = LocalEmbedder(clock, idle_s=900)
+    embedder = LocalEmbedder(clock, idle_s=600)
     await embedder.open()
     assert not embedder.loaded, "a look at whether it is there loads it"
     first = await embedder.embed(["text"], "query")
     assert embedder.loaded
-    clock.advance(899)
+    clock.advance(599)
     assert not await embedder.unload_if_idle()
     clock.advance(1)
     assert await embedder.unload_if_idle()

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 TITLE = "The embedded embedder"
 DIMENSION = 384
 MAX_TOKENS = 256
-IDLE_S = 900.0
+IDLE_S = 600.0
 # What could count for 256 tokens of any language; the tokenizer reads the whole of what it is given.
 _MAX_CHARS = 10_000
-# So much is embedded in one go of a thread: a query waits for that at most, and switching threads costs little.
+# So much is embedded in one go of a thread: stopping waits for that at most, and switching threads costs little.
 _SLICE_CHARS = 1_500
 _MOST_THREADS = 4
 
@@ -75,9 +75,10 @@ class LocalEmbedder:
         """float32 (texts, 384), L2-normalised; of a long text the first 256 tokens count. Raises: EmbeddingError."""
         rows: list[Any] = []
         for part in _slices(texts):
-            async with self._turn:  # first come, first served: a query waits for one slice of a long indexing
+            # One passage at a time, so that indexing leaves the machine to others; a query waits for none of them.
+            async with self._turn if purpose == "passage" else contextlib.nullcontext():
                 rows += await asyncio.to_thread(self._embed, part)
-                self._used_at_s = self._clock.monotonic()
+            self._used_at_s = self._clock.monotonic()
         self._watch_idle()
         return await asyncio.to_thread(unit_vectors, rows, count=len(texts), dimension=DIMENSION, title=TITLE)
 

@@ -25,6 +25,8 @@ QUERY_S = 10.0
 PASSAGES_S = 120.0
 # Within what most models read, in any language; a chunk is a third of it.
 MAX_CHARS = 6_000
+# A text that is refused at this length is refused for another reason.
+_LEAST_CHARS = 400
 # Servers refuse a text of nothing; its vector means nothing, whatever stands there.
 _NOTHING = "-"
 
@@ -54,12 +56,16 @@ class RemoteEmbedder:
         return np.concatenate([none, *[await self._batch(batch, purpose) for batch in batches]])
 
     async def _batch(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
+        import numpy as np
+
         made = 0
         while True:
             made += 1
             try:
                 rows = await _within(self.call, texts, purpose, QUERY_S if purpose == "query" else PASSAGES_S)
             except Exception as error:
+                if smaller := self._smaller(error, texts):
+                    return np.concatenate([await self._batch(part, purpose) for part in smaller])
                 wait_s = None if purpose == "query" else self._wait_s(error, made)
                 if wait_s is None:
                     raise embedding_error(error, self.provider) from None
@@ -72,6 +78,20 @@ class RemoteEmbedder:
                     title=self.provider.title,
                 )
             await self.waits.sleep(wait_s)
+
+    def _smaller(self, error: Exception, texts: Sequence[str]) -> list[Sequence[str]]:
+        """What to send in place of texts that were refused: halves of the batch, then the text's beginning.
+
+        One text too long for its model must not keep all the others from being found.
+        """
+        if isinstance(error, EmbeddingError):
+            return []
+        known = model_error(error, self.provider)
+        if known.code != "overflow" and not (known.code == "bad_response" and known.permanent):
+            return []
+        if len(texts) > 1:
+            return [texts[: len(texts) // 2], texts[len(texts) // 2 :]]
+        return [[texts[0][: len(texts[0]) // 2]]] if len(texts[0]) > _LEAST_CHARS else []
 
     def _wait_s(self, error: Exception, made: int) -> float | None:
         if isinstance(error, EmbeddingError):

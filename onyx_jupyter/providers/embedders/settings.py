@@ -12,12 +12,11 @@ EmbedderKind = Literal["auto", "ollama", "api", "local", "none"]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """`model` is provider/model, or None where no embedding model is configured; `models` says how to reach providers.
+    """`model` is provider/model, or None where no embedding model is configured.
 
-    `threads` None: half of the cores.
+    `models` says how providers are reached, and how models run on this machine.
     """
 
     embedder: EmbedderKind = "auto"
     model: str | None = None
     models: ModelsSettings = field(default_factory=ModelsSettings)
-    threads: int | None = None

@@ -29,7 +29,9 @@ def embedder_sources(settings: EmbeddingSettings, clock: Clock) -> list[Embedder
     by_kind: dict[str, EmbedderSource | None] = {
         "ollama": _ollama(settings),
         "api": _api(settings),
-        "local": LocalEmbedder(clock, threads=settings.threads),
+        "local": LocalEmbedder(
+            clock, threads=settings.models.local_threads, idle_s=settings.models.local_idle_timeout_s
+        ),
     }
     kinds = list(by_kind) if settings.embedder == "auto" else [settings.embedder]
     return [source for kind in kinds if (source := by_kind.get(kind)) is not None]

@@ -1,0 +1,129 @@
+"""Which embedders the configuration allows, in which order, and to whom a text may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.config.load import load_config
+from onyx_jupyter.config.schema import Config
+from onyx_jupyter.errors import ConfigError, EmbeddingError
+from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
+from onyx_jupyter.runtime.settings import embedding_settings
+from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.testing.embedding_server import EmbeddingServer
+
+API = "openai/text-embedding-3-small"
+SECRET = "correct-horse-battery-staple"
+
+
+def providers_of(memory: dict[str, Any] | None = None, **providers: dict[str, Any]) -> list[str]:
+    config = Config.model_validate({"memory": memory or {}, "providers": providers})
+    return [source.provider for source in embedder_sources(embedding_settings(config), SystemClock())]
+
+
+def test_without_configuration_no_text_leaves_the_machine() -> None:
+    assert providers_of() == ["ollama", "local"]
+    assert providers_of(openai={"apiKey": "sk-0123456789"}) == ["ollama", "local"], "a key is no word for sending texts"
+    assert providers_of(ollama={"baseUrl": "http://gpu.example:11434"}) == ["local"]
+
+
+def test_a_model_that_is_named_may_be_sent_texts() -> None:
+    assert providers_of({"embeddingModel": API}) == ["ollama", "openai", "local"]
+    far = {"baseUrl": "http://gpu.example:11434"}
+    assert providers_of({"embeddingModel": "ollama/bge-m3"}, ollama=far) == ["ollama", "local"]
+    assert providers_of({"embedder": "ollama"}, ollama=far) == ["ollama"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        ({"embedder": "local", "embeddingModel": API}, ["local"]),
+        ({"embedder": "api", "embeddingModel": API}, ["openai"]),
+        ({"embedder": "none", "embeddingModel": API}, []),
+    ],
+)
+def test_one_that_is_named_stands_alone(memory: dict[str, Any], expected: list[str]) -> None:
+    assert providers_of(memory) == expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ONYX_MEMORY__EMBEDDER": "api"}, "embeddingModel has to name"),
+        ({"ONYX_MEMORY__EMBEDDER": "api", "ONYX_MEMORY__EMBEDDINGMODEL": "ollama/a"}, "embeddingModel has to name"),
+        ({"ONYX_MEMORY__EMBEDDER": "ollama", "ONYX_MEMORY__EMBEDDINGMODEL": API}, "cannot be one of openai"),
+        ({"ONYX_MEMORY__EMBEDDER": "best"}, "memory.embedder"),
+        ({"ONYX_MEMORY__EMBEDDINGMODEL": "text-embedding-3-small"}, "memory.embeddingModel"),
+    ],
+)
+def test_a_configuration_without_sense_is_refused(tmp_path: Any, variables: dict[str, str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        load_config(tmp_path / "onyx.json", variables)
+
+
+async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_its_secrets() -> None:
+    with EmbeddingServer() as server:
+        config = Config.model_validate(
+            {
+                "memory": {"embedder": "api", "embeddingModel": "lab/embedder"},
+                "providers": {"lab": {"baseUrl": server.base_url}},
+            }
+        )
+        redact = SecretsFilter({SECRET: "password"}).apply
+        embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=redact)
+        identity = await embeddings.current()
+        assert identity is not None
+        assert (identity.provider, identity.model, identity.dimension) == ("lab", "embedder", 64)
+        vectors = await embeddings.embed([f"The door opens with {SECRET}.", "x"], "passage", identity=identity)
+        assert vectors.shape == (2, 64)
+        assert server.texts[-1] == ["The door opens with [redacted:password].", "x"]
+        assert SECRET not in f"{[request.body for request in server.requests]}"
+        await embeddings.close()
+
+
+async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_moment() -> None:
+    server = EmbeddingServer()
+    server.start()
+    config = Config.model_validate({"providers": {"ollama": {"baseUrl": server.ollama_url}}})
+    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    identity = await embeddings.current()
+    assert identity is not None
+    assert identity.provider == "ollama"
+    server.stop()
+    with pytest.raises(EmbeddingError, match="nothing answers"):
+        await embeddings.embed(["text"], "query", identity=identity)
+    assert await embeddings.current() == identity
+    assert "only words are searched" in str(embeddings.problem)
+    await embeddings.close()
+
+
+async def test_without_ollama_the_embedded_one_is_used_and_nothing_is_missed() -> None:
+    with EmbeddingServer() as server:
+        gone = server.ollama_url
+    config = Config.model_validate({"providers": {"ollama": {"baseUrl": gone}}})
+    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    identity = await embeddings.current()
+    assert identity is not None
+    assert (identity.provider, embeddings.problem) == ("local", None)
+    await embeddings.close()
+
+
+async def test_a_provider_that_nobody_knows_is_told_and_words_are_left() -> None:
+    config = Config.model_validate({"memory": {"embedder": "api", "embeddingModel": "nowhere/model"}})
+    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    assert await embeddings.current() is None
+    assert 'no provider "nowhere"' in str(embeddings.problem)
+    await embeddings.close()
+
+
+async def test_the_switch_that_forbids_providers_holds_for_embedders_too() -> None:
+    memory = {"embedder": "api", "embeddingModel": "lab/embedder"}
+    providers = {"lab": {"baseUrl": "http://gpu.example/v1"}}
+    settings = embedding_settings(Config.model_validate({"memory": memory, "providers": providers}))
+    embeddings = open_embeddings(settings, clock=SystemClock(), redact=str)
+    assert await embeddings.current() is None
+    assert "ONYX_FORBID_PROVIDERS" in str(embeddings.problem)
+    await embeddings.close()
