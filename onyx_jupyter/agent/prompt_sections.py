@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from onyx_jupyter.agent.reply_marks import INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
+from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.security.external_content import glimpse
 
 MEMORY_FILE = "MEMORY.md"
@@ -35,7 +36,7 @@ class PromptFacts:
     """What the sections are made from.
 
     `files` is name → text in the prompt's order, `today` is YYYY-MM-DD; `only_reads` says that the person chose Ask
-    mode.
+    mode; `remembered` are the facts that it was told, each with the day.
     """
 
     agent_name: str
@@ -44,6 +45,7 @@ class PromptFacts:
     today: str
     skills: Sequence[SkillLine] = ()
     only_reads: bool = False
+    remembered: Sequence[KnownFact] = ()
 
 
 def identity_and_safety(facts: PromptFacts) -> str:
@@ -140,7 +142,14 @@ def memory(facts: PromptFacts) -> str:
 
 def session_metadata(facts: PromptFacts) -> str:
     mode = f"\n{ASK_MODE}" if facts.only_reads else ""
-    return f"# Now\nToday is {facts.today}.{mode}"
+    return f"# Now\nToday is {facts.today}.{mode}{_remembered(facts.remembered)}"
+
+
+def _remembered(known: Sequence[KnownFact]) -> str:
+    if not known:
+        return ""
+    lines = [f"- {fact.id}, {fact.since[:10]}: {fact.text}" for fact in known]
+    return "\n".join(["\nFacts that you were told to remember (memory/facts.jsonl):", *lines])
 
 
 def _skill_line(skill: SkillLine) -> str:

@@ -26,6 +26,9 @@ _WORDS: dict[str, tuple[str, str, str, bool]] = {
     "ask_user": ("Ask", "Asked", "question", False),
     "memory_get": ("Read", "Read", "path", False),
     "memory_write": ("Write to", "Wrote to", "path", False),
+    "remember": ("Remember:", "Remembered:", "fact", False),
+    "forget": ("Forget facts with", "Forgot facts with", "pattern", False),
+    "sessions_search": ("Search sessions for", "Searched sessions for", "query", False),
     "more_tools": ("Use", "Used", "tool", False),
 }
 

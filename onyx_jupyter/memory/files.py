@@ -27,7 +27,7 @@ from onyx_jupyter.memory.folder import (
     read_text,
 )
 from onyx_jupyter.memory.kept_versions import KeptVersions, MemoryChange
-from onyx_jupyter.memory.targets import MemoryTarget, add_daily_entry, add_to_section, memory_target
+from onyx_jupyter.memory.targets import FACTS_FILE, MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
@@ -294,7 +294,7 @@ class MemoryFiles:
 
     def _existing(self, path: str) -> tuple[str, Path]:
         real = self.folder.resolve(path)
-        if real.suffix.lower() != ".md":
+        if self.folder.name_of(real) != FACTS_FILE and real.suffix.lower() != ".md":
             raise ToolError(f"{path!r} is no memory file: they are Markdown and end in .md.")
         if not real.is_file():
             raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")

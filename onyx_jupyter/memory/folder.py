@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.errors import PathNotAllowed, ToolError
-from onyx_jupyter.memory.targets import DAILY_FOLDER, SHARED_PREFIX
+from onyx_jupyter.memory.targets import DAILY_FOLDER, FACTS_FILE, SHARED_PREFIX
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -65,6 +65,8 @@ class MemoryFolder:
 
     def name_of(self, real: Path) -> str | None:
         """The path by which a real file is cited; None for what is no memory file."""
+        if real == self.workspace / FACTS_FILE:
+            return FACTS_FILE
         if real.suffix.lower() != _SUFFIX or real.name.startswith("."):
             return None
         prefixes = {self.workspace: "", self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}

@@ -12,9 +12,10 @@ from typing import Any
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import StorageError, ToolError
+from onyx_jupyter.memory.fact_lines import fact_chunks
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import MemoryFile
-from onyx_jupyter.memory.targets import day_of
+from onyx_jupyter.memory.targets import FACTS_FILE, day_of
 from onyx_jupyter.protocols import Source, TextIndex
 from onyx_jupyter.retrieval.chunking import chunk_markdown
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
@@ -232,6 +233,8 @@ class MemorySync:
 
 def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Source:
     """The file as it is indexed."""
+    if file.path == FACTS_FILE:
+        return Source("fact", agent_id, file.path, checksum, fact_chunks(text))
     day = day_of(file.path)
     chunks = chunk_markdown(text, day=day)
     return Source("shared" if file.is_shared else "memory", agent_id, file.path, checksum, chunks, day)

@@ -11,6 +11,7 @@ from onyx_jupyter.errors import ToolError
 
 MEMORY_FILE = "MEMORY.md"
 DAILY_FOLDER = "memory"
+FACTS_FILE = f"{DAILY_FOLDER}/facts.jsonl"
 SHARED_PREFIX = "shared/"
 _DAILY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")

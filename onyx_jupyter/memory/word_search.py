@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from onyx_jupyter.memory.targets import SHARED_PREFIX, day_of
+from onyx_jupyter.memory.fact_lines import fact_chunks
+from onyx_jupyter.memory.targets import FACTS_FILE, SHARED_PREFIX, day_of
 from onyx_jupyter.protocols import Found, SearchFilter
 
 SNIPPET_CHARS = 600
@@ -57,7 +58,7 @@ def found_by_words(passages: Sequence[Passage], agent_id: str, only: SearchFilte
 def _found(passage: Passage, agent_id: str) -> Found:
     shared = passage.path.startswith(SHARED_PREFIX)
     return Found(
-        kind="shared" if shared else "memory",
+        kind="shared" if shared else "fact" if passage.path == FACTS_FILE else "memory",
         agent="" if shared else agent_id,
         path=passage.path,
         start_line=passage.start_line,
@@ -82,7 +83,11 @@ def _may_be_found(found: Found, only: SearchFilter) -> bool:
 
 
 def _passages(path: str, text: str) -> Iterator[Passage]:
-    """Blocks between empty lines and headings."""
+    """Blocks between empty lines and headings; of the facts' file each fact."""
+    if path == FACTS_FILE:
+        for chunk in fact_chunks(text):
+            yield Passage(path, chunk.start_line, chunk.end_line, chunk.heading, 0.0, chunk.text)
+        return
     heading, start = "", 0
     block: list[str] = []
     for number, line in enumerate([*text.splitlines(), ""], 1):

@@ -7,6 +7,11 @@ from onyx_jupyter.protocols.approvals import (
     ApprovalAnswer,
     Approver,
 )
+from onyx_jupyter.protocols.facts import (
+    FactKept,
+    Facts,
+    KnownFact,
+)
 from onyx_jupyter.protocols.kernels import (
     Inspection,
     InspectionTable,
@@ -105,6 +110,8 @@ __all__ = [
     "EmbedderIdentity",
     "Embeddings",
     "Exactly",
+    "FactKept",
+    "Facts",
     "FileVersion",
     "Found",
     "Fusion",
@@ -113,6 +120,7 @@ __all__ = [
     "InspectionTable",
     "KernelVariables",
     "Kernels",
+    "KnownFact",
     "Measured",
     "Memory",
     "MemoryAuthor",

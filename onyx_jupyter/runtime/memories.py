@@ -14,6 +14,7 @@ from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.kept_versions import MemoryChange
 from onyx_jupyter.memory.overview import FileState, file_states
@@ -82,6 +83,8 @@ class Memories:
             clock,
             lambda: broadcast("memory.updated", {}),
         )
+        self._redact = redact
+        self._facts: dict[str, FactStore] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def files(self, agent_id: str, workspace: Path) -> MemoryFiles:
@@ -95,6 +98,15 @@ class Memories:
             on_change=self._changed_in_thread,
             project=self._project,
         )
+
+    def facts(self, memory: MemoryFiles) -> FactStore:
+        """The facts of that memory's agent."""
+        known = self._facts.get(memory.agent_id)
+        if known is None or known.memory is not memory:
+            known = self._facts[memory.agent_id] = FactStore(
+                memory, self._clock, embeddings=self.embeddings, redact=self._redact
+            )
+        return known
 
     def ready(self) -> None:
         """From now on changes are told."""

@@ -163,7 +163,7 @@ class MemoryIndex:
 
     async def _follow_folders(self) -> None:
         async for paths in self._watch.changes():
-            if not paths or any(path.suffix.lower() == ".md" for path in paths):
+            if not paths or any(path.suffix.lower() in (".md", ".jsonl") for path in paths):
                 self._changed.set()
 
     def _progressed(self, done: int, total: int) -> None:

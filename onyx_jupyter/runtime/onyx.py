@@ -170,6 +170,7 @@ class Onyx:
             notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.send),
             memory_search=self.memories.searching,
+            facts=lambda parts: self.memories.facts(parts.memory),
             processors=processors,
             clock=self._clock,
             ids=self._ids,

@@ -7,11 +7,15 @@ from typing import Any
 
 from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
+from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore
+from onyx_jupyter.memory.facts import CONTEXT_FACTS
 from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
+# Facts, and tokens of them: a small model's prompt has little room.
+_ROOM = {False: (CONTEXT_FACTS, CONTEXT_TOKENS), True: (5, 120)}
 OVER_CAP = "bootstrap_over_cap"
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
@@ -25,6 +29,7 @@ class RunPrompt:
         tools: RunTools,
         skills: Sequence[SkillLine],
         transcript: SessionTranscript,
+        remembered: FactStore,
         *,
         light: bool,
     ) -> None:
@@ -32,6 +37,7 @@ class RunPrompt:
         self._skills = skills
         self._tools = tools
         self._transcript = transcript
+        self._remembered = remembered
         self._light = light
 
     async def build(self, note: Note) -> str:
@@ -43,6 +49,7 @@ class RunPrompt:
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
+            remembered=await self._remembered.context(*_ROOM[self._light]),
             today=self._parts.memory.local_now().date().isoformat(),
         )
         if self._light:

@@ -20,6 +20,7 @@ from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
+from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.review.recording import Author
 from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Search, Sessions, UserAnswer, UserQuestion
@@ -71,8 +72,8 @@ class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
     `notebooks_for` gives an author the notebooks in which its changes are kept, `notebook_of` the notebook of a kernel;
-    `memory_search` is an agent's; `other_sessions` takes an agent, a session key and the message that a run answers
-    there.
+    `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
+    that a run answers there.
     """
 
     settings: Callable[[], Settings]
@@ -83,6 +84,7 @@ class Surroundings:
     notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
     memory_search: Callable[[str], Search]
+    facts: Callable[[AgentParts], FactStore]
     processors: Callable[[Settings], Sequence[Processor]]
     clock: Clock
     ids: IdSource
@@ -259,7 +261,7 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, tools, skills.lines, transcript, light=model.light)
+            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), light=model.light)
 
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))
@@ -341,6 +343,7 @@ class Runs:
             asking_notebook=partial(asking_notebook, message, self._around.notebook_of),
             ask=ask if message.meta.get("interactive", True) else None,
             sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
+            facts=self._around.facts(parts),
         )
 
     def _sights_of(self, session_key: str) -> NotebookSights:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
-from onyx_jupyter.protocols import Kernels, Memory, Notebooks, Search, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import Facts, Kernels, Memory, Notebooks, Search, Sessions, UserAnswer, UserQuestion
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
@@ -27,7 +27,7 @@ class ToolContext:
     limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
     `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
     from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones;
-    `memory_search` finds passages of its memory.
+    `memory_search` finds passages of its memory, `facts` are what it was told to remember.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
     of them, `open_notebooks` which are open in tabs, and the one in front.
@@ -52,6 +52,7 @@ class ToolContext:
     max_result_chars: int = 16_000
     sessions: Sessions | None = None
     memory_search: Search | None = None
+    facts: Facts | None = None
     kernels: Kernels | None = None
     sights: NotebookSights = field(default_factory=NotebookSights)
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)

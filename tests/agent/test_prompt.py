@@ -6,6 +6,7 @@ from pathlib import Path
 from onyx_jupyter.agent.prompt import SECTIONS, build_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.runtime.run_prompt import OVER_CAP
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
@@ -50,6 +51,15 @@ def test_there_are_ten_sections_from_static_to_dynamic():
         "memory",
         "session_metadata",
     ]
+
+
+async def test_what_it_was_told_to_remember_stands_in_the_last_section_alone():
+    known = [KnownFact("f3", "Prefers polars", "preference", 0.95, "2025-11-02T08:00:00.000Z")]
+    plain, told = build_prompt(await facts()), build_prompt(await facts(remembered=known))
+    start = plain.index("# Now")
+    assert told[:start] == plain[:start]
+    assert told[start:].endswith("(memory/facts.jsonl):\n- f3, 2025-11-02: Prefers polars")
+    assert "facts.jsonl" not in plain
 
 
 async def test_another_day_changes_nothing_before_the_last_section():

@@ -134,6 +134,26 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
           <Where label={trans.__('to the session')} text={string(details.title)} />
         </>
       );
+    case 'remember': {
+      const former = Array.isArray(details.former) ? details.former.map(String) : [];
+      return (
+        <>
+          <DiffView before={former.join('\n')} after={string(details.fact)} />
+          <Where label={trans.__('in')} text="memory/facts.jsonl" extra={string(details.category)} />
+        </>
+      );
+    }
+    case 'forget':
+      return (
+        <>
+          <DiffView before={Array.isArray(details.facts) ? details.facts.join('\n') : ''} after="" />
+          <Where
+            label={trans.__('from')}
+            text="memory/facts.jsonl"
+            extra={trans.__('its versions bring them back')}
+          />
+        </>
+      );
     case 'process':
       return (
         <>

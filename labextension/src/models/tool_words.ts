@@ -93,6 +93,18 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return line(word([trans.__('Read'), trans.__('Read')]), path);
     case 'memory_write':
       return line(word([trans.__('Write to'), trans.__('Wrote to')]), path || trans.__('memory'));
+    case 'remember':
+      return line(word([trans.__('Remember:'), trans.__('Remembered:')]), string(input.fact));
+    case 'forget':
+      return line(
+        word([trans.__('Forget facts with'), trans.__('Forgot facts with')]),
+        string(input.pattern)
+      );
+    case 'sessions_search':
+      return line(
+        word([trans.__('Search sessions for'), trans.__('Searched sessions for')]),
+        string(input.query)
+      );
     default:
       return line(call.tool.replace(/_/g, ' '), firstLine(firstString(input)));
   }

@@ -6,6 +6,7 @@ from typing import Any
 
 from onyx_jupyter.tools.builtin.ask_user import AskUserTool
 from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.facts import ForgetTool, RememberTool
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
 from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool, KernelInspectTool, KernelVariablesTool
@@ -66,6 +67,8 @@ def all_tools() -> list[Tool[Any]]:
         MemoryGetTool(),
         MemoryWriteTool(),
         MemoryHistoryTool(),
+        RememberTool(),
+        ForgetTool(),
         AskUserTool(),
         PlanUpdateTool(),
         WebSearchTool(),

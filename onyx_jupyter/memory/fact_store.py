@@ -1,0 +1,265 @@
+"""The facts of one agent: remembered, strengthened, changed and forgotten in its `memory/facts.jsonl`.
+
+The file is the truth, and every change of it a version. It never asks a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
+from onyx_jupyter.memory.fact_counterpart import counterpart
+from onyx_jupyter.memory.fact_likeness import Likeness
+from onyx_jupyter.memory.fact_lines import GENERAL, FactLines, compact, read_facts, with_states
+from onyx_jupyter.memory.facts import (
+    CONTEXT_FACTS,
+    MAX_CATEGORY_CHARS,
+    MAX_FACT_CHARS,
+    Fact,
+    is_worn_out,
+    known,
+    number_of,
+    reinforced,
+    superseded,
+    surest,
+)
+from onyx_jupyter.memory.files import NO_FILE, MemoryFiles
+from onyx_jupyter.memory.folder import decoded, read_bytes
+from onyx_jupyter.memory.targets import FACTS_FILE
+from onyx_jupyter.protocols import Embeddings, FactKept, KnownFact, MemoryAuthor
+from onyx_jupyter.security.injected_words import injected_words
+from onyx_jupyter.security.secrets_filter import marked
+from onyx_jupyter.storage.versions import checksum_of
+from onyx_jupyter.text_tokens import text_tokens
+
+log = logging.getLogger(__name__)
+MAX_FACTS = 1_000
+CONTEXT_TOKENS = 600
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What was read, and the checksum on which a change of it is based."""
+
+    text: str
+    checksum: str
+    found: FactLines
+
+
+class FactStore:
+    """Implements `protocols.Facts` over an agent's memory files.
+
+    `embeddings` tells which facts mean the same; without it, or while it fails, only the same words do. `redact` takes
+    secrets out of a text: one that holds some is refused.
+    """
+
+    def __init__(
+        self,
+        memory: MemoryFiles,
+        clock: Clock,
+        *,
+        embeddings: Embeddings | None = None,
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self.memory = memory
+        self._clock = clock
+        self._embeddings = embeddings
+        self._redact = redact
+        self._read: tuple[tuple[int, int, int], FactLines] | None = None
+
+    # ── reading ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def all(self) -> Sequence[Fact]:
+        """Every fact of the file, those that are true no more included. Raises: StorageError, ToolError."""
+        return list((await asyncio.to_thread(self._file)).found.facts.values())
+
+    async def matching(self, pattern: str) -> Sequence[KnownFact]:
+        """Also those that are true no more: a person who wants a thing forgotten means its past, too."""
+        moment = self._clock.now()
+        return [known(fact, moment) for fact in _matches(await self.all(), pattern)]
+
+    async def context(self, count: int = CONTEXT_FACTS, max_tokens: int = CONTEXT_TOKENS) -> Sequence[KnownFact]:
+        """The surest, as many as `max_tokens` hold, in the order in which they were told; none that would steer.
+
+        Never raises: an unreadable file is told in the log.
+        """
+        try:
+            found = await asyncio.to_thread(self._as_read)
+        except (StorageError, ToolError) as error:
+            log.warning("The facts could not be read: %s", error)
+            return []
+        moment = self._clock.now()
+        chosen: list[Fact] = []
+        for fact in surest(found.facts.values(), moment, count):
+            if len(fact.text) > MAX_FACT_CHARS or self._why_refused(fact.text):
+                continue  # somebody wrote it into the file by hand
+            max_tokens -= text_tokens(f"- {fact.id} {fact.created_at:%Y-%m-%d}: {fact.text}\n")
+            if max_tokens < 0:
+                break
+            chosen.append(fact)
+        return [known(fact, moment) for fact in sorted(chosen, key=lambda fact: number_of(fact.id))]
+
+    # ── changing ────────────────────────────────────────────────────────────────────────────────────
+
+    async def remember(
+        self,
+        text: str,
+        category: str | None = None,
+        *,
+        replaces: str | None = None,
+        author: MemoryAuthor = "agent",
+        session_key: str | None = None,
+        turn: str | None = None,
+    ) -> FactKept:
+        """Raises: ToolError where the text is refused or there is no such id, StorageError."""
+        text, category = self._checked(text), self._checked_category(category)
+
+        for _ in range(_ATTEMPTS):  # where somebody else was faster, anew from the file as it is then
+            file = await asyncio.to_thread(self._file)
+            moment = self._clock.now()
+            true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
+            pair = _replaced(true, replaces) if replaces else await counterpart(true, text, self._embeddings)
+            fact = Fact(
+                id=f"f{file.found.last_number + 1}",
+                text=text,
+                category=category or (pair[0].category if pair else GENERAL),
+                confidence=1.0,
+                created_at=moment,
+                reinforced_at=moment,
+                valid_from=moment,
+                author=author,
+                session_key=session_key,
+                turn=turn,
+            )
+            new_text, kept = _remembered(file, fact, pair, moment)
+            if await self._write(file, new_text, author, session_key):
+                return kept
+        raise _contended()
+
+    async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
+        """The file is made anew without them; its former state stays a version. Raises: ToolError, StorageError."""
+        for _ in range(_ATTEMPTS):
+            file = await asyncio.to_thread(self._file)
+            moment = self._clock.now()
+            gone = [known(file.found.facts[name], moment) for name in ids if name in file.found.facts]
+            if not gone:
+                raise ToolError("These facts are not there any more.")
+            text = compact(file.found, [fact.id for fact in gone])
+            if await self._write(file, text, "agent", session_key):
+                return gone
+        raise _contended()
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _checked(self, text: str) -> str:
+        text = " ".join(text.encode("utf-8", "replace").decode().split())
+        if not text:
+            raise ToolError("There is nothing to remember: the fact is empty.")
+        if len(text) > MAX_FACT_CHARS:
+            raise ToolError(
+                f"A fact is one short sentence of at most {MAX_FACT_CHARS} characters; this one has {len(text)}. "
+                "Longer notes go to memory_write."
+            )
+        if why := self._why_refused(text):
+            raise ToolError(f"This is not remembered as a fact, since {why}.")
+        return text
+
+    def _why_refused(self, text: str) -> str | None:
+        if self._redact(text) != text or marked(text) is not None:
+            return "it holds a secret"
+        return injected_words(text)
+
+    def _checked_category(self, category: str | None) -> str | None:
+        """One word or a few; None where nothing was said."""
+        category = " ".join((category or "").casefold().split())
+        if not category:
+            return None
+        if len(category) > MAX_CATEGORY_CHARS:
+            raise ToolError(f"A category is a word or two, at most {MAX_CATEGORY_CHARS} characters.")
+        return self._checked(category)
+
+    async def _write(self, file: _File, text: str, author: MemoryAuthor, session_key: str | None) -> bool:
+        try:
+            await self.memory.replace(FACTS_FILE, text, based_on=file.checksum, author=author, session_key=session_key)
+        except MemoryConflict:
+            return False
+        return True
+
+    def _file(self) -> _File:
+        """As it is now; what was changed outside of Onyx becomes a version with the next change."""
+        real = self.memory.folder.resolve(FACTS_FILE)
+        if not real.is_file():
+            return _File("", NO_FILE, read_facts(""))
+        raw = read_bytes(real)
+        text = decoded(FACTS_FILE, raw)
+        return _File(text, checksum_of(raw), read_facts(text))
+
+    def _as_read(self) -> FactLines:
+        """Read anew only where the file has changed: a prompt is built before every answer."""
+        real = self.memory.folder.resolve(FACTS_FILE)
+        try:
+            status = real.stat()
+        except OSError:
+            return read_facts("")
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if self._read is None or self._read[0] != stamp:
+            self._read = (stamp, self._file().found)
+        return self._read[1]
+
+
+def _remembered(file: _File, fact: Fact, pair: tuple[Fact, Likeness] | None, moment: datetime) -> tuple[str, FactKept]:
+    """The file's new text, without what is worn out, and what became of the fact."""
+    states, kept = _states(fact, pair, moment)
+    worn_out = [one.id for one in file.found.facts.values() if is_worn_out(one, moment)]
+    if kept.outcome == "new" and len(file.found.facts) - len(worn_out) >= MAX_FACTS:
+        raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are not needed any more.")
+    text = with_states(file.text, file.found, states)
+    after = read_facts(text)
+    return (compact(after, worn_out) if worn_out or after.is_spread_out else text), kept
+
+
+def _states(fact: Fact, pair: tuple[Fact, Likeness] | None, moment: datetime) -> tuple[list[Fact], FactKept]:
+    if pair is None:
+        return [fact], FactKept("new", known(fact, moment))
+    former, alike = pair
+    if alike == "same":
+        same = replace(reinforced(former, moment), category=fact.category)
+        return [same], FactKept("reinforced", known(same, moment))
+    return [superseded(former, fact.id, moment), fact], FactKept("changed", known(fact, moment), known(former, moment))
+
+
+def _replaced(facts: Sequence[Fact], fact_id: str) -> tuple[Fact, Likeness]:
+    found = next((fact for fact in facts if fact.id == fact_id), None)
+    if found is None:
+        raise ToolError(f"There is no fact {fact_id!r} that could be replaced. Leave `replaces` out.")
+    return found, "changed"
+
+
+def _matches(facts: Sequence[Fact], pattern: str) -> list[Fact]:
+    """By its id, or by words that stand in it; `*` stands for anything, case does not count."""
+    pattern = " ".join(pattern.split())
+    by_id = [fact for fact in facts if fact.id == pattern]
+    if by_id or not pattern:
+        return by_id
+    parts = pattern.casefold().split("*")
+    return [fact for fact in facts if _holds_in_order(fact.text.casefold(), parts)]
+
+
+def _holds_in_order(text: str, parts: Sequence[str]) -> bool:
+    place = 0
+    for part in parts:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
+
+
+def _contended() -> StorageError:
+    return StorageError("The facts were changed again and again meanwhile.", hint="Try again.")

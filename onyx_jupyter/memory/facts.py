@@ -1,0 +1,100 @@
+"""What a fact is, and how sure one may be of it after a while. It never reads or writes.
+
+A fact begins with a confidence of 1. Told again, it gains 0.1, up to 1; with every seven days without that it keeps
+95 % of what it had; below 0.3 it goes, once it is older than thirty days. Nothing of this is written as time passes:
+the confidence at a moment follows from the times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from onyx_jupyter.clock import timestamp
+from onyx_jupyter.protocols import KnownFact, MemoryAuthor
+
+MAX_FACT_CHARS = 200
+MAX_CATEGORY_CHARS = 40
+MERGE_ABOVE = 0.85
+"""The cosine of two facts that say the same."""
+CONTEXT_FACTS = 15
+_GAIN = 0.1
+_KEPT_A_PERIOD = 0.95
+_PERIOD = timedelta(days=7)
+_PRUNED_BELOW = 0.3
+_PRUNED_AFTER = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`confidence` is that of `reinforced_at`; it was true from `valid_from` until `valid_until`, None: it still is.
+
+    `superseded_by` is the id of the fact that took its place; `author`, `session_key` and `turn` say whom it is from.
+    """
+
+    id: str
+    text: str
+    category: str
+    confidence: float
+    created_at: datetime
+    reinforced_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None = None
+    superseded_by: str | None = None
+    author: MemoryAuthor = "agent"
+    session_key: str | None = None
+    turn: str | None = None
+
+    @property
+    def is_true_still(self) -> bool:
+        return self.valid_until is None
+
+
+def confidence_at(fact: Fact, moment: datetime) -> float:
+    """Within 0 and 1; a moment before it was last told counts as that one."""
+    periods = max(timedelta(), moment - fact.reinforced_at) // _PERIOD
+    return _within(fact.confidence) * _KEPT_A_PERIOD**periods
+
+
+def reinforced(fact: Fact, moment: datetime) -> Fact:
+    """The fact, told again at that moment."""
+    confidence = min(1.0, confidence_at(fact, moment) + _GAIN)
+    return replace(fact, confidence=confidence, reinforced_at=max(moment, fact.reinforced_at))
+
+
+def superseded(fact: Fact, by: str, moment: datetime) -> Fact:
+    """The fact, true no more since that moment."""
+    return replace(fact, valid_until=max(moment, fact.valid_from), superseded_by=by)
+
+
+def is_worn_out(fact: Fact, moment: datetime) -> bool:
+    """Whether it is too uncertain and too old to be kept."""
+    return confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
+
+
+def surest(facts: Iterable[Fact], moment: datetime, count: int = CONTEXT_FACTS) -> list[Fact]:
+    """Of those that are true still the surest, of equally sure ones the last told; in that order."""
+    true = [fact for fact in facts if fact.is_true_still and not is_worn_out(fact, moment)]
+    return sorted(true, key=lambda fact: (-confidence_at(fact, moment), -_seconds(fact), number_of(fact.id)))[:count]
+
+
+def number_of(fact_id: str) -> tuple[int, str]:
+    """By which ids are in the order in which they were given."""
+    digits = fact_id.removeprefix("f")
+    return (int(digits), "") if digits.isascii() and digits.isdigit() else (0, fact_id)
+
+
+def known(fact: Fact, moment: datetime) -> KnownFact:
+    """The fact as others are told of it."""
+    confidence = round(confidence_at(fact, moment), 3)
+    return KnownFact(fact.id, fact.text, fact.category, confidence, timestamp(fact.created_at))
+
+
+def _within(confidence: float) -> float:
+    return min(max(confidence, 0.0), 1.0) if math.isfinite(confidence) else 0.0
+
+
+def _seconds(fact: Fact) -> float:
+    return fact.reinforced_at.astimezone(UTC).timestamp()

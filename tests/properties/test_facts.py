@@ -1,0 +1,127 @@
+"""Facts over any history: confidence stays a share, the same fact stays one, order never depends on chance."""
+
+import asyncio
+import json
+import random
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.memory.fact_lines import compact, read_facts, with_states
+from onyx_jupyter.memory.fact_store import FactStore
+from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, surest
+from onyx_jupyter.memory.files import MemoryFiles
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+# Forwards and backwards, up to decades.
+jumps = st.floats(-10_000, 10_000).map(lambda days: timedelta(days=days))
+confidences = st.one_of(st.floats(), st.floats(0, 1))
+
+
+class RestlessClock:
+    """One that is put forwards and back."""
+
+    moment = BEGIN
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def made(number: int, confidence: float, age: timedelta, told: timedelta) -> Fact:
+    return Fact(f"f{number}", f"Fact {number}", "general", confidence, BEGIN + age, BEGIN + told, BEGIN + age)
+
+
+facts = st.lists(st.tuples(confidences, jumps, jumps), max_size=20).map(
+    lambda rows: [made(number, *row) for number, row in enumerate(rows)]
+)
+
+
+@settings(max_examples=300)
+@given(confidences, st.lists(jumps, max_size=30))
+def test_confidence_is_always_within_0_and_1_whatever_the_clock_does(start: float, moments: list[timedelta]) -> None:
+    fact = made(1, start, timedelta(), timedelta())
+    for jump in moments:
+        moment = BEGIN + jump
+        assert 0 <= confidence_at(fact, moment) <= 1
+        before, last = confidence_at(fact, moment), fact.reinforced_at
+        fact = reinforced(fact, moment)
+        assert before <= fact.confidence <= 1
+        assert fact.reinforced_at >= last, "a clock that jumps back makes nothing older"
+
+
+@settings(max_examples=200)
+@given(facts, jumps, st.randoms(use_true_random=False))
+def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta, chance: random.Random) -> None:
+    mixed = list(known)
+    chance.shuffle(mixed)
+    moment = BEGIN + jump
+    chosen = surest(known, moment, 15)
+    assert chosen == surest(mixed, moment, 15)
+    assert len(chosen) <= 15
+    assert not [fact for fact in chosen if is_worn_out(fact, moment)]
+    sure = [confidence_at(fact, moment) for fact in chosen]
+    assert sure == sorted(sure, reverse=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(["Likes tea", "likes TEA.", "Lives in Oslo", "Owns 2 boats"]), min_size=1, max_size=8),
+    st.lists(st.floats(-20, 20), min_size=8, max_size=8),
+)
+def test_telling_the_same_again_is_always_the_same_fact(told: list[str], days: list[float]) -> None:
+    async def tell() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            clock = RestlessClock()
+            store = FactStore(MemoryFiles(Path(folder), clock), clock)
+            given_ids: dict[str, str] = {}
+            for text, jump in zip(told, days, strict=False):
+                kept = await store.remember(text)
+                name = text.casefold().rstrip(".")
+                assert kept.outcome == ("reinforced" if name in given_ids else "new")
+                assert given_ids.setdefault(name, kept.fact.id) == kept.fact.id
+                assert 0 <= kept.fact.confidence <= 1
+                clock.moment += timedelta(days=jump)
+            assert len(await store.all()) == len(given_ids)
+
+    asyncio.run(tell())
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+keys = st.sampled_from(
+    ["id", "fact", "created", "confidence", "reinforced", "valid_until", "source", "last_number", "x"]
+)
+objects = st.dictionaries(keys, json_values, max_size=8)
+sensible = st.builds(
+    lambda name, text, more: {"id": name, "fact": text, "created": "2026-01-01T00:00:00Z", **more},
+    st.sampled_from(["f1", "f2", "mine"]),
+    st.text(min_size=1, max_size=20),
+    st.dictionaries(st.sampled_from(["note", "mood"]), json_values, max_size=2),
+)
+lines = st.one_of(objects.map(json.dumps), sensible.map(json.dumps), st.text(max_size=30))
+
+
+@settings(max_examples=300)
+@given(st.lists(lines, max_size=12))
+def test_whatever_stands_in_the_file_is_read_and_made_compact_without_a_loss(content: list[str]) -> None:
+    text = "\n".join(content)
+    found = read_facts(text)
+    for fact in found.facts.values():
+        assert 0 <= fact.confidence <= 1
+    again = read_facts(compact(found))
+    assert list(again.facts) == list(found.facts)
+    assert list(again.others) == list(found.others)
+    assert again.last_number == found.last_number
+    for name, raw in found.raw.items():
+        unknown = {key: value for key, value in raw.items() if key in ("note", "mood", "x")}
+        assert repr({key: again.raw[name].get(key) for key in unknown}) == repr(unknown)
+    assert with_states(text, found, []).startswith(text)

@@ -1,0 +1,67 @@
+"""Facts on the socket: told in one session, known in the next, forgotten with a yes, brought back."""
+
+from onyx_jupyter.testing.script import Call
+from tests.server.test_memory import found_at, in_step
+
+
+async def answered(client, replies, steps, *, allow=True):
+    """A message whose run makes these steps; what was asked, and the session."""
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    replies.next = steps
+    sent = await client.ask("chat.send", sessionKey=key, message="Please.")
+    asked = None
+    if allow is not None:
+        asked = await client.event("exec.approval_request", runId=sent["runId"])
+        await client.ask("exec.approve" if allow else "exec.deny", approvalId=asked["approvalId"])
+    assert (await client.end(sent["runId"]))[0] == "chat.final"
+    return key, asked
+
+
+def prompt_of(request):
+    return next(message["content"] for message in request.body["messages"] if message["role"] == "system")
+
+
+def more(tool, **arguments):
+    return Call("more_tools", {"tool": tool, "arguments": arguments})
+
+
+async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, replies, onyx_home):
+    client = await connect()
+    key, asked = await answered(client, replies, [[more("remember", fact="Prefers walnuts to almonds")], "Noted."])
+    assert (asked["toolName"], asked["summary"]) == ("remember", "Remember: Prefers walnuts to almonds")
+    event = await client.event("memory.updated", path="memory/facts.jsonl")
+    assert (event["author"], event["version"]) == ("agent", 1)
+
+    await answered(client, replies, ["Yes."], allow=None)
+    assert "Prefers walnuts to almonds" not in prompt_of(replies.requests[0])
+    now = prompt_of(replies.requests[-1]).split("# Now")[1]
+    assert "(memory/facts.jsonl):\n- f1, " in now
+    assert now.endswith("Prefers walnuts to almonds")
+    (version,) = (await client.ask("memory.versions", path="memory/facts.jsonl"))["versions"]
+    assert (version["author"], version["sessionKey"]) == ("agent", key)
+
+    file = "memory/facts.jsonl"
+    await in_step(client)
+    found = await found_at(client, "which nuts: walnuts?", "Prefers walnuts to almonds", file)
+    assert (found["kind"], found["startLine"], found["heading"]) == ("fact", 1, "f1")
+    assert (await client.ask("memory.search", query="walnuts", kinds=["memory"]))["results"] == []
+
+
+async def test_forgetting_waits_for_a_yes_to_exactly_these_and_can_be_taken_back(connect, replies, onyx_home):
+    client = await connect()
+    file = onyx_home / "workspace/memory/facts.jsonl"
+    await answered(client, replies, [[more("remember", fact="Likes tea")], "Noted."])
+    before = file.read_text()
+
+    _, asked = await answered(client, replies, [[more("forget", pattern="tea")], "Kept."], allow=False)
+    assert asked["details"]["facts"][0].endswith("Likes tea")
+    assert file.read_text() == before
+
+    await answered(client, replies, [[more("forget", pattern="tea")], "Gone."])
+    assert "tea" not in file.read_text()
+    await answered(client, replies, ["Hello."], allow=None)
+    assert "Likes tea" not in prompt_of(replies.requests[-1])
+
+    back = await client.ask("memory.restore", path="memory/facts.jsonl", version=1)
+    assert back["version"] == 3
+    assert file.read_text() == before
