@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from onyx_jupyter.config.load import load_config
@@ -80,7 +80,8 @@ def models_settings(config: Config) -> ModelsSettings:
 
 def embedding_settings(config: Config) -> EmbeddingSettings:
     """The embedders' part of the configuration, as they want it."""
-    return EmbeddingSettings(config.memory.embedder, config.memory.embedding_model, models_settings(config))
+    models = replace(models_settings(config), default_model="")  # who answers is nothing to them
+    return EmbeddingSettings(config.memory.embedder, config.memory.embedding_model, models)
 
 
 def _configured_secrets(config: Config) -> dict[str, str]:

@@ -233,6 +233,31 @@ async def test_a_server_that_is_not_there_is_told_at_once(kind: str) -> None:
     await close_litellm()
 
 
+@pytest.mark.parametrize("kind", ["ollama", "openai"])
+async def test_a_server_on_this_machine_is_never_reached_through_a_proxy(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddingServer() as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.ollama_url)
+        async with opened(kind) as subject:
+            await (await subject.embedder()).embed(["text"], "passage")
+        assert proxy.requests == []
+
+
+async def test_a_provider_that_tells_queries_from_passages_is_told_which_it_gets() -> None:
+    with EmbeddingServer() as server:
+        settings = ModelsSettings({"voyage": ProviderSettings(api_key=KEY, base_url=server.base_url)})
+        source = ApiSource("voyage/voyage-3", settings)
+        embedder = await source.open()
+        await embedder.embed(["blue"], "query")
+        await embedder.embed(["the sky"], "passage")
+        sent = [(request.body["input"], request.body["input_type"]) for request in server.requests[1:]]
+        assert sent == [(["blue"], "query"), (["the sky"], "document")]
+        assert "encoding_format" not in server.requests[1].body, "which that provider refuses"
+        await close_litellm()
+
+
 async def test_ollama_is_asked_by_its_own_protocol_with_nomics_words_for_the_task() -> None:
     async with opened("ollama") as subject:
         embedder = await subject.embedder()

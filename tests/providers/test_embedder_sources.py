@@ -37,6 +37,11 @@ def test_a_model_that_is_named_may_be_sent_texts() -> None:
     assert providers_of({"embedder": "ollama"}, ollama=far) == ["ollama"]
 
 
+def test_another_model_that_answers_is_nothing_to_the_embedders() -> None:
+    agents = {"defaults": {"model": "openai/gpt-5.2"}}
+    assert embedding_settings(Config.model_validate({"agents": agents})) == embedding_settings(Config())
+
+
 @pytest.mark.parametrize(
     ("memory", "expected"),
     [

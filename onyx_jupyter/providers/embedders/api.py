@@ -91,7 +91,6 @@ def _through_litellm(endpoint: Endpoint) -> Call:
             "input": list(texts),
             "timeout": timeout_s,
             "max_retries": 0,
-            "encoding_format": "float",
             "drop_params": True,
             "api_key": endpoint.api_key,
             "api_base": endpoint.provider.base_url,

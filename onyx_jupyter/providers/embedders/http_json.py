@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.providers.error_map import Provider, model_error
-from onyx_jupyter.providers.openai_stream import HttpFailure, error_object, new_client
+from onyx_jupyter.providers.network_guard import is_loopback
+from onyx_jupyter.providers.openai_stream import HttpFailure, error_object
 
 if TYPE_CHECKING:
     import httpx
@@ -36,13 +37,13 @@ class JsonClient:
         url = f"{(self._provider.base_url or '').rstrip('/')}{path}"
         method = "GET" if body is None else "POST"
         async with client.stream(method, url, json=body, headers=self._headers, timeout=timeout_s) as response:
-            content = b""
+            content = bytearray()
             async for data in response.aiter_bytes():
                 content += data
                 if len(content) > _MAX_ANSWER_BYTES:
                     raise HttpFailure(None, {"message": "its answer does not end"}, {})
         if not response.is_success:
-            raise HttpFailure(response.status_code, error_object(content), dict(response.headers))
+            raise HttpFailure(response.status_code, error_object(bytes(content)), dict(response.headers))
         return await asyncio.to_thread(json.loads, content)
 
     async def close(self) -> None:
@@ -55,8 +56,15 @@ class JsonClient:
     async def _connections(self) -> httpx.AsyncClient:
         async with self._opening:
             if self._client is None:
-                self._client = await new_client()
+                self._client = await asyncio.to_thread(_client, self._provider.base_url or "")
             return self._client
+
+
+def _client(base_url: str) -> httpx.AsyncClient:
+    """Reading certificates takes a while. A proxy is another machine, so this one is never reached through it."""
+    import httpx
+
+    return httpx.AsyncClient(trust_env=not is_loopback(base_url))
 
 
 def embedding_error(error: Exception, provider: Provider) -> EmbeddingError:
