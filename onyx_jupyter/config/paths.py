@@ -63,6 +63,11 @@ class Home:
         return self.root / "index"
 
     @property
+    def knowledge(self) -> Path:
+        """Which documents were added, and the copies of pages and uploads."""
+        return self.root / "knowledge"
+
+    @property
     def private_names(self) -> frozenset[str]:
         """What lies here that no file browser shows: every place of this class but three, and those still to come."""
         shown = {self.shared, self.skills, self.runs}

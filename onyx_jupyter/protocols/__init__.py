@@ -20,6 +20,15 @@ from onyx_jupyter.protocols.kernels import (
     Variable,
     VariableKind,
 )
+from onyx_jupyter.protocols.knowledge import (
+    FileProblem,
+    Knowledge,
+    KnowledgeAnswer,
+    KnowledgeItem,
+    KnowledgeKind,
+    KnowledgePassage,
+    ReadingState,
+)
 from onyx_jupyter.protocols.memory import (
     BootstrapFile,
     FileVersion,
@@ -112,6 +121,7 @@ __all__ = [
     "Exactly",
     "FactKept",
     "Facts",
+    "FileProblem",
     "FileVersion",
     "Found",
     "Fusion",
@@ -120,6 +130,11 @@ __all__ = [
     "InspectionTable",
     "KernelVariables",
     "Kernels",
+    "Knowledge",
+    "KnowledgeAnswer",
+    "KnowledgeItem",
+    "KnowledgeKind",
+    "KnowledgePassage",
     "KnownFact",
     "Measured",
     "Memory",
@@ -140,6 +155,7 @@ __all__ = [
     "Notebooks",
     "OtherSession",
     "Place",
+    "ReadingState",
     "RestoreCell",
     "Said",
     "Search",

@@ -28,6 +28,7 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.memories import Memories
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
@@ -119,6 +120,16 @@ class Onyx:
         self.memories = Memories(
             home, server_root, self.configured, self.streams.broadcast, self.redact, self._clock, embeddings
         )
+        self.knowledge = ServerKnowledge(
+            home,
+            server_root,
+            self.configured,
+            drive,
+            self.memories.embeddings,
+            self.streams.broadcast,
+            self._clock,
+            self._ids,
+        )
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
         self.audit_log = AuditLog(home.audit_file, self._clock)
         self._audit = AuditTrail(self.audit_log, self.redact_data)
@@ -176,6 +187,7 @@ class Onyx:
             ids=self._ids,
             waits=waits or Waits(),
             kernels=kernels,
+            knowledge=self.knowledge.documents,
             open_notebooks=open_notebooks,
         )
         self._context = MessageContext(
@@ -198,6 +210,7 @@ class Onyx:
             await self.models.warm()
         finally:  # memory comes second: an answer does not wait for its index
             self.memories.start()
+            self.knowledge.documents.look()
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
@@ -207,6 +220,7 @@ class Onyx:
         if self._runs is not None:
             await self._runs.close()
         await self.skills.runs.close()
+        await self.knowledge.close()
         await self.memories.close()
         await self.configured.close()
 

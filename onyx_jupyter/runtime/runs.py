@@ -23,7 +23,17 @@ from onyx_jupyter.log_context import log_context
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.review.recording import Author
-from onyx_jupyter.protocols import Kernels, Model, Models, Notebooks, Search, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import (
+    Kernels,
+    Knowledge,
+    Model,
+    Models,
+    Notebooks,
+    Search,
+    Sessions,
+    UserAnswer,
+    UserQuestion,
+)
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
@@ -90,6 +100,7 @@ class Surroundings:
     ids: IdSource
     waits: Waits = field(default_factory=Waits)
     kernels: Kernels | None = None
+    knowledge: Knowledge | None = None
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
 
 
@@ -329,6 +340,7 @@ class Runs:
                 Author(parts.config.id, transcript.session_key, run_id, call_id=call.id)
             ),
             kernels=self._around.kernels,
+            knowledge=self._around.knowledge,
             sights=self._sights_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
             memory=parts.memory,

@@ -8,7 +8,17 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import WebConfig
-from onyx_jupyter.protocols import Facts, Kernels, Memory, Notebooks, Search, Sessions, UserAnswer, UserQuestion
+from onyx_jupyter.protocols import (
+    Facts,
+    Kernels,
+    Knowledge,
+    Memory,
+    Notebooks,
+    Search,
+    Sessions,
+    UserAnswer,
+    UserQuestion,
+)
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
@@ -30,7 +40,7 @@ class ToolContext:
     `memory_search` finds passages of its memory, `facts` are what it was told to remember.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
-    of them, `open_notebooks` which are open in tabs, and the one in front.
+    of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front.
     """
 
     session_key: str
@@ -54,6 +64,7 @@ class ToolContext:
     memory_search: Search | None = None
     facts: Facts | None = None
     kernels: Kernels | None = None
+    knowledge: Knowledge | None = None
     sights: NotebookSights = field(default_factory=NotebookSights)
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     asking_notebook: Callable[[], Awaitable[str | None]] = _nobody

@@ -55,7 +55,14 @@ def sample(part: dict[str, Any]) -> Any:
     integer = min(600, part.get("maximum", 600))
     items = {name: sample(item) for name, item in part.get("properties", {}).items()}
     array = [sample(part["items"])] if "items" in part else []
-    simple = {"string": "MEMORY.md", "integer": integer, "array": array, "boolean": True, "object": items}
+    simple = {
+        "string": "MEMORY.md",
+        "number": 0.5,
+        "integer": integer,
+        "array": array,
+        "boolean": True,
+        "object": items,
+    }
     return part.get("enum", [simple[part["type"]]])[0]
 
 

@@ -358,6 +358,92 @@ export interface KernelVariablesParams {
   limit?: number;
 }
 
+/** Either a path (a file or a folder, as in the file browser) or a URL. What is there already is read anew. */
+export interface KnowledgeAddParams {
+  path?: string | null;
+  url?: string | null;
+  /** whose allowed folders count; the standard agent's where unset */
+  agentId?: string | null;
+}
+
+/**
+ * What was added at once. `done` of `total` files were looked at, and `chunks` passages can be found.
+ *
+ * `problem` is of the item as a whole; `problems` are the first of its files', `problemCount` counts all.
+ */
+export interface KnowledgeItemInfo {
+  itemId: string;
+  kind: "path" | "url" | "upload";
+  path: string;
+  title: string;
+  addedAt: string;
+  state: "waiting" | "reading" | "done" | "stopped" | "failed";
+  done: number;
+  total: number;
+  chunks: number;
+  problemCount: number;
+  problems?: Array<KnowledgeProblem>;
+  problem?: string | null;
+}
+
+export interface KnowledgeItemParams {
+  itemId: string;
+}
+
+/** The oldest first. */
+export interface KnowledgeList {
+  items: Array<KnowledgeItemInfo>;
+}
+
+/**
+ * A passage; `text` is all of it, `snippet` what shows why it was found. `score` is between 0 and 1.
+ *
+ * Lines are the file's own, counted from 1; where its text was drawn from something else there are none, and `page`
+ * or `cell` say where it is.
+ */
+export interface KnowledgePassageInfo {
+  path: string;
+  title: string;
+  heading: string;
+  score: number;
+  snippet: string;
+  text: string;
+  startLine?: number | null;
+  endLine?: number | null;
+  page?: number | null;
+  cell?: number | null;
+  cellId?: string | null;
+}
+
+/** Why a file, or a part of it, cannot be found, and what to do. */
+export interface KnowledgeProblem {
+  path: string;
+  message: string;
+}
+
+export interface KnowledgeRefreshParams {
+  /** everything where unset */
+  itemId?: string | null;
+}
+
+/** `note` says what kept the search from being better. */
+export interface KnowledgeResults {
+  results: Array<KnowledgePassageInfo>;
+  note?: string | null;
+}
+
+export interface KnowledgeSearchParams {
+  query: string;
+  limit?: number;
+  /** these, and what lies below them */
+  paths?: Array<string> | null;
+  agentId?: string | null;
+}
+
+/** Something was removed: ask for the list. */
+export interface KnowledgeUpdatedData {
+}
+
 /**
  * Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
  * `moved`, `ran` since, `outputs_not_kept`, `not_found`; for a whole notebook (no `cellId`) the error's code, with its
@@ -1079,6 +1165,12 @@ export interface Methods {
   "memory.diff": { params: MemoryDiffParams; result: MemoryDiff };
   "memory.restore": { params: MemoryRestoreParams; result: MemoryRestored };
   "memory.status": { params: NoParams; result: MemoryStatus };
+  "knowledge.add": { params: KnowledgeAddParams; result: KnowledgeItemInfo };
+  "knowledge.list": { params: NoParams; result: KnowledgeList };
+  "knowledge.refresh": { params: KnowledgeRefreshParams; result: KnowledgeList };
+  "knowledge.stop": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
+  "knowledge.remove": { params: KnowledgeItemParams; result: Ok };
+  "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
   "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
 }
 
@@ -1107,5 +1199,7 @@ export interface Events {
   "skills.run_progress": SkillRunProgressData;
   "skills.run_finished": SkillRunInfo;
   "memory.updated": MemoryUpdatedData;
+  "knowledge.progress": KnowledgeItemInfo;
+  "knowledge.updated": KnowledgeUpdatedData;
   "client.request": ClientRequest;
 }

@@ -86,12 +86,8 @@ def read_document(name: str, file: BinaryIO) -> Document:
 
     A file of an unknown kind is taken for text, and refused if it is none.
     """
+    check_size(name, file)
     reader = reader_of(name) or _OF_THE_REST
-    if not reader.sampled and (size_bytes := _size_bytes(file)) > MAX_FILE_BYTES:
-        raise DocumentUnreadable(
-            f"It has {size_bytes // 1_000_000} MB, and more than {MAX_FILE_BYTES // 1_000_000} MB are not read. "
-            "Split it, or add the part that matters."
-        )
     try:
         document = reader.read(name, file)
     except (DocumentUnreadable, OSError):
@@ -101,6 +97,18 @@ def read_document(name: str, file: BinaryIO) -> Document:
             f"It could not be read as {reader.kind}: {_short(error)}. Open it in its own program, and save it anew."
         ) from error
     return _checked(document)
+
+
+def check_size(name: str, file: BinaryIO) -> None:
+    """Raises DocumentUnreadable where it is too large to be read; one of which a part is read never is."""
+    reader = reader_of(name) or _OF_THE_REST
+    size_bytes = file.seek(0, 2)
+    file.seek(0)
+    if size_bytes > MAX_FILE_BYTES and not reader.sampled:
+        raise DocumentUnreadable(
+            f"It has {size_bytes // 1_000_000} MB, and more than {MAX_FILE_BYTES // 1_000_000} MB are not read. "
+            "Split it, or add the part that matters."
+        )
 
 
 def _checked(document: Document) -> Document:
@@ -123,12 +131,6 @@ def _checked(document: Document) -> Document:
 def _clean(section: Section) -> Section:
     text = section.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     return replace(section, text=text.encode("utf-8", "replace").decode("utf-8"))
-
-
-def _size_bytes(file: BinaryIO) -> int:
-    size_bytes = file.seek(0, 2)
-    file.seek(0)
-    return size_bytes
 
 
 def _short(error: Exception) -> str:

@@ -11,6 +11,7 @@ from onyx_jupyter.server.wire import (
     clients,
     events,
     kernels,
+    knowledge,
     memory,
     notebooks,
     questions,
@@ -64,6 +65,12 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "memory.diff": (memory.MemoryDiffParams, memory.MemoryDiff),
     "memory.restore": (memory.MemoryRestoreParams, memory.MemoryRestored),
     "memory.status": (NoParams, memory.MemoryStatus),
+    "knowledge.add": (knowledge.KnowledgeAddParams, knowledge.KnowledgeItemInfo),
+    "knowledge.list": (NoParams, knowledge.KnowledgeList),
+    "knowledge.refresh": (knowledge.KnowledgeRefreshParams, knowledge.KnowledgeList),
+    "knowledge.stop": (knowledge.KnowledgeItemParams, knowledge.KnowledgeItemInfo),
+    "knowledge.remove": (knowledge.KnowledgeItemParams, Ok),
+    "knowledge.search": (knowledge.KnowledgeSearchParams, knowledge.KnowledgeResults),
     "kernel.variables": (kernels.KernelVariablesParams, kernels.KernelVariableList),
 }
 """Every method with the models of its parameters and of its result."""
@@ -92,6 +99,8 @@ EVENTS: dict[str, type[Wire]] = {
     "skills.run_progress": skills.SkillRunProgressData,
     "skills.run_finished": skills.SkillRunInfo,
     "memory.updated": memory.MemoryUpdatedData,
+    "knowledge.progress": knowledge.KnowledgeItemInfo,
+    "knowledge.updated": knowledge.KnowledgeUpdatedData,
     "client.request": clients.ClientRequest,
 }
 """Every event with the model of its data."""

@@ -10,6 +10,7 @@ from onyx_jupyter.tools.builtin.facts import ForgetTool, RememberTool
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
 from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool, KernelInspectTool, KernelVariablesTool
+from onyx_jupyter.tools.builtin.knowledge import KnowledgeAddTool, KnowledgeSearchTool
 from onyx_jupyter.tools.builtin.memory import MemoryGetTool, MemorySearchTool, MemoryWriteTool
 from onyx_jupyter.tools.builtin.memory_history import MemoryHistoryTool
 from onyx_jupyter.tools.builtin.notebook import (
@@ -74,6 +75,8 @@ def all_tools() -> list[Tool[Any]]:
         WebSearchTool(),
         WebFetchTool(),
         HttpFetchTool(),
+        KnowledgeSearchTool(),
+        KnowledgeAddTool(),
         SessionsListTool(),
         SessionsHistoryTool(),
         SessionsSendTool(),

@@ -1,0 +1,167 @@
+"""Reads files into the index, one after the other, in commits of some. It knows no items and follows no folders.
+
+A kill loses one commit at most: what is done is known by the checksums in the index.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
+from onyx_jupyter.ingest.cutting import cut
+from onyx_jupyter.ingest.items import FileRecord
+from onyx_jupyter.ingest.kept_text import DocumentTexts
+from onyx_jupyter.ingest.readers import READERS_VERSION, check_size, read_document, reader_of
+from onyx_jupyter.protocols.retrieval import Source, TextIndex
+from onyx_jupyter.security.beneath import NotRegular
+
+log = logging.getLogger(__name__)
+ALL_AGENTS = ""  # documents belong to the person, so every agent finds them
+_COMMIT_CHUNKS = 256
+_COMMIT_FILES = 64
+_HASHED_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FileToRead:
+    """`name` is its name in the index, `file_name` tells its kind, `title` is what it is called; `open` gives it."""
+
+    name: str
+    file_name: str
+    title: str
+    size_bytes: int
+    changed_ns: int
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One file read; without `source` there is nothing new to index."""
+
+    record: FileRecord
+    source: Source | None = None
+    text: str = ""
+
+
+Report = Callable[[Sequence[FileRecord]], None]
+
+
+class Pipeline:
+    """From files to an index that finds them. One that cannot be read is reported, and the rest goes on."""
+
+    def __init__(self, index: TextIndex, texts: DocumentTexts) -> None:
+        self._index = index
+        self._texts = texts
+
+    async def run(self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report) -> None:
+        """`report` is given every file once, when it can be found, or when it is known why it cannot.
+
+        `known` is how the files were when they were last read. Raises: IndexUnavailable, EmbeddingError, StorageError.
+        """
+        indexed = await self._index.checksums(ALL_AGENTS)
+        names = {name for _, name in indexed}
+        waiting: list[_Read] = []
+        for file in files:
+            checksum = indexed.get((ALL_AGENTS, file.name), "")
+            before = known.get(file.name)
+            if before is not None and self._is_unchanged(file, before, checksum):
+                report([before])
+                continue
+            read = await asyncio.to_thread(self._read, file, before, checksum)
+            if read.source is None and not read.record.problem:
+                report([read.record])
+                continue
+            waiting.append(read)
+            if len(waiting) >= _COMMIT_FILES or sum(one.record.chunks for one in waiting) >= _COMMIT_CHUNKS:
+                await self._commit(waiting, names, report)
+                waiting = []
+        await self._commit(waiting, names, report)
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Takes documents out of the index. Raises: IndexUnavailable."""
+        if names:
+            await self._index.remove([(ALL_AGENTS, name) for name in names])
+            await asyncio.to_thread(self._texts.remove, names)
+
+    def _is_unchanged(self, file: FileToRead, before: FileRecord, checksum: str) -> bool:
+        if (before.size_bytes, before.changed_ns) != (file.size_bytes, file.changed_ns):
+            return False
+        return before.problem is None and before.checksum == checksum != "" and self._texts.has(file.name)
+
+    def _read(self, file: FileToRead, before: FileRecord | None, indexed: str) -> _Read:
+        try:
+            with file.open() as opened:
+                check_size(file.file_name, opened)
+                checksum = _checksum(file, opened)
+                if before is not None and before.checksum == checksum == indexed and self._texts.has(file.name):
+                    return _Read(_renewed(before, file))
+                document = read_document(file.file_name, opened)
+            chunks = cut(document, file.title)
+        except (DocumentUnreadable, PathNotAllowed) as error:
+            return _Read(_problem(file, str(error)))
+        except FileNotFoundError:
+            return _Read(_problem(file, "It is not there any more. Put it back, or leave it: it is not found now."))
+        except NotRegular:
+            return _Read(_problem(file, "It is no file but a folder, a pipe or a device. Leave it out."))
+        except OSError as error:
+            return _Read(_problem(file, f"It cannot be read: {error.strerror or error}. Check its permissions."))
+        except Exception:  # one file never keeps the others from being read
+            log.exception("A document could not be cut")
+            return _Read(
+                _problem(file, "It could not be read: something in Onyx went wrong. The server's log says what.")
+            )
+        record = FileRecord(
+            name=file.name,
+            checksum=checksum,
+            size_bytes=file.size_bytes,
+            changed_ns=file.changed_ns,
+            chunks=len(chunks),
+            title=document.title,
+            note=document.note,
+        )
+        return _Read(record, Source("document", ALL_AGENTS, file.name, checksum, chunks), document.text)
+
+    async def _commit(self, read: Sequence[_Read], indexed: Collection[str], report: Report) -> None:
+        if not read:
+            return
+        gone = [one.record.name for one in read if one.source is None and one.record.name in indexed]
+        whole = [one for one in read if one.source is not None]
+
+        def keep_texts() -> None:
+            for one in whole:
+                self._texts.put(one.record.name, one.text)
+
+        await self.forget(gone)
+        await asyncio.to_thread(keep_texts)
+        await self._index.put([one.source for one in whole if one.source is not None])
+        report([one.record for one in read])
+
+
+def _checksum(file: FileToRead, opened: BinaryIO) -> str:
+    """Of the content; of a table, which is read in part, of its beginning and of what tells that it changed."""
+    digest = hashlib.sha256(f"{READERS_VERSION} {file.file_name}\n".encode("utf-8", "replace"))
+    reader = reader_of(file.file_name)
+    if reader is not None and reader.sampled:
+        digest.update(f"{file.size_bytes} {file.changed_ns}\n".encode())
+        digest.update(opened.read(_HASHED_BYTES))
+    else:
+        while part := opened.read(_HASHED_BYTES):
+            digest.update(part)
+    opened.seek(0)
+    return digest.hexdigest()
+
+
+def _renewed(before: FileRecord, file: FileToRead) -> FileRecord:
+    return before.model_copy(update={"size_bytes": file.size_bytes, "changed_ns": file.changed_ns})
+
+
+def _problem(file: FileToRead, message: str) -> FileRecord:
+    return FileRecord(
+        name=file.name, checksum="", size_bytes=file.size_bytes, changed_ns=file.changed_ns, problem=message
+    )

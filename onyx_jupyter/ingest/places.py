@@ -1,0 +1,104 @@
+"""The files of an item, as they are now: a file, those of a folder, or the copy of a page or an upload."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
+from onyx_jupyter.ingest.items import Item
+from onyx_jupyter.ingest.pipeline import FileToRead
+from onyx_jupyter.ingest.readers import reader_of
+from onyx_jupyter.security.path_guard import PathGuard
+
+MAX_FILES = 20_000
+
+# (folder, guard) → the regular files below it that are not hidden, ignored or linked.
+Walk = Callable[[Path, PathGuard], Iterable[Path]]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFiles:
+    """`problem` says why there are none, where what was read before stays as it is."""
+
+    files: Sequence[FileToRead] = ()
+    problem: str | None = None
+
+
+def files_of(item: Item, guard: PathGuard, walk: Walk, kept: Path) -> ItemFiles:
+    """Blocks. `kept` is the folder of the copies. Raises: DocumentUnreadable where a folder holds too many."""
+    if item.kind != "path":
+        return _copy_of(item, kept)
+    try:
+        real = guard.resolve(item.location)
+    except PathNotAllowed:
+        return ItemFiles(
+            problem=f"{item.location} lies outside the folders of this server. What was read is still found."
+        )
+    if real.is_dir():
+        return ItemFiles(_in_folder(real, guard, walk))
+    if not real.exists():
+        return ItemFiles(problem="It is not there any more. What was read of it is still found; remove it if you want.")
+    if reader_of(real.name) is None and not _is_text(real, guard):
+        known = "text, Markdown, HTML, PDF, notebooks, CSV, Parquet and source code"
+        return ItemFiles(problem=f"Files of the kind {real.suffix} are not read. Those that are: {known}.")
+    return ItemFiles([_file(real, guard)])
+
+
+def belongs(name: str, item: Item) -> bool:
+    """Whether a document of that name in the index is of the item."""
+    return name == item.location or (item.kind == "path" and name.startswith(item.location.rstrip(os.sep) + os.sep))
+
+
+def _in_folder(folder: Path, guard: PathGuard, walk: Walk) -> list[FileToRead]:
+    """Of the kinds that are known by their names; the others are nobody's documents."""
+    files = []
+    for real in walk(folder, guard):
+        if reader_of(real.name) is not None and (real.suffix or _is_text(real, guard)):
+            files.append(_file(real, guard))
+        if len(files) > MAX_FILES:
+            raise DocumentUnreadable(f"The folder holds more than {MAX_FILES} documents. Add the folders that matter.")
+    return files
+
+
+def _file(real: Path, guard: PathGuard) -> FileToRead:
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        with guard.file(real) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+            yield file
+
+    try:
+        status = real.stat()
+    except OSError:  # gone meanwhile: opening it says so
+        return FileToRead(str(real), real.name, real.name, 0, 0, opened)
+    return FileToRead(str(real), real.name, real.name, status.st_size, status.st_mtime_ns, opened)
+
+
+def _copy_of(item: Item, kept: Path) -> ItemFiles:
+    if item.kept is None:
+        return ItemFiles(problem=item.problem or "It has not been fetched yet. Refresh it.")
+    place = kept / item.kept
+    try:
+        status = place.stat()
+    except OSError:
+        return ItemFiles(problem="The copy of it is gone. Remove it and add it again.")
+
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        with place.open("rb") as file:
+            yield file
+
+    title = item.location.partition("/")[2] if item.kind == "upload" else item.location.partition("://")[2]
+    return ItemFiles([FileToRead(item.location, place.name, title, status.st_size, status.st_mtime_ns, opened)])
+
+
+def _is_text(real: Path, guard: PathGuard) -> bool:
+    try:
+        with guard.file(real) as descriptor:
+            return b"\0" not in os.pread(descriptor, 4_096, 0) if hasattr(os, "pread") else True
+    except (OSError, PathNotAllowed):
+        return False

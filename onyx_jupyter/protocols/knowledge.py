@@ -1,0 +1,88 @@
+"""Documents that a person wants found again: how one searches in them, and adds one. It never holds behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+KnowledgeKind = Literal["path", "url", "upload"]
+ReadingState = Literal["waiting", "reading", "done", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgePassage:
+    """A passage of a document. `path` is as JupyterLab writes it, or an address; `text` is the passage as a whole.
+
+    `start_line` and `end_line` are the file's own, counted from 1, and None where its text was drawn from something
+    else: then `page` (PDF) or `cell` (notebook), counted from 1, say where it is. `score` is within 0 and 1.
+    """
+
+    path: str
+    title: str
+    heading: str
+    score: float
+    snippet: str
+    text: str
+    start_line: int | None = None
+    end_line: int | None = None
+    page: int | None = None
+    cell: int | None = None
+    cell_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeAnswer:
+    """The best first; `note` says what kept the search from being better."""
+
+    passages: Sequence[KnowledgePassage]
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """Why a file of an item, or a part of it, cannot be found, and what to do."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeItem:
+    """What was added at once: a file, a folder or a page, and how far it has been read.
+
+    `done` of `total` files were looked at; `chunks` passages can be found. `problem` is of the item as a whole.
+    """
+
+    item_id: str
+    kind: KnowledgeKind
+    path: str
+    title: str
+    added_at: str
+    state: ReadingState
+    done: int
+    total: int
+    chunks: int
+    problems: Sequence[FileProblem] = ()
+    problem: str | None = None
+
+
+class Knowledge(Protocol):
+    """The documents of one server's person; every agent finds them."""
+
+    async def search(
+        self, query: str, *, limit: int | None = None, paths: Sequence[str] | None = None
+    ) -> KnowledgeAnswer:
+        """Passages by words and meaning, of documents at or below `paths`. Raises: PathNotAllowed."""
+        ...
+
+    async def add(self, where: str, agent_id: str | None, *, is_url: bool) -> KnowledgeItem:
+        """The new item, which is read in the background; what is there already is read anew.
+
+        Raises: PathNotAllowed, AddressNotAllowed, NotFound, StorageError.
+        """
+        ...
+
+    async def finished(self, item_id: str, progress: Callable[[KnowledgeItem], None]) -> KnowledgeItem:
+        """Waits until the item has been read, and tells of each step. Raises: NotFound."""
+        ...

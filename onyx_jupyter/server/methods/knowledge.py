@@ -1,0 +1,52 @@
+"""`knowledge.*`: the documents that a person wants found again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from onyx_jupyter.runtime.knowledge import item_data
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.base import NoParams
+from onyx_jupyter.server.wire.knowledge import (
+    KnowledgeAddParams,
+    KnowledgeItemParams,
+    KnowledgePassageInfo,
+    KnowledgeRefreshParams,
+    KnowledgeResults,
+    KnowledgeSearchParams,
+)
+
+
+async def add(params: KnowledgeAddParams, caller: Caller) -> dict[str, Any]:
+    where = params.url or params.path or ""
+    item = await caller.onyx.knowledge.documents.add(where, params.agent_id, is_url=params.url is not None)
+    return dict(caller.onyx.redact_data(item_data(item)))
+
+
+async def list_items(params: NoParams, caller: Caller) -> dict[str, Any]:
+    items = await caller.onyx.knowledge.documents.items()
+    return dict(caller.onyx.redact_data({"items": [item_data(item) for item in items]}))
+
+
+async def refresh(params: KnowledgeRefreshParams, caller: Caller) -> dict[str, Any]:
+    items = await caller.onyx.knowledge.documents.refresh(params.item_id)
+    return dict(caller.onyx.redact_data({"items": [item_data(item) for item in items]}))
+
+
+async def stop(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
+    return dict(caller.onyx.redact_data(item_data(await caller.onyx.knowledge.documents.stop(params.item_id))))
+
+
+async def remove(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.knowledge.documents.remove(params.item_id)
+    return {"ok": True}
+
+
+async def search(params: KnowledgeSearchParams, caller: Caller) -> dict[str, Any]:
+    answer = await caller.onyx.knowledge.documents.search(
+        params.query, limit=params.limit, paths=params.paths, agent_id=params.agent_id
+    )
+    found = [KnowledgePassageInfo(**asdict(passage)) for passage in answer.passages]
+    results = KnowledgeResults(results=found, note=answer.note)
+    return dict(caller.onyx.redact_data(results.model_dump(by_alias=True, exclude_none=True)))

@@ -1,0 +1,103 @@
+"""Documents on the socket."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from onyx_jupyter.protocols import KnowledgeKind, ReadingState
+from onyx_jupyter.server.wire.base import Wire
+
+
+class KnowledgeAddParams(Wire):
+    """Either a path (a file or a folder, as in the file browser) or a URL. What is there already is read anew."""
+
+    path: str | None = Field(default=None, min_length=1, max_length=4096)
+    url: str | None = Field(default=None, min_length=1, max_length=8000)
+    agent_id: str | None = Field(
+        default=None, description="whose allowed folders count; the standard agent's where unset"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> KnowledgeAddParams:
+        if (self.path is None) == (self.url is None):
+            raise ValueError("either path or url has to be given")
+        return self
+
+
+class KnowledgeProblem(Wire):
+    """Why a file, or a part of it, cannot be found, and what to do."""
+
+    path: str
+    message: str
+
+
+class KnowledgeItemInfo(Wire):
+    """What was added at once. `done` of `total` files were looked at, and `chunks` passages can be found.
+
+    `problem` is of the item as a whole; `problems` are the first of its files', `problemCount` counts all.
+    """
+
+    item_id: str
+    kind: KnowledgeKind
+    path: str
+    title: str
+    added_at: str
+    state: ReadingState
+    done: int
+    total: int
+    chunks: int
+    problem_count: int
+    problems: list[KnowledgeProblem] = Field(default_factory=list)
+    problem: str | None = None
+
+
+class KnowledgeList(Wire):
+    """The oldest first."""
+
+    items: list[KnowledgeItemInfo]
+
+
+class KnowledgeItemParams(Wire):
+    item_id: str = Field(min_length=1, max_length=64)
+
+
+class KnowledgeRefreshParams(Wire):
+    item_id: str | None = Field(default=None, max_length=64, description="everything where unset")
+
+
+class KnowledgeSearchParams(Wire):
+    query: str = Field(min_length=1, max_length=1000)
+    limit: int = Field(default=6, ge=1, le=100)
+    paths: list[str] | None = Field(default=None, max_length=50, description="these, and what lies below them")
+    agent_id: str | None = None
+
+
+class KnowledgePassageInfo(Wire):
+    """A passage; `text` is all of it, `snippet` what shows why it was found. `score` is between 0 and 1.
+
+    Lines are the file's own, counted from 1; where its text was drawn from something else there are none, and `page`
+    or `cell` say where it is.
+    """
+
+    path: str
+    title: str
+    heading: str
+    score: float
+    snippet: str
+    text: str
+    start_line: int | None = None
+    end_line: int | None = None
+    page: int | None = None
+    cell: int | None = None
+    cell_id: str | None = None
+
+
+class KnowledgeResults(Wire):
+    """`note` says what kept the search from being better."""
+
+    results: list[KnowledgePassageInfo]
+    note: str | None = None
+
+
+class KnowledgeUpdatedData(Wire):
+    """Something was removed: ask for the list."""

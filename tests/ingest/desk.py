@@ -1,0 +1,102 @@
+"""The knowledge of one person as a server has it, on folders of its own, with an index that a test can look into."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from onyx_jupyter.clock import IdSource
+from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.ingest.cutting import cutting_fingerprint
+from onyx_jupyter.ingest.kept_text import DocumentTexts
+from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
+from onyx_jupyter.ingest.pages import Fetched
+from onyx_jupyter.ingest.readers import READERS_VERSION
+from onyx_jupyter.protocols.knowledge import KnowledgeItem
+from onyx_jupyter.protocols.retrieval import Source
+from onyx_jupyter.retrieval.search import HybridSearch
+from onyx_jupyter.retrieval.settings import SearchSettings
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
+from onyx_jupyter.tools.files.walk import walk
+
+
+class CountingIndex(LanceTextIndex):
+    """`put_names` are those of all sources that were put; `held` lets no put through until it is set."""
+
+    def __init__(self, folder: Path) -> None:
+        chunking = cutting_fingerprint(READERS_VERSION)
+        super().__init__(folder, "document", FakeEmbeddings(FakeEmbedder()), chunking)
+        self.put_names: list[str] = []
+        self.held = asyncio.Event()
+        self.held.set()
+        self.is_broken = False
+
+    async def put(self, sources: Sequence[Source]) -> None:
+        await self.held.wait()
+        if self.is_broken:
+            raise IndexUnavailable("The index cannot be written.")
+        await super().put(sources)
+        self.put_names += [Path(source.path).name for source in sources]
+
+
+class Desk:
+    """`root` is the server's folder; `pages` are those of the web; `news` is all that was told."""
+
+    def __init__(self, folder: Path, root: Path | None = None) -> None:
+        self.root = root or folder / "root"
+        self.root.mkdir(exist_ok=True)
+        self.home = folder / "home"
+        self.clock = FakeClock()
+        self.index = CountingIndex(self.home / "index")
+        self.pages: dict[str, Fetched] = {}
+        self.news: list[KnowledgeItem | None] = []
+        guard = PathGuard(self.root, self.home / "workspace", private=self.home)
+        around = Surroundings(
+            guard=lambda agent_id: guard,
+            shown=lambda real: real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else str(real),
+            walk=lambda start, guard: (found.path for found in walk(start, guard)),
+            fetch=self._fetch,
+            parse_url=lambda url: url,
+        )
+        search = HybridSearch(self.index, SearchSettings, self.clock)
+        self.knowledge = DocumentKnowledge(
+            self.home / "knowledge",
+            DocumentTexts(self.home / "index" / "texts"),
+            self.index,
+            search,
+            around,
+            self.clock,
+            IdSource(self.clock),
+            self.news.append,
+        )
+
+    def write(self, files: Mapping[str, bytes | str]) -> None:
+        for name, content in files.items():
+            place = self.root / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    async def add(self, where: str = ".", *, is_url: bool = False) -> KnowledgeItem:
+        """The item once it has been read."""
+        item = await self.knowledge.add(where, None, is_url=is_url)
+        return await self.finished(item)
+
+    async def finished(self, item: KnowledgeItem) -> KnowledgeItem:
+        return await self.knowledge.finished(item.item_id, lambda step: None)
+
+    async def refreshed(self) -> KnowledgeItem:
+        (item,) = await self.knowledge.refresh()
+        return await self.finished(item)
+
+    async def found(self, query: str, **more) -> list[str]:
+        """The paths of what answers, the best first."""
+        return list(dict.fromkeys(one.path for one in (await self.knowledge.search(query, **more)).passages))
+
+    async def close(self) -> None:
+        await self.knowledge.close()
+        await self.index.close()
+
+    async def _fetch(self, url: str, max_bytes: int) -> Fetched:
+        return self.pages[url]
