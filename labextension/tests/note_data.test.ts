@@ -1,24 +1,58 @@
 import { describe, expect, it } from 'vitest';
 
-import { readCompaction } from '../src/models/note_data';
+import { addNote, newRun } from '../src/models/conversation';
+import type { Note } from '../src/models/conversation';
+import { readCompaction, readMemory } from '../src/models/note_data';
 
 describe('what a summing up proposes to remember', () => {
-  const proposal = {
-    op: 'add',
-    target: 'MEMORY.md',
-    content: 'The year starts in April.',
-    reason: 'said twice'
-  };
+  const proposal = { target: 'MEMORY.md', content: 'The year starts in April.', reason: 'said twice' };
+  const written = { op: 'add', ...proposal };
 
-  it('is read as it was written', () => {
-    expect(readCompaction({ tokensBefore: 9, proposals: [proposal] }).proposals).toEqual([proposal]);
+  it('is read as it was written, with what is remembered of it', () => {
+    const read = readCompaction({ id: 'n', tokensBefore: 9, proposals: [written], accepted: [0] });
+    expect(read).toEqual({ id: 'n', proposals: [{ ...proposal, number: 0 }], accepted: new Set([0]) });
   });
 
-  it('is nothing where there is none, and leaves out what has another shape', () => {
-    expect(readCompaction(undefined).proposals).toEqual([]);
-    expect(readCompaction({ proposals: 'many' }).proposals).toEqual([]);
-    expect(
-      readCompaction({ proposals: [null, 'x', { target: 'a', content: 1 }, proposal] }).proposals
-    ).toEqual([proposal]);
+  it('is nothing where there is none; what has another shape is left out, and the others keep their numbers', () => {
+    expect(readCompaction(undefined)).toEqual({ id: undefined, proposals: [], accepted: new Set() });
+    expect(readCompaction({ proposals: 'many', accepted: 0 }).proposals).toEqual([]);
+    const found = readCompaction({ proposals: [null, 'x', { target: 'a', content: 1 }, written] });
+    expect(found.proposals).toEqual([{ ...proposal, number: 3 }]);
+  });
+});
+
+describe('what was remembered by itself', () => {
+  const change = { op: 'add', section: 'Facts', item: '', content: 'April', reason: 'said', sources: ['x'] };
+
+  it('is read with its state and its versions', () => {
+    const data = { id: 'n', path: 'MEMORY.md', state: 'undone', done: [change], version: 3, before: 2 };
+    const refused = [{ operation: change, why: 'it holds a secret' }];
+    const read = readMemory({ ...data, refused, history: '- then' })!;
+    expect(read.isUndone).toBe(true);
+    expect(read.done.map(one => one.content)).toEqual(['April']);
+    expect(read.refused.map(one => [one.change.content, one.why])).toEqual([['April', 'it holds a secret']]);
+    expect([read.version, read.before, read.history]).toEqual([3, 2, '- then']);
+  });
+
+  it('is left out where it has another shape', () => {
+    expect(readMemory(undefined)).toBeNull();
+    expect(readMemory({ id: 7, path: 'MEMORY.md' })).toBeNull();
+    const read = readMemory({ id: 'n', path: 'x', done: [null, { op: 'erase' }, change], refused: [null] })!;
+    expect(read.done.length).toBe(1);
+    expect(read.refused).toEqual([]);
+    expect(read.version).toBeUndefined();
+  });
+});
+
+describe('a note that is told again', () => {
+  const note = (id: unknown, message: string): Note => ({ kind: 'memory', message, data: { id } });
+  const messages = (notes: Note[]) =>
+    notes
+      .reduce((run, one, index) => addNote(run, `k${index}`, one), newRun('r'))
+      .parts.map(part => part.kind === 'note' && part.note.message);
+
+  it('takes the place of the earlier one with the same id, and of no other', () => {
+    expect(messages([note('a', '1'), note('b', '2'), note('a', '3')])).toEqual(['3', '2']);
+    expect(messages([note(undefined, '1'), note(undefined, '2')])).toEqual(['1', '2']);
   });
 });

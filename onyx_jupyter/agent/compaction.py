@@ -5,12 +5,11 @@ It never removes an entry and writes nothing into the memory: what is worth reme
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 from onyx_jupyter.agent.cutting import WORDS_SHARE, Split, blocks_tokens, fitted_to, words_of
-from onyx_jupyter.agent.processor import Reply
 from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.side_request import ask_aside
 from onyx_jupyter.agent.summary import (
     SYSTEM,
     Proposal,
@@ -24,7 +23,7 @@ from onyx_jupyter.agent.token_count import Correction
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.messages import Message, Usage
-from onyx_jupyter.protocols import Compaction, ModelDone, ModelNote, ModelRequest, TextDelta
+from onyx_jupyter.protocols import Compaction, ModelNote, ModelRequest
 
 _TRIES = 2
 _MARK_CHARS = 12
@@ -60,6 +59,7 @@ async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
     left = blocks_tokens(run.transcript.blocks(run.run_id, compaction))
     after = room.correction.tokens(room.fixed + left)
     data = {
+        "id": run.new_id(),
         "model": run.model.id,
         "tokensBefore": room.tokens,
         "tokensAfter": after,
@@ -96,21 +96,12 @@ class _Writer:
         text = request_text(self._material, self._mark, self._must_hold, self._most, complaint)
         question = Message("user", text)
         request = ModelRequest(SYSTEM, [question], temperature=run.temperature, max_tokens=run.max_tokens)
-        stream = run.model.stream(await run.processors.before_model(request))
-        text, usage = "", Usage()
-        try:
-            async for event in stream:
-                if isinstance(event, TextDelta):
-                    text += event.text
-                elif isinstance(event, ModelNote):
-                    await run.note(event.kind, run.redact(event.message), event.data)
-                elif isinstance(event, ModelDone):
-                    usage = event.usage
-                    self.usage = usage if self.usage is None else self.usage + usage
-        finally:
-            if (close := getattr(stream, "aclose", None)) is not None:
-                await asyncio.shield(close())
-        return (await run.processors.after_model(Reply(text, (), usage, said=bool(text)))).text
+        reply = await ask_aside(run.model, request, run.processors, self._tell)
+        self.usage = reply.usage if self.usage is None else self.usage + reply.usage
+        return reply.text
+
+    async def _tell(self, note: ModelNote) -> None:
+        await self._run.note(note.kind, self._run.redact(note.message), note.data)
 
 
 def _in_words(before: int, after: int, proposals: int) -> str:
@@ -120,4 +111,5 @@ def _in_words(before: int, after: int, proposals: int) -> str:
     )
     if not proposals:
         return text
-    return f"{text} {proposals} thing{'s' * (proposals > 1)} might be worth remembering; nothing has been written."
+    things = f"{proposals} thing{'s' * (proposals > 1)}"
+    return f"{text} {things} might be worth remembering; nothing is written unless you say so."

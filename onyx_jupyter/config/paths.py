@@ -58,6 +58,11 @@ class Home:
         return self.root / "versions"
 
     @property
+    def consolidation_lock(self) -> Path:
+        """Held by the one server that looks through a conversation for what to remember."""
+        return self.root / "consolidation.lock"
+
+    @property
     def index(self) -> Path:
         """What search needs; it may be deleted at any time."""
         return self.root / "index"

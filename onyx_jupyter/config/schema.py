@@ -177,7 +177,8 @@ class HeartbeatConfig(Section):
 
 
 class MemoryConfig(Section):
-    """How notes, conversations and documents are found again ([memory.md](memory.md#how-it-is-ranked))."""
+    """How notes, conversations and documents are found again ([memory.md](memory.md#how-it-is-ranked)), and what is
+    remembered of them by itself."""
 
     embedder: Literal["auto", "ollama", "api", "local", "none"] = Field(
         default="auto",
@@ -206,7 +207,18 @@ class MemoryConfig(Section):
     mmr_lambda: float = Field(
         default=0.7, ge=0, le=1, description="1: only by score; less: what says something new is preferred"
     )
-    consolidation_window: int = Field(default=25, ge=1, description="messages; not used yet")
+    consolidation: bool = Field(
+        default=True, description="whether a model looks through conversations for what to remember of them"
+    )
+    consolidation_window: int = Field(
+        default=25, ge=1, description="messages of a conversation after which it is looked through"
+    )
+    consolidation_idle_ms: int = Field(
+        default=600_000, ge=0, description="milliseconds of quiet after which one that was left is looked through, too"
+    )
+    consolidation_model: str | None = Field(
+        default=None, description="provider/model that does it; the agent's own where unset, unless that is a small one"
+    )
     max_versions_bytes: int = Field(
         default=200_000_000,
         ge=1_000_000,

@@ -78,6 +78,13 @@ class AuditTrail:
         except OnyxError as error:
             log.error("A review (%s) could not be written into the audit file: %s", what, error)
 
+    async def memory(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
+        """The memory was changed by itself, taken back, or added to with a person's yes: done already."""
+        try:
+            await self._audit.write("memory", self._clean({"what": what, "by": by, **facts}))
+        except OnyxError as error:
+            log.error("A change of the memory (%s) could not be written into the audit file: %s", what, error)
+
     async def skill_run(self, facts: Mapping[str, Any]) -> None:
         """A run that a person started and that is over."""
         try:

@@ -26,10 +26,13 @@ from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.consolidating import Consolidating
+from onyx_jupyter.runtime.consolidation import Consolidation
 from onyx_jupyter.runtime.first_file import write_first_file
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.memories import Memories
+from onyx_jupyter.runtime.memory_notes import MemoryNotes
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
@@ -168,6 +171,10 @@ class Onyx:
             clock=self._clock,
             ids=self._ids,
         )
+        self.memory_notes = MemoryNotes(
+            self.sessions, self.streams, self._audit, lambda agent_id: self.agent(agent_id).memory, self.redact
+        )
+        self._consolidating: Consolidating | None = None
         self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
         self._approvals: ApprovalBroker | None = None
         self._questions: Questions | None = None
@@ -214,6 +221,8 @@ class Onyx:
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
+        if self._consolidating is not None:
+            await self._consolidating.close()
         if self._approvals is not None and self._questions is not None:
             self._approvals.close()
             self._questions.close()
@@ -264,7 +273,12 @@ class Onyx:
         """The new session's key. Raises: NotFound, StorageError."""
         transcript = await self.sessions.create(self.agent(agent_id).config.id, title, model)
         self._announce(transcript)
+        self.opened(transcript.session_key)
         return transcript.session_key
+
+    def opened(self, session_key: str) -> None:
+        """A person turns to this session."""
+        self.consolidating.opened(session_key)
 
     def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
         """A session's metadata as the wire has it."""
@@ -311,6 +325,8 @@ class Onyx:
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
+        if sender is None and kernel is None and interactive:
+            self.opened(session_key)
         notebooks = self._notebooks_in_tabs() if sender is None else {}
         items = await self._context.read(transcript, context, model)
         facts = {
@@ -365,6 +381,11 @@ class Onyx:
         """The grant counts no more, from the next call on. Raises: NotFound, StorageError."""
         await self._audit.revoked(await self.grants.revoke(grant_id), by)
 
+    @property
+    def consolidating(self) -> Consolidating:
+        assert self._consolidating is not None, "ready() comes first"
+        return self._consolidating
+
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -381,12 +402,34 @@ class Onyx:
         )
         self._questions = Questions(self._journal, self._clock, self._ids, self._patience_s)
         self._runs = Runs(
-            self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._announce
+            self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._changed
         )
+        self._consolidating = self._make_consolidating(self._runs)
         await self.review.thin()
         await self.skills.runs.recover()
         await self.skills.runs.thin()
         await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
+        self._consolidating.start(await self.sessions.list())
+
+    def _make_consolidating(self, runs: Runs) -> Consolidating:
+        around = self._surroundings
+        consolidation = Consolidation(
+            around.settings,
+            around.models,
+            self.agent,
+            around.processors,
+            runs.model_choice,
+            self.memory_notes,
+            self._ids,
+        )
+        return Consolidating(
+            self.sessions,
+            consolidation.run,
+            lambda: self.settings.config.memory,
+            lambda session_key: runs.activity(session_key) == "idle" and not runs.working,
+            self.home.consolidation_lock,
+            self._clock,
+        )
 
     def _patience_s(self) -> float:
         """How long a person has for an answer."""
@@ -396,6 +439,11 @@ class Onyx:
         for folder in (self.home.sessions, self.home.shared, self.home.skills, self.home.runs):
             make_private_folder(folder)
         write_first_file(self.home.config_file)
+
+    def _changed(self, transcript: SessionTranscript) -> None:
+        self._announce(transcript)
+        if self.runs.activity(transcript.session_key) == "idle":
+            self.consolidating.touched(transcript)
 
     def _announce(self, transcript: SessionTranscript) -> None:
         info = self.session_info(transcript.session_key, summarise(transcript.entries))

@@ -122,7 +122,7 @@ class Runs:
         self._questions = questions
         self._audit = audit
         self._on_change = on_change
-        self._models = ModelChoice(surroundings.clock, surroundings.waits)
+        self.model_choice = ModelChoice(surroundings.clock, surroundings.waits)
         self._guardian = Guardian()
         self._queues: dict[str, SessionQueue] = {}
         self._inboxes: dict[str, RunInbox] = {}
@@ -143,6 +143,11 @@ class Runs:
     @property
     def busy(self) -> bool:
         return bool(self._queues)
+
+    @property
+    def working(self) -> bool:
+        """Whether a run goes on anywhere that does not wait for a person."""
+        return any(self.activity(session_key) == "running" for session_key in self._queues)
 
     async def send(
         self, transcript: SessionTranscript, text: str, meta: Mapping[str, Any], when_busy: WhenBusy
@@ -277,7 +282,7 @@ class Runs:
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))
 
-        model = self._models.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
+        model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
         max_chars = settings.config.tools.max_result_chars
         results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)
         processes = RunProcesses(results=results, guardian=self._guardian, redact=settings.secrets.apply)

@@ -14,6 +14,7 @@ from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
 from onyx_jupyter.sessions.sent_along import sent_along
+from onyx_jupyter.sessions.unconsolidated import unconsolidated, unfinished_plan
 
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
@@ -131,7 +132,11 @@ def run_usage(entries: Iterable[Entry], run_id: str) -> Usage:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a list shows of a session; times are ISO 8601 in UTC."""
+    """What a list shows of a session; times are ISO 8601 in UTC.
+
+    `to_consolidate` counts the characters that its person wrote and that were not looked through for memories yet;
+    `consolidation_cut_short` says that what was found in others is not in the files.
+    """
 
     agent_id: str
     title: str
@@ -143,6 +148,8 @@ class Summary:
     last_message_preview: str
     unfinished_runs: tuple[str, ...]
     stranded_messages: tuple[str, ...]
+    to_consolidate: int = 0
+    consolidation_cut_short: bool = False
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -156,12 +163,14 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         title=str(head.get("title") or _one_line(first, TITLE_CHARS) or UNTITLED),
         model=_chosen_model(entries, head),
         created_at=entries[0].ts if entries else "",
-        updated_at=entries[-1].ts if entries else "",
+        updated_at=next((entry.ts for entry in reversed(entries) if not entry.is_background), ""),
         message_count=len(said),
         token_count=tokens,
         last_message_preview=_one_line(said[-1].content, PREVIEW_CHARS) if said else "",
         unfinished_runs=tuple(unfinished_runs(entries)),
         stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
+        to_consolidate=unconsolidated(entries).words_of_person,
+        consolidation_cut_short=unfinished_plan(entries) is not None,
     )
 
 

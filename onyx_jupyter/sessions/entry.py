@@ -12,6 +12,9 @@ from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
 SCHEMA_VERSION = 1
 REFLECTION = "reflection"
 COMPACTION = "compaction"
+CONSOLIDATION = "consolidation"
+CONSOLIDATION_FAILED = "consolidation_failed"
+MEMORY_NOTE = "memory"
 _KNOWN = frozenset({"v", "id", "parent", "ts", "role", "content", "tool_calls", "tool_call_id", "usage", "meta"})
 _ROLES = frozenset({"user", "assistant", "tool", "system"})
 
@@ -74,6 +77,12 @@ class Entry:
     def kind(self) -> str | None:
         """What a system entry means: session, run_start, steer_joined, requeued, note, compaction, run_end …"""
         return self.meta.get("kind") if self.role == "system" else None
+
+    @property
+    def is_background(self) -> bool:
+        """Written while nobody was at work in the session: what was kept of it in the memory."""
+        noted = self.kind == "note" and self.meta.get("note") == MEMORY_NOTE
+        return noted or self.kind in (CONSOLIDATION, CONSOLIDATION_FAILED)
 
 
 def to_json(entry: Entry) -> dict[str, Any]:

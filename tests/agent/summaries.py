@@ -33,7 +33,7 @@ def house_of(
     summary: Callable[[ModelRequest], Reply] = lambda request: a_summary(),
     *,
     window: int = WINDOW,
-    config: str | None = None,
+    config: str = '{"memory": {"consolidation": false}}',
     light: bool = False,
 ) -> House:
     """A house whose model has a window of that many tokens, and counts as Onyx does where the script says nothing."""

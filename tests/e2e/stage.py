@@ -49,6 +49,7 @@ class Stage:
         nowhere = f"http://127.0.0.1:{self._silent.getsockname()[1]}/v1"
         return {
             "agents": {"defaults": {"model": "scripted/writer"}},
+            "memory": {"consolidation": False},  # a session that was left would ask for what no test has planned
             "providers": {
                 "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
                 "locked": {"baseUrl": here, "apiKey": WRONG_KEY, "models": ["vault"]},

@@ -17,6 +17,7 @@ def small_window(onyx_home):
     path = onyx_home / "onyx.json"
     config = json.loads(path.read_text())
     config["providers"]["scripted"]["contextWindow"] = 20_000
+    config["memory"] = {"consolidation": False}  # its requests are none of these
     path.write_text(json.dumps(config))
 
 

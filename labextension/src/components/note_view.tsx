@@ -3,12 +3,18 @@ import { caretRightIcon, infoIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
 import type { Note } from '../models/conversation';
-import { readCompaction } from '../models/note_data';
+import { readCompaction, readMemory } from '../models/note_data';
+import { MemoryNote } from './memory_note';
+import { ProposalList } from './proposal_list';
 import { useUi } from './ui_context';
 
 export function NoteView({ note }: { note: Note }): JSX.Element {
   if (note.kind === 'compaction') {
     return <CompactionNote note={note} />;
+  }
+  const memory = note.kind === 'memory' ? readMemory(note.data) : null;
+  if (memory) {
+    return <MemoryNote data={memory} />;
   }
   return (
     <div className="onyx-Notice" role="note" data-onyx="note" data-kind={note.kind}>
@@ -23,7 +29,7 @@ function CompactionNote({ note }: { note: Note }): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);
   const bodyId = useId();
-  const { proposals } = readCompaction(note.data);
+  const { id, proposals, accepted } = readCompaction(note.data);
   return (
     <div className="onyx-Tool onyx-Compaction" role="note" data-onyx="note" data-kind={note.kind}>
       <button
@@ -38,18 +44,7 @@ function CompactionNote({ note }: { note: Note }): JSX.Element {
       </button>
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         <div>{note.message}</div>
-        {proposals.length > 0 && (
-          <ul className="onyx-Proposals">
-            {proposals.map((proposal, index) => (
-              <li key={index}>
-                <div>{proposal.content}</div>
-                <div className="onyx-Proposals-why">
-                  <code>{proposal.target}</code> · {proposal.reason}
-                </div>
-              </li>
-            ))}
-          </ul>
-        )}
+        {proposals.length > 0 && <ProposalList noteId={id} proposals={proposals} accepted={accepted} />}
       </div>
     </div>
   );

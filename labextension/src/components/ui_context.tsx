@@ -3,6 +3,8 @@ import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { createContext, useContext } from 'react';
 
+import type { MemoryActions } from '../models/memory_actions';
+
 export interface Ui {
   trans: TranslationBundle;
   rendermime: IRenderMimeRegistry;
@@ -13,6 +15,8 @@ export interface Ui {
   showCell?: (path: string, cellId: string) => void;
   /** Open a file in JupyterLab by the path that a tool of the session's agent has for it; absent where none can be. */
   openFile?: (path: string) => void;
+  /** What can be done about what the session's agent remembers; absent where a note is only read. */
+  memory?: MemoryActions;
 }
 
 const UiContext = createContext<Ui | null>(null);

@@ -142,6 +142,17 @@ export function addPart(run: Run, part: Part): Run {
   return { ...run, notice: undefined, parts: [...run.parts, part] };
 }
 
+/** The same run with a note: behind all that it has, or in the place of an earlier one with the same id. */
+export function addNote(run: Run, key: string, note: Note): Run {
+  const id = note.data?.id;
+  const isSame = (part: Part) =>
+    part.kind === 'note' && part.note.kind === note.kind && part.note.data?.id === id;
+  if (typeof id !== 'string' || !run.parts.some(isSame)) {
+    return addPart(run, { kind: 'note', key, note });
+  }
+  return { ...run, parts: run.parts.map(part => (isSame(part) ? { ...part, note } : part)) as Part[] };
+}
+
 /** Every message of the person, those that joined a run included, in the order in which they are shown. */
 export function messagesOf(items: Conversation): UserMessage[] {
   return items.flatMap(item =>

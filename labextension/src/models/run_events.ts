@@ -13,7 +13,7 @@ import type {
   ToolStartedData
 } from '../protocol/wire';
 import {
-  addPart,
+  addNote,
   callsOf,
   changeCall,
   findRun,
@@ -49,7 +49,7 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
     case 'chat.question_resolved':
       return withRun(items, frame.data.runId, run => resolveQuestion(run, frame.data, nowMs));
     case 'chat.note':
-      return withRun(items, frame.data.runId, run => addNote(run, frame.data));
+      return withRun(items, frame.data.runId, run => note(run, frame.data));
     case 'chat.steered':
       return steer(items, frame.data);
     case 'chat.joined':
@@ -214,12 +214,8 @@ function steer(items: Conversation, { runId, messageId, text, context }: ChatSte
     : [...items, { kind: 'user', key: messageId, text, context: [], ...known, ...read }];
 }
 
-function addNote(run: Run, { kind, message, data }: ChatNoteData): Run {
-  return addPart(run, {
-    kind: 'note',
-    key: `note-${run.parts.length}`,
-    note: { kind, message, data: data ?? undefined }
-  });
+function note(run: Run, { kind, message, data }: ChatNoteData): Run {
+  return addNote(run, `note-${run.parts.length}`, { kind, message, data: data ?? undefined });
 }
 
 /** The answer's full text only fills in what no delta brought. */

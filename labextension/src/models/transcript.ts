@@ -2,7 +2,7 @@
 import type { ApprovalInfo, AttachmentInfo, Entry, QuestionInfo, UsageInfo } from '../protocol/wire';
 import type { ContextOf } from './context_items';
 import {
-  addPart,
+  addNote,
   changeCall,
   findRun,
   isRun,
@@ -184,8 +184,7 @@ function questionResolved(run: Run, meta: Meta): Run {
 }
 
 function noteFromEntry(run: Run, entry: Entry, meta: Meta): Run {
-  const note = { kind: meta.note ?? '', message: entry.content, data: meta.data };
-  return addPart(run, { kind: 'note', key: entry.id, note });
+  return addNote(run, entry.id, { kind: meta.note ?? '', message: entry.content, data: meta.data });
 }
 
 function endFromEntry(run: Run, meta: Meta): Run {

@@ -456,6 +456,19 @@ export interface LeftAlone {
   message?: string | null;
 }
 
+/** `noteId` is the `id` in the data of a note of the kind `compaction`, `proposal` counts its proposals from 0. */
+export interface MemoryAcceptParams {
+  sessionKey: string;
+  noteId: string;
+  proposal: number;
+}
+
+/** `reason` says to the person why nothing was done; what was done comes as a note with the same id. */
+export interface MemoryAnswer {
+  ok: boolean;
+  reason?: string | null;
+}
+
 /** A unified diff, empty where nothing differs; `checksum` is that of the file now, empty where it is gone. */
 export interface MemoryDiff {
   diff: string;
@@ -594,6 +607,12 @@ export interface MemoryText {
   text: string;
   checksum: string;
   cut?: boolean;
+}
+
+/** `noteId` is the `id` in the data of a note of the kind `memory`. */
+export interface MemoryUndoParams {
+  sessionKey: string;
+  noteId: string;
 }
 
 /**
@@ -1164,6 +1183,8 @@ export interface Methods {
   "memory.versions": { params: MemoryVersionsParams; result: MemoryVersions };
   "memory.diff": { params: MemoryDiffParams; result: MemoryDiff };
   "memory.restore": { params: MemoryRestoreParams; result: MemoryRestored };
+  "memory.undo": { params: MemoryUndoParams; result: MemoryAnswer };
+  "memory.accept": { params: MemoryAcceptParams; result: MemoryAnswer };
   "memory.status": { params: NoParams; result: MemoryStatus };
   "knowledge.add": { params: KnowledgeAddParams; result: KnowledgeItemInfo };
   "knowledge.list": { params: NoParams; result: KnowledgeList };

@@ -27,6 +27,7 @@ import type { Grants } from '../models/grants';
 import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
+import { MemoryActions } from '../models/memory_actions';
 import type { SessionList } from '../models/session_list';
 import type { TurnChanges } from '../models/turn_changes';
 import type { ViewState } from '../models/view_state';
@@ -57,8 +58,12 @@ export function ChatView(props: ChatViewProps): JSX.Element {
   useSignals(chat.sessionChanged, view.changed, front.changed, client.stateChanged);
   const hasNotebook = front.path !== null;
   const ui = useMemo<Ui>(
-    () => ({ ...props.ui, insertCode: hasNotebook ? code => front.insertCode(code) : null }),
-    [props.ui, front, hasNotebook]
+    () => ({
+      ...props.ui,
+      insertCode: hasNotebook ? code => front.insertCode(code) : null,
+      memory: new MemoryActions(client, chat.session)
+    }),
+    [props.ui, front, hasNotebook, client, chat.session]
   );
   return (
     <UiProvider value={ui}>

@@ -63,6 +63,8 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "memory.versions": memory.versions,
     "memory.diff": memory.diff,
     "memory.restore": memory.restore,
+    "memory.undo": memory.undo,
+    "memory.accept": memory.accept,
     "memory.status": memory.status,
     "knowledge.add": knowledge.add,
     "knowledge.list": knowledge.list_items,

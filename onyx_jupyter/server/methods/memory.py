@@ -10,6 +10,8 @@ from onyx_jupyter.protocols import FileVersion, Found, SearchFilter
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import NoParams, Wire
 from onyx_jupyter.server.wire.memory import (
+    MemoryAcceptParams,
+    MemoryAnswer,
     MemoryDiff,
     MemoryDiffParams,
     MemoryEmbedder,
@@ -26,6 +28,7 @@ from onyx_jupyter.server.wire.memory import (
     MemorySearchParams,
     MemoryStatus,
     MemoryText,
+    MemoryUndoParams,
     MemoryVersionInfo,
     MemoryVersions,
     MemoryVersionsParams,
@@ -90,6 +93,17 @@ async def restore(params: MemoryRestoreParams, caller: Caller) -> dict[str, Any]
     memory = caller.onyx.agent(params.agent_id).memory
     version = await memory.restore(params.path, params.version, author="user", based_on=params.based_on)
     return _json(MemoryRestored(path=params.path, version=version.number if version else params.version))
+
+
+async def undo(params: MemoryUndoParams, caller: Caller) -> dict[str, Any]:
+    answer = await caller.onyx.memory_notes.undo(params.session_key, params.note_id, caller.user)
+    return _json(MemoryAnswer(ok=answer.ok, reason=answer.reason))
+
+
+async def accept(params: MemoryAcceptParams, caller: Caller) -> dict[str, Any]:
+    notes = caller.onyx.memory_notes
+    answer = await notes.accept(params.session_key, params.note_id, params.proposal, caller.user)
+    return _json(MemoryAnswer(ok=answer.ok, reason=answer.reason))
 
 
 async def status(params: NoParams, caller: Caller) -> dict[str, Any]:

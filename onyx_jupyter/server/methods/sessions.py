@@ -36,6 +36,7 @@ async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
 
 async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:
     await caller.onyx.sessions.get(params.session_key)
+    caller.onyx.opened(params.session_key)
     seq, missed = caller.onyx.streams.subscribe(params.session_key, caller.send, params.after_seq)
     caller.after_result.extend(missed)
     return {"seq": seq}

@@ -64,6 +64,8 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "memory.versions": (memory.MemoryVersionsParams, memory.MemoryVersions),
     "memory.diff": (memory.MemoryDiffParams, memory.MemoryDiff),
     "memory.restore": (memory.MemoryRestoreParams, memory.MemoryRestored),
+    "memory.undo": (memory.MemoryUndoParams, memory.MemoryAnswer),
+    "memory.accept": (memory.MemoryAcceptParams, memory.MemoryAnswer),
     "memory.status": (NoParams, memory.MemoryStatus),
     "knowledge.add": (knowledge.KnowledgeAddParams, knowledge.KnowledgeItemInfo),
     "knowledge.list": (NoParams, knowledge.KnowledgeList),

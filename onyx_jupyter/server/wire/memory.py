@@ -197,3 +197,25 @@ class MemoryUpdatedData(Wire):
     agent_id: str | None = None
     author: MemoryAuthor | None = None
     version: int | None = None
+
+
+class MemoryUndoParams(Wire):
+    """`noteId` is the `id` in the data of a note of the kind `memory`."""
+
+    session_key: str
+    note_id: str = Field(min_length=1, max_length=100)
+
+
+class MemoryAcceptParams(Wire):
+    """`noteId` is the `id` in the data of a note of the kind `compaction`, `proposal` counts its proposals from 0."""
+
+    session_key: str
+    note_id: str = Field(min_length=1, max_length=100)
+    proposal: int = Field(ge=0, le=1000)
+
+
+class MemoryAnswer(Wire):
+    """`reason` says to the person why nothing was done; what was done comes as a note with the same id."""
+
+    ok: bool
+    reason: str | None = None

@@ -1,0 +1,125 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { NoteView } from '../src/components/note_view';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import { MemoryActions } from '../src/models/memory_actions';
+import { RequestError } from '../src/protocol/frames';
+
+vi.mock('@jupyterlab/ui-components', () => {
+  const icon = { react: () => null };
+  return { caretRightIcon: icon, infoIcon: icon };
+});
+
+const CHANGE = { op: 'add', section: 'Facts', item: '', content: 'April', reason: 'said', sources: [] };
+const DATA = {
+  id: 'n',
+  path: 'MEMORY.md',
+  state: 'kept',
+  done: [CHANGE],
+  refused: [],
+  version: 2,
+  before: 1
+};
+
+let root: Root;
+let host: HTMLElement;
+const request = vi.fn();
+const actions = new MemoryActions({ request } as never, { key: 's', info: null });
+const draw = (kind: string, data: Record<string, unknown>, memory: MemoryActions | undefined = actions) => {
+  const ui = { trans: nullTranslator.load('onyx_jupyter'), memory } as unknown as Ui;
+  const note = { kind, message: 'Some words.', data };
+  return act(async () =>
+    root.render(
+      <UiProvider value={ui}>
+        <NoteView note={note} />
+      </UiProvider>
+    )
+  );
+};
+const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
+const click = (hook: string) => act(async () => part(hook)!.click());
+
+beforeEach(() => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  request.mockReset();
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+});
+
+describe('the note of what was remembered', () => {
+  it('says it in one line, and opens to each change', async () => {
+    await draw('memory', DATA);
+    expect(part('note')!.textContent).toContain('Remembered 1 thing');
+    expect(part('memory-change')).toBeNull();
+    await act(async () => host.querySelector<HTMLElement>('[aria-expanded]')!.click());
+    expect(part('memory-change')!.textContent).toBe('AprilFacts · said');
+  });
+
+  it('undoes by its id, and shows why not where the file has changed since, with what changed', async () => {
+    await draw('memory', DATA);
+    request.mockResolvedValueOnce({ ok: false, reason: 'It has been changed since.' });
+    await click('memory-undo');
+    expect(request).toHaveBeenLastCalledWith('memory.undo', { sessionKey: 's', noteId: 'n' });
+    expect(part('memory-refused')!.textContent).toContain('It has been changed since.');
+    request.mockResolvedValueOnce({ diff: '@@ -1 +1 @@\n+mine', checksum: 'c' });
+    await click('memory-diff');
+    const compared = { path: 'MEMORY.md', version: 2, to: undefined, agentId: undefined };
+    expect(request).toHaveBeenLastCalledWith('memory.diff', compared);
+    expect(part('diff')!.textContent).toContain('mine');
+  });
+
+  it('says so where the server refuses or cannot be reached', async () => {
+    await draw('memory', DATA);
+    request.mockRejectedValueOnce(new RequestError(-32000, 'This has been undone before.'));
+    await click('memory-undo');
+    expect(part('memory-refused')!.textContent).toContain('This has been undone before.');
+    request.mockRejectedValueOnce(new Error('closed'));
+    await click('memory-undo');
+    expect(part('memory-refused')!.textContent).toContain('no connection');
+  });
+
+  it('has no undo where it is undone, cannot be undone, or is only read', async () => {
+    await draw('memory', { ...DATA, state: 'undone' });
+    expect([part('memory-undo'), part('memory-undone')!.textContent]).toEqual([null, 'Undone']);
+    await draw('memory', { ...DATA, before: null });
+    expect(part('memory-undo')).toBeNull();
+    await draw('memory', DATA, null as never);
+    expect(part('memory-undo')).toBeNull();
+  });
+
+  it('of another shape is shown in its words', async () => {
+    await draw('memory', { id: 3 });
+    expect(part('note')!.textContent).toBe('Some words.');
+  });
+});
+
+describe('what a summary proposes', () => {
+  const proposals = [
+    { op: 'add', target: 'MEMORY.md', content: 'First', reason: 'said' },
+    { op: 'add', target: 'MEMORY.md', content: 'Second', reason: 'said' }
+  ];
+
+  it('is accepted one by one, and says why not', async () => {
+    await draw('compaction', { id: 'n', proposals, accepted: [0] });
+    expect(host.querySelectorAll('[data-onyx=accept-proposal]').length).toBe(1);
+    request.mockResolvedValueOnce({ ok: false, reason: 'It was not remembered: it holds a secret.' });
+    await click('accept-proposal');
+    expect(request).toHaveBeenLastCalledWith('memory.accept', { sessionKey: 's', noteId: 'n', proposal: 1 });
+    expect(part('proposal-refused')!.textContent).toContain('it holds a secret');
+  });
+
+  it('of an older note is only shown', async () => {
+    await draw('compaction', { proposals });
+    expect(part('accept-proposal')).toBeNull();
+    expect(host.querySelectorAll('[data-onyx=proposal]').length).toBe(2);
+  });
+});

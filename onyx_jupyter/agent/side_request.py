@@ -1,0 +1,40 @@
+"""Asks a model something beside the conversation: one request without tools, whose answer is read by us alone.
+
+It shows nobody a word of the answer and keeps none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from onyx_jupyter.agent.processor import Processors, Reply
+from onyx_jupyter.messages import Usage
+from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, TextDelta
+
+
+async def _ignored(note: ModelNote) -> None:
+    """Nobody watches."""
+
+
+async def ask_aside(
+    model: Model,
+    request: ModelRequest,
+    processors: Processors,
+    on_note: Callable[[ModelNote], Awaitable[None]] = _ignored,
+) -> Reply:
+    """The whole answer, as the processors leave it. Raises: ModelError, Halt."""
+    stream = model.stream(await processors.before_model(request))
+    text, usage = "", Usage()
+    try:
+        async for event in stream:
+            if isinstance(event, TextDelta):
+                text += event.text
+            elif isinstance(event, ModelNote):
+                await on_note(event)
+            elif isinstance(event, ModelDone):
+                usage = event.usage
+    finally:
+        if (close := getattr(stream, "aclose", None)) is not None:
+            await asyncio.shield(close())
+    return await processors.after_model(Reply(text, (), usage, said=bool(text)))

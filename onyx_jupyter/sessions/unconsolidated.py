@@ -1,0 +1,105 @@
+"""Which part of a conversation has not been looked through for memories, and what a person said in it.
+
+It never touches the disk, and judges no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from onyx_jupyter.sessions.entry import CONSOLIDATION, Entry
+from onyx_jupyter.sessions.run_order import placed
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenEntry:
+    """What a person said, or the assistant to them.
+
+    `own` is False for an answer that was given after something had been brought in (by a tool, or sent along): it may
+    only pass that on.
+    """
+
+    entry: Entry
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unconsolidated:
+    """The part that is still to be looked through, up to the entry `up_to` and the run `run_id` to which that belongs.
+
+    `messages` counts what was said in it, `words_of_person` the characters of the person's own messages.
+    """
+
+    spoken: tuple[SpokenEntry, ...] = ()
+    up_to: str = ""
+    run_id: str = ""
+    messages: int = 0
+    words_of_person: int = 0
+
+
+def unconsolidated(entries: Sequence[Entry]) -> Unconsolidated:
+    """The part behind the newest consolidation, up to the first message whose run goes on or waits.
+
+    Only runs count in which a person spoke: not what a schedule, another session, a cell or a program sent.
+    """
+    entries = placed(entries)
+    part = list(_ended(entries))
+    if not part:
+        return Unconsolidated()
+    persons = {entry.run_id for entry in entries if is_of_person(entry)}
+    brought_in = _first_brought_in(entries)
+    spoken = tuple(
+        SpokenEntry(entry, entry.role == "user" or entry.id not in brought_in)
+        for entry in part
+        if entry.run_id in persons and entry.content.strip() and (is_of_person(entry) or entry.role == "assistant")
+    )
+    run_id = next((entry.run_id for entry in reversed(part) if entry.run_id in persons), "")
+    words = sum(len(one.entry.content.strip()) for one in spoken if one.entry.role == "user")
+    return Unconsolidated(spoken, part[-1].id, run_id or "", len(spoken), words)
+
+
+def unfinished_plan(entries: Sequence[Entry]) -> Entry | None:
+    """The newest consolidation, where it planned something of which no note tells yet that it is done."""
+    newest = next((entry for entry in reversed(entries) if entry.kind == CONSOLIDATION), None)
+    plan = newest.meta.get("plan") if newest is not None else None
+    if newest is None or not isinstance(plan, Mapping) or not (plan.get("operations") or plan.get("history")):
+        return None
+    notes = (entry.meta.get("data") for entry in entries if entry.kind == "note" and entry.is_background)
+    told = {data.get("id") for data in notes if isinstance(data, Mapping)}
+    return None if newest.meta.get("note") in told else newest
+
+
+def is_of_person(entry: Entry) -> bool:
+    """Whether a person typed it into the conversation; what a cell or a program sent may come from anywhere."""
+    by_hand = entry.sender is None and entry.kernel is None and entry.meta.get("interactive") is not False
+    return entry.role == "user" and by_hand
+
+
+def _begin(entries: Sequence[Entry]) -> int:
+    """Where the part begins that no consolidation has seen."""
+    for place in range(len(entries) - 1, -1, -1):
+        if entries[place].kind == CONSOLIDATION:
+            seen = entries[place].meta.get("upTo")
+            return next((at + 1 for at in range(place, -1, -1) if entries[at].id == seen), place + 1)
+    return 0
+
+
+def _ended(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Those that no consolidation has seen, before the first one of a run that has no end yet."""
+    over = {entry.run_id for entry in entries if entry.kind == "run_end"}
+    for entry in entries[_begin(entries) :]:
+        if entry.run_id is not None and entry.run_id not in over and not entry.is_background:
+            return
+        yield entry
+
+
+def _first_brought_in(entries: Sequence[Entry]) -> set[str]:
+    """The answers that stand behind something that a tool or a message brought in, in this whole conversation."""
+    behind, found = False, set()
+    for entry in entries:
+        behind = behind or entry.role == "tool" or bool(entry.context) or entry.sender is not None
+        behind = behind or entry.kernel is not None
+        if behind and entry.role == "assistant":
+            found.add(entry.id)
+    return found
