@@ -3,7 +3,16 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import { cellRequest, cellRequestMode } from '../src/models/cell_requests';
 import { ContextChips, MAX_CHIPS } from '../src/models/context_chips';
-import { asItems, asWish, itemKey, itemName, itemPlace, tokensInWords } from '../src/models/context_items';
+import {
+  asItems,
+  asWish,
+  asWishes,
+  itemKey,
+  itemName,
+  itemPlace,
+  namesInWords,
+  tokensInWords
+} from '../src/models/context_items';
 import { draggedItems } from '../src/models/dragged_items';
 import { TabMemory } from '../src/models/tab_memory';
 import type { KeyValueStore } from '../src/models/tab_memory';
@@ -12,6 +21,13 @@ import type { ContextItem } from '../src/protocol/wire';
 const trans = nullTranslator.load('onyx_jupyter');
 const CELL: ContextItem = { type: 'cell', path: 'a/plot.ipynb', cellId: 'c4', label: 'cell 4' };
 const DF: ContextItem = { type: 'variable', path: 'a/plot.ipynb', name: 'df' };
+const NOTE: ContextItem = {
+  type: 'memory',
+  path: 'memory/2026-01-05.md',
+  startLine: 12,
+  endLine: 14,
+  text: 'x'
+};
 const LINES: ContextItem = {
   type: 'selection',
   path: 'src/train.py',
@@ -38,6 +54,11 @@ describe('what goes along', () => {
     expect(names({ ...LINES, endLine: 3 })).toEqual(['train.py:3', 'src/train.py · line 3']);
     expect(names({ ...LINES, ...CELL, type: 'selection' })[0]).toBe('Selection in cell 4');
     expect(names({ type: 'file', path: 'data/t.csv' })).toEqual(['t.csv', 'data/t.csv']);
+    expect(names(NOTE)).toEqual(['2026-01-05.md:12–14', 'memory/2026-01-05.md · lines 12–14']);
+    expect(namesInWords([NOTE, CELL, { ...NOTE, startLine: 20, endLine: 20 }], trans)).toBe(
+      'cell 4 · memory · 2026-01-05.md:12–14 · 2026-01-05.md:20'
+    );
+    expect(namesInWords([CELL, DF], trans)).toBe('cell 4 · df');
   });
 
   it('is asked for by its names, and a former text stays behind but for a selection', () => {
@@ -46,7 +67,13 @@ describe('what goes along', () => {
     expect(asWish({ ...LINES, tokens: 9 })).toMatchObject(LINES);
   });
 
+  it('is asked for again only where a person sent it: memory recalls by itself', () => {
+    expect(asWishes([NOTE, CELL])).toEqual([asWish(CELL)]);
+    expect(asItems([NOTE, DF])).toEqual([asWish(DF)]);
+  });
+
   it('is the same thing with another text, except a selection', () => {
+    expect(itemKey(NOTE)).not.toBe(itemKey({ ...NOTE, endLine: 15 }));
     expect(itemKey({ ...CELL, text: 'a', label: 'cell 5' })).toBe(itemKey(CELL));
     expect(itemKey({ ...LINES, text: 'other' })).not.toBe(itemKey(LINES));
     expect(itemKey({ ...CELL, type: 'error' })).not.toBe(itemKey(CELL));

@@ -207,6 +207,10 @@ class MemoryConfig(Section):
     mmr_lambda: float = Field(
         default=0.7, ge=0, le=1, description="1: only by score; less: what says something new is preferred"
     )
+    recall: bool = Field(default=True, description="whether passages that answer a message go along with it unasked")
+    recall_min_score: float = Field(
+        default=0.35, ge=0, le=1, description="least score of such a passage; three go along at most"
+    )
     consolidation: bool = Field(
         default=True, description="whether a model looks through conversations for what to remember of them"
     )

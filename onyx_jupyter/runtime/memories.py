@@ -23,6 +23,7 @@ from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.runtime.memory_index import MemoryIndex
+from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.storage.versions import VersionStore
 
 Broadcast = Callable[[str, dict[str, object]], None]
@@ -85,6 +86,7 @@ class Memories:
         )
         self._redact = redact
         self._facts: dict[str, FactStore] = {}
+        self.recall = Recall(self._recalling, lambda: configured.settings.config.memory, redact)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def files(self, agent_id: str, workspace: Path) -> MemoryFiles:
@@ -116,7 +118,13 @@ class Memories:
         """Begins to keep the index in step with the files, in the background."""
         self._index.start()
 
+    @property
+    def is_in_step(self) -> bool:
+        """Whether the index can answer for all files."""
+        return self._index.state.in_step
+
     async def close(self) -> None:
+        await self.recall.close()
         await self._index.close()
         await self._configured_embeddings.close()
 
@@ -151,7 +159,7 @@ class Memories:
         state = self._index.state
         in_words = (state.problem, self.embeddings.problem)
         return MemoryState(
-            searches="index" if state.in_step else "words",
+            searches="index" if self.is_in_step else "words",
             files=state.files,
             chunks=state.chunks,
             embedder=await self.embeddings.current() if self._index.has_begun else None,
@@ -168,6 +176,10 @@ class Memories:
         before = await asyncio.to_thread(self._note, places, {})
         yield
         await asyncio.to_thread(self._note, places, before)
+
+    def _recalling(self, agent_id: str) -> Search | None:
+        """Only what costs next to nothing is searched unasked."""
+        return self.searching(agent_id) if self.is_in_step else None
 
     def _all(self) -> Sequence[MemoryFiles]:
         return [self.files(agent_id, workspace) for agent_id, workspace in self._configured.workspaces().items()]

@@ -198,7 +198,10 @@ class Onyx:
             open_notebooks=open_notebooks,
         )
         self._context = MessageContext(
-            SentContext(notebooks, kernels, self.redact), self._surroundings, self.configured.is_light
+            SentContext(notebooks, kernels, self.redact),
+            self._surroundings,
+            self.configured.is_light,
+            self.memories.recall,
         )
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────
@@ -328,7 +331,10 @@ class Onyx:
         if sender is None and kernel is None and interactive:
             self.opened(session_key)
         notebooks = self._notebooks_in_tabs() if sender is None else {}
-        items = await self._context.read(transcript, context, model)
+        if sender is None:
+            items = await self._context.of_message(transcript, message, context, model)
+        else:
+            items = await self._context.read(transcript, context, model)
         facts = {
             "model": model,
             "mode": mode,

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.protocols import ModelRequest, Notebooks, ToolPreview
+from onyx_jupyter.protocols import Embeddings, ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.fake_embedder import FakeEmbeddings
 from onyx_jupyter.testing.script import Reply
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
 from onyx_jupyter.tools.context import ToolContext
@@ -131,6 +132,7 @@ class House:
         waits: Waits | None = None,
         notebooks: Notebooks | None = None,
         places: NotebookPlaces | None = None,
+        embeddings: Embeddings | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -158,6 +160,7 @@ class House:
             clock=clock,
             waits=waits or Waits(sleep=_no_wait),
             packaged_skills=folder / "packaged-skills",
+            embeddings=embeddings or FakeEmbeddings(),
             processors=run_processors if processors is None else lambda settings: processors,
         )
         self.onyx.streams.connect(self.receive)

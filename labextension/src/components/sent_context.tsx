@@ -2,7 +2,7 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
-import { itemKey, itemName, itemPlace, tokensInWords } from '../models/context_items';
+import { itemKey, itemPlace, namesInWords, tokensInWords } from '../models/context_items';
 import type { ContextOf } from '../models/context_items';
 import { useUi } from './ui_context';
 
@@ -25,7 +25,7 @@ export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Ele
         onClick={() => setIsOpen(!isOpen)}
       >
         <Caret.react tag="span" className="onyx-Icon" />
-        <span className="onyx-Sent-names">{items.map(item => itemName(item, trans)).join(' · ')}</span>
+        <span className="onyx-Sent-names">{namesInWords(items, trans)}</span>
       </button>
       {isOpen && items.map(item => <SentText key={itemKey(item)} item={item} />)}
     </div>

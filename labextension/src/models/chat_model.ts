@@ -8,7 +8,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../protocol/wire';
 import { ContextChips } from './context_chips';
-import { asWish } from './context_items';
+import { asWishes } from './context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Item, Run, WhenBusy } from './conversation';
 import type { Mode } from './mode';
@@ -121,7 +121,9 @@ export class ChatModel extends AbstractChatModel {
     const last = messagesOf(this._session.items).at(-1);
     if (last) {
       this.input.value = last.text;
-      last.context.filter(item => item.type !== 'notebook').forEach(item => this.chips.add(asWish(item)));
+      asWishes(last.context)
+        .filter(item => item.type !== 'notebook')
+        .forEach(item => this.chips.add(item));
     }
   }
 

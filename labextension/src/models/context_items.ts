@@ -14,7 +14,8 @@ export const MAX_SELECTION_CHARS = 100_000;
 export function itemKey(item: ContextItem): string {
   const { type, path, cellId, name, startLine, endLine, text } = item;
   const parts = [type, path, type === 'notebook' ? null : cellId, name];
-  return JSON.stringify(type === 'selection' ? [...parts, startLine, endLine, text] : parts);
+  const lines = type === 'memory' ? [startLine, endLine] : [];
+  return JSON.stringify(type === 'selection' ? [...parts, startLine, endLine, text] : [...parts, ...lines]);
 }
 
 /** As short as it can be said: on a chip, under a message. */
@@ -31,17 +32,26 @@ export function itemName(item: ContextItem, trans: TranslationBundle): string {
       return item.cellId
         ? trans.__('Selection in %1', cell)
         : [fileName(item.path), lineRange(item)].filter(Boolean).join(':');
+    case 'memory':
+      return [fileName(item.path), lineRange(item)].filter(Boolean).join(':');
     case 'file':
     case 'notebook':
       return fileName(item.path);
   }
 }
 
+/** All that went along in one line: what memory had to say stands behind the word for it. */
+export function namesInWords(items: readonly ContextItem[], trans: TranslationBundle): string {
+  const sent = items.filter(item => item.type !== 'memory').map(item => itemName(item, trans));
+  const recalled = items.filter(item => item.type === 'memory').map(item => itemName(item, trans));
+  return [...sent, ...(recalled.length > 0 ? [trans.__('memory'), ...recalled] : [])].join(' · ');
+}
+
 /** Which thing it is, in full. */
 export function itemPlace(item: ContextItem, trans: TranslationBundle): string {
   const name = itemName(item, trans);
   const isPath = item.type === 'file' || item.type === 'notebook' || name.startsWith(fileName(item.path));
-  const range = item.type === 'selection' ? lineRange(item) : '';
+  const range = item.type === 'selection' || item.type === 'memory' ? lineRange(item) : '';
   const selected = range.includes('–') ? trans.__('lines %1', range) : range && trans.__('line %1', range);
   const parts = isPath ? [item.path] : [name, item.path];
   return [...parts, selected].filter(Boolean).join(' · ');
@@ -54,11 +64,16 @@ export function asWish(item: ContextOf): ContextItem {
   return type === 'selection' ? { ...wish, text } : wish;
 }
 
+/** The same for all that a person sent along: what Onyx recalled by itself it recalls anew. */
+export function asWishes(items: readonly ContextOf[]): ContextItem[] {
+  return items.filter(item => item.type !== 'memory').map(asWish);
+}
+
 /** What somebody stored, as far as it is one. */
 export function asItems(value: unknown): ContextItem[] {
   const isItem = (item: unknown): item is ContextItem =>
     typeof item === 'object' && item !== null && 'type' in item && 'path' in item;
-  return Array.isArray(value) ? value.filter(isItem).map(asWish) : [];
+  return Array.isArray(value) ? asWishes(value.filter(isItem)) : [];
 }
 
 export function tokensInWords(tokens: number, trans: TranslationBundle): string {

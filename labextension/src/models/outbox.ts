@@ -1,7 +1,7 @@
 /** Brings what a person says to the server: in order, each once, however the connection comes and goes. */
 import { ConnectionLost, RequestError, RequestTimeout } from '../protocol/frames';
 import type { SocketClient } from '../protocol/socket_client';
-import { asWish } from './context_items';
+import { asWishes } from './context_items';
 import type { ContextOf } from './context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Conversation, UserMessage } from './conversation';
@@ -77,15 +77,17 @@ export class Outbox {
   private async _send(sessionKey: string, message: UserMessage): Promise<Arrived> {
     this.host.update(message.key, { delivery: 'sending' });
     this._known.set(message.key, knownNames(this.host.items()));
-    const { runId, delivery, context } = await this.client.request('chat.send', {
+    const context = asWishes(message.context);
+    const sent = await this.client.request('chat.send', {
       sessionKey,
       message: message.text,
-      context: message.context.length > 0 ? message.context.map(asWish) : null,
+      context: context.length > 0 ? context : null,
       model: this._models.get(message.key) ?? null,
       whenBusy: message.whenBusy ?? null,
       mode: message.mode ?? null
     });
-    return { runId, steers: delivery === 'steer' ? true : undefined, context: context ?? undefined };
+    const steers = sent.delivery === 'steer' ? true : undefined;
+    return { runId: sent.runId, steers, context: sent.context ?? undefined };
   }
 
   /** A message whose answer got lost, if the server has it: said since it was sent, in the same words. */

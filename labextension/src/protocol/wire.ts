@@ -243,10 +243,11 @@ export interface Component {
  *
  * `text` is what the client itself read: a selection always, with its lines (counted from 1) where they are known.
  * `cellId` belongs to a cell, an error, a selection in a cell, and to the notebook for the cell one stands in; `name`
- * is a variable of the notebook's kernel; `label` is what a person would call it (cell 4).
+ * is a variable of the notebook's kernel; `label` is what a person would call it (cell 4). A `memory` is found by Onyx
+ * itself in its notes, with the lines where it stands: none is taken from a client.
  */
 export interface ContextItem {
-  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error";
+  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error" | "memory";
   path: string;
   cellId?: string | null;
   name?: string | null;
@@ -777,7 +778,7 @@ export interface QuestionsListParams {
  * `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then.
  */
 export interface SentItem {
-  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error";
+  type: "notebook" | "cell" | "file" | "selection" | "variable" | "error" | "memory";
   path: string;
   cellId?: string | null;
   name?: string | null;

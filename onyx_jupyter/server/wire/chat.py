@@ -39,10 +39,11 @@ class ContextItem(Wire):
 
     `text` is what the client itself read: a selection always, with its lines (counted from 1) where they are known.
     `cellId` belongs to a cell, an error, a selection in a cell, and to the notebook for the cell one stands in; `name`
-    is a variable of the notebook's kernel; `label` is what a person would call it (cell 4).
+    is a variable of the notebook's kernel; `label` is what a person would call it (cell 4). A `memory` is found by Onyx
+    itself in its notes, with the lines where it stands: none is taken from a client.
     """
 
-    type: Literal["notebook", "cell", "file", "selection", "variable", "error"]
+    type: Literal["notebook", "cell", "file", "selection", "variable", "error", "memory"]
     path: str = Field(max_length=4096)
     cell_id: str | None = Field(default=None, max_length=200)
     name: str | None = Field(default=None, max_length=200)
@@ -53,6 +54,8 @@ class ContextItem(Wire):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
+        if self.type == "memory" and not isinstance(self, SentItem):
+            raise ValueError("what memory has to say is found by Onyx itself")
         needed = _NEEDED.get(self.type)
         if needed is not None and not getattr(self, needed):
             raise ValueError(f"a {self.type} needs {to_camel(needed)}")

@@ -1,0 +1,122 @@
+"""What memory has to say to a message, without anybody asking: a few passages that answer it well, or none.
+
+A message waits for it for a moment at most. It never writes, and what it found stays with the message it came with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.config.schema import MemoryConfig
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.protocols import Found, Search, SearchFilter
+from onyx_jupyter.security.external_content import fence_memory
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.sent_along import item_in_words
+from onyx_jupyter.text_tokens import text_tokens
+
+log = logging.getLogger(__name__)
+MEMORY = "memory"
+MAX_ENTRIES = 3
+LIGHT_ENTRIES = 1
+# Where words alone were searched, a common word or two make a high score: more is asked of them.
+WORDS_MIN_SCORE = 0.65
+WAIT_S = 0.05
+# What a search may take before its result is of no use to the next message either.
+PATIENCE_S = 10.0
+_QUERY_CHARS = 1000
+_KEPT_SESSIONS = 200
+_BOUNDARY_CHARS = 16
+# The files of instructions stand in every prompt; they are no memory of anything.
+_PATHS = ("MEMORY.md", "USER.md", "HISTORY.md", "memory/", "shared/")
+
+
+class Recall:
+    """`search` is an agent's, None while its index cannot be asked; `redact` takes out secrets.
+
+    A search that took longer than `wait_s` belongs to the session's next message.
+    """
+
+    def __init__(
+        self,
+        search: Callable[[str], Search | None],
+        config: Callable[[], MemoryConfig],
+        redact: Callable[[str], str],
+        *,
+        wait_s: float = WAIT_S,
+    ) -> None:
+        self._search = search
+        self._config = config
+        self._redact = redact
+        self._wait_s = wait_s
+        self._key = secrets.token_bytes(32)
+        self._late: dict[str, asyncio.Task[Sequence[Found]]] = {}
+
+    async def items(
+        self, agent_id: str, session_key: str, message: str, entries: Sequence[Entry], *, light: bool = False
+    ) -> list[dict[str, Any]]:
+        """What goes along with the message, as its context has it; nothing that the session's messages have already."""
+        search = self._search(agent_id) if self._config().recall else None
+        before = self._late.pop(session_key, None)
+        if search is None or not message.strip():
+            return []
+        asked = asyncio.create_task(self._found(search, message[:_QUERY_CHARS]), name="onyx recall")
+        await asyncio.wait({asked}, timeout=self._wait_s)
+        if not asked.done():
+            self._keep(session_key, asked)
+        found = [one for task in (asked, before) if task is not None and task.done() for one in task.result()]
+        known = {_place(item) for entry in entries for item in entry.context or ()}
+        items = {_place(item): item for item in map(self._item, found)}
+        fresh = [item for place, item in items.items() if place not in known]
+        return fresh[: LIGHT_ENTRIES if light else MAX_ENTRIES]
+
+    async def close(self) -> None:
+        """Ends the searches that nobody waits for any more."""
+        for task in self._late.values():
+            task.cancel()
+        await asyncio.gather(*self._late.values(), return_exceptions=True)
+
+    async def _found(self, search: Search, query: str) -> Sequence[Found]:
+        least = self._config().recall_min_score
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await search.search(query, only=SearchFilter(paths=_PATHS), limit=MAX_ENTRIES, min_score=least)
+        except (OnyxError, TimeoutError) as error:
+            log.info("Nothing could be recalled: %s", error)
+            return []
+        except Exception:  # a message is answered, whatever becomes of this
+            log.exception("Recall failed")
+            return []
+        return [one for one in answer.found if _answers_well(one, least)]
+
+    def _item(self, found: Found) -> dict[str, Any]:
+        place = f"{found.path}:{found.start_line}–{found.end_line}"
+        text = self._redact(found.snippet)
+        seal = hmac.new(self._key, f"{place}\n{text}".encode(errors="surrogatepass"), "sha256")
+        item: dict[str, Any] = {
+            "type": MEMORY,
+            "path": found.path,
+            "startLine": found.start_line,
+            "endLine": found.end_line,
+            "text": fence_memory(text, place, seal.hexdigest()[:_BOUNDARY_CHARS]),
+        }
+        item |= {"label": found.heading[:200]} if found.heading else {}
+        return item | {"tokens": text_tokens(item_in_words(item))}
+
+    def _keep(self, session_key: str, task: asyncio.Task[Sequence[Found]]) -> None:
+        self._late[session_key] = task
+        if len(self._late) > _KEPT_SESSIONS:
+            self._late.pop(next(iter(self._late))).cancel()
+
+
+def _answers_well(found: Found, least: float) -> bool:
+    return found.score >= (least if found.vector_score is not None else max(least, WORDS_MIN_SCORE))
+
+
+def _place(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (item.get("type"), item.get("path"), item.get("startLine"), item.get("endLine"))
