@@ -29,6 +29,8 @@ NAMES = (
     "notebook.kernel_variables",
     "notebook.magics",
     "memory.embedder",
+    "memory.search",
+    "memory.sync",
     "model_requests",
     "many_sessions",
     "embedded",

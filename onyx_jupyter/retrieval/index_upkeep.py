@@ -22,7 +22,7 @@ from onyx_jupyter.storage.index_schema import chunk_schema
 from onyx_jupyter.storage.lance import VECTORS_BEFORE_INDEX
 
 if TYPE_CHECKING:
-    from onyx_jupyter.storage.lance import LanceTable, Rows
+    from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
 
 # Without a write for so long, the index is tidied up.
@@ -177,7 +177,7 @@ class IndexUpkeep:
             )
             vectors = await self._embedded(rows, identity)
             table = self._collection.table(following)
-            await asyncio.to_thread(table.replace, as_table(rows, vectors, identity.dimension), where)
+            await asyncio.to_thread(_replace, table, rows, vectors, identity.dimension, where)
             done += len(rows)
 
     def _finish(self, following: TableState) -> bool:
@@ -208,8 +208,7 @@ class IndexUpkeep:
             vectors = await self._embedded(rows, identity)
             made = [(row, vector) for row, vector in zip(rows, vectors, strict=True) if vector is not None]
             if made:
-                filled = as_table([row for row, _ in made], [vector for _, vector in made], identity.dimension)
-                await asyncio.to_thread(self._collection.write, _filled(filled, identity))
+                await asyncio.to_thread(self._collection.write, _filled(made, identity))
             self._missing -= len(made)
 
     async def _embedded(self, rows: Sequence[dict[str, Any]], identity: EmbedderIdentity) -> Sequence[Any]:
@@ -272,12 +271,21 @@ def _batches(sources: Mapping[str, int]) -> Iterator[list[str]]:
         yield batch
 
 
-def _filled(rows: Rows, identity: EmbedderIdentity) -> Callable[[LanceTable, TableState], None]:
+def _replace(
+    table: LanceTable, rows: Sequence[dict[str, Any]], vectors: Sequence[Any], dimension: int, where: str
+) -> None:
+    table.replace(as_table(rows, vectors, dimension), where)
+
+
+def _filled(
+    made: Sequence[tuple[dict[str, Any], Any]], identity: EmbedderIdentity
+) -> Callable[[LanceTable, TableState], None]:
     """Writes vectors into the rows that still lack one, if the table still holds vectors of that identity."""
 
     def work(table: LanceTable, state: TableState) -> None:
         if state.identity == identity:
-            table.exchange(rows, where="target.vector IS NULL")
+            rows, vectors = [row for row, _ in made], [vector for _, vector in made]
+            table.exchange(as_table(rows, vectors, identity.dimension), where="target.vector IS NULL")
 
     return work
 
