@@ -202,10 +202,10 @@ class MemoryConfig(Section):
         default=7, ge=0.1, le=36_500, description="days in which what can be lost by age is lost by half"
     )
     recency_floor: float = Field(
-        default=0.9, ge=0, le=1, description="share of the score that age never takes; 0: all fades, 1: nothing does"
+        default=0.95, ge=0, le=1, description="share of the score that age never takes; 0: all fades, 1: nothing does"
     )
     mmr_lambda: float = Field(
-        default=0.7, ge=0, le=1, description="1: only by score; less: what says something new is preferred"
+        default=0.9, ge=0, le=1, description="1: only by score; less: what says something new is preferred"
     )
     recall: bool = Field(default=True, description="whether passages that answer a message go along with it unasked")
     recall_min_score: float = Field(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.protocols.retrieval import Candidate
+from onyx_jupyter.retrieval.snippet import telling_words
 from onyx_jupyter.storage.index_rows import candidate, searched_words, stored_text
 from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
 
@@ -66,7 +67,7 @@ class IndexLegs:
             return near, _Leg(note=f"Meaning alone was searched. {error}"), vector
 
     def _matching(self, query: str, count: int, condition: str | None) -> _Leg:
-        words = stored_text(searched_words(query[:_QUERY_CHARS]))
+        words = stored_text(searched_words(telling_words(query[:_QUERY_CHARS])))
 
         def work(table: LanceTable, state: TableState) -> _Leg:
             return _Leg(state.name, table.matching(words, count, _columns(state), condition))

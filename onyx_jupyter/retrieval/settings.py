@@ -18,8 +18,8 @@ class SearchSettings:
     vector_weight: float = 0.6
     text_weight: float = 0.4
     half_life_days: float = 7.0
-    recency_floor: float = 0.9
-    mmr_lambda: float = 0.7
+    recency_floor: float = 0.95
+    mmr_lambda: float = 0.9
 
 
 def search_settings(config: Config) -> SearchSettings:

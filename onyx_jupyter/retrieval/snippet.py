@@ -20,12 +20,16 @@ you your
 _COMMON = frozenset(_COMMON_WORDS.split())
 
 
+def telling_words(query: str) -> str:
+    """The query without the words that every text has; the whole of it where it has no others."""
+    words = _WORD.findall(query)
+    return " ".join(word for word in words if word.lower() not in _COMMON) or query
+
+
 def query_stems(query: str) -> Sequence[str]:
     """Beginnings of the query's words, by which other forms of them are found too; pairs where nothing parts words."""
-    words = _WORD.findall(_folded(query))
-    telling = [word for word in words if word not in _COMMON] or words
     stems: list[str] = []
-    for word in telling:
+    for word in _WORD.findall(_folded(telling_words(query))):
         if _UNSPACED.search(word) and len(word) > 2:
             stems += [word[place : place + 2] for place in range(len(word) - 1)]
         else:

@@ -65,6 +65,14 @@ async def test_what_was_said_before_is_searched_by_words_and_does_not_change_the
     await index.close()
 
 
+async def test_words_that_every_text_has_find_nothing_beside_others_and_all_alone(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put([source("a.md", "the garden of ours", "a cat", "Who, the band")])
+    assert await texts_with(index, "Where is the cat of the house?") == {"a cat"}
+    assert await texts_with(index, "the who") == {"the garden of ours", "Who, the band"}
+    await index.close()
+
+
 async def test_each_leg_brings_at_most_what_was_asked_for(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", *[f"note {number}" for number in range(30)])])

@@ -1,0 +1,46 @@
+"""Which part of a passage is shown, and which words of a query count."""
+
+import pytest
+
+from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, query_stems, snippet, telling_words
+
+FILLER = "Nothing of note was said. " * 80
+
+
+def test_words_that_every_text_has_do_not_count_unless_there_are_no_others() -> None:
+    assert telling_words("When did the Caroline of ours go to the museum?") == "Caroline ours go museum"
+    assert telling_words("Who is it?") == "Who is it?"
+    assert telling_words("?!") == "?!"
+
+
+def test_a_stem_finds_other_forms_of_its_word_and_no_part_of_another() -> None:
+    assert coverage("She was painting", query_stems("painted")) == 1.0
+    assert coverage("Une crème brûlée", query_stems("CREME BRULEE")) == 1.0
+    assert coverage("a concatenated string", query_stems("cat")) == 0.0
+    assert coverage("the cat", query_stems("cat dog")) == 0.5
+    assert coverage("数据分析", query_stems("分析数据")) == pytest.approx(2 / 3)
+    assert coverage("anything", []) == 0.0
+
+
+def test_a_short_passage_is_shown_whole() -> None:
+    assert snippet("  one\ntwo  ", query_stems("three")) == "one\ntwo"
+
+
+@pytest.mark.parametrize("before", [0, 1, 40, 79])
+def test_the_hit_is_shown_wherever_it_stands_and_the_bound_is_kept(before: int) -> None:
+    text = FILLER[: 26 * before] + "The kitten sleeps. " + FILLER[26 * before :]
+    shown = snippet(text, query_stems("kittens"), 200)
+    assert "kitten sleeps" in shown
+    assert len(shown) <= 200
+    assert shown.startswith(ELLIPSIS) == (before > 1)
+    assert shown.strip(ELLIPSIS) in text
+
+
+def test_of_several_hits_the_place_with_the_most_different_ones_is_shown() -> None:
+    text = "cat cat cat. " + FILLER + "The cat and the budget. " + FILLER
+    assert "cat and the budget" in snippet(text, query_stems("cat budget"), 200)
+
+
+def test_without_a_hit_the_beginning_is_shown() -> None:
+    assert snippet("First. " + FILLER, query_stems("kitten"), 100).startswith("First.")
+    assert snippet("x" * 5000, query_stems("kitten"), 100) == "x" * 98 + ELLIPSIS
