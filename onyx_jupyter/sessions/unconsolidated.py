@@ -43,16 +43,16 @@ def unconsolidated(entries: Sequence[Entry]) -> Unconsolidated:
 
     Only runs count in which a person spoke: not what a schedule, another session, a cell or a program sent.
     """
-    entries = placed(entries)
-    part = list(_ended(entries))
+    begin = _begin(entries)
+    part = list(_ended(placed(entries[begin:])))
     if not part:
         return Unconsolidated()
-    persons = {entry.run_id for entry in entries if is_of_person(entry)}
-    brought_in = _first_brought_in(entries)
+    persons = {entry.run_id for entry in (*entries[:begin], *part) if is_of_person(entry)}
+    brought_in = next((place for place, entry in enumerate(entries) if _brings_in(entry)), len(entries))
     spoken = tuple(
-        SpokenEntry(entry, entry.role == "user" or entry.id not in brought_in)
-        for entry in part
-        if entry.run_id in persons and entry.content.strip() and (is_of_person(entry) or entry.role == "assistant")
+        SpokenEntry(entry, entry.role == "user" or place < brought_in)
+        for place, entry in enumerate(part, start=begin)
+        if (entry.role == "assistant" or is_of_person(entry)) and entry.run_id in persons and entry.content.strip()
     )
     run_id = next((entry.run_id for entry in reversed(part) if entry.run_id in persons), "")
     words = sum(len(one.entry.content.strip()) for one in spoken if one.entry.role == "user")
@@ -72,8 +72,9 @@ def unfinished_plan(entries: Sequence[Entry]) -> Entry | None:
 
 def is_of_person(entry: Entry) -> bool:
     """Whether a person typed it into the conversation; what a cell or a program sent may come from anywhere."""
-    by_hand = entry.sender is None and entry.kernel is None and entry.meta.get("interactive") is not False
-    return entry.role == "user" and by_hand
+    if entry.role != "user":
+        return False
+    return entry.sender is None and entry.kernel is None and entry.meta.get("interactive") is not False
 
 
 def _begin(entries: Sequence[Entry]) -> int:
@@ -85,21 +86,17 @@ def _begin(entries: Sequence[Entry]) -> int:
     return 0
 
 
-def _ended(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Those that no consolidation has seen, before the first one of a run that has no end yet."""
-    over = {entry.run_id for entry in entries if entry.kind == "run_end"}
-    for entry in entries[_begin(entries) :]:
-        if entry.run_id is not None and entry.run_id not in over and not entry.is_background:
+def _ended(part: Sequence[Entry]) -> Iterator[Entry]:
+    """Those before the first message of a run that has no end yet."""
+    over = {entry.run_id for entry in part if entry.kind == "run_end"}
+    for entry in part:
+        if entry.role == "user" and entry.run_id is not None and entry.run_id not in over:
             return
         yield entry
 
 
-def _first_brought_in(entries: Sequence[Entry]) -> set[str]:
-    """The answers that stand behind something that a tool or a message brought in, in this whole conversation."""
-    behind, found = False, set()
-    for entry in entries:
-        behind = behind or entry.role == "tool" or bool(entry.context) or entry.sender is not None
-        behind = behind or entry.kernel is not None
-        if behind and entry.role == "assistant":
-            found.add(entry.id)
-    return found
+def _brings_in(entry: Entry) -> bool:
+    """From here on, an answer may only pass on what came from elsewhere."""
+    if entry.role == "user":
+        return bool(entry.context) or entry.sender is not None or entry.kernel is not None
+    return entry.role == "tool"

@@ -1,11 +1,14 @@
 """Whatever a model wishes for, a memory file ends neither emptied nor exploded, and its other lines stay as is."""
 
+import json
 import re
 
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
+from onyx_jupyter.memory.consolidation import HISTORY_CHARS, UnreadableAnswer, read_answer
 from onyx_jupyter.memory.items import anatomy
+from onyx_jupyter.memory.operation_checks import Turn, no_steering, said_by_a_person
 from onyx_jupyter.memory.operations import Limits, Operation, apply_operations
 
 WORDS = st.text(st.sampled_from("abc äß日 0.,`*_-#|<>&\\"), min_size=1, max_size=30)
@@ -142,3 +145,48 @@ def test_the_file_holds_just_the_entries_that_it_should(case):
     }
     again = apply_operations(applied.text, [operation for operation in applied.done if operation.op == "add"])
     assert (again.text, again.done) == (applied.text, ())
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-5, 50), st.text(max_size=20), st.just("m1"), st.just("add")),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(["operations", "op", "item", "content", "section", "sources", "x"]), inner),
+    ),
+    max_leaves=12,
+)
+OPERATION = st.fixed_dictionaries(
+    {"op": st.sampled_from(["add", "change", "drop", "erase"]), "reason": st.text(max_size=9)},
+    optional={
+        "sources": st.lists(st.integers(-2, 5), max_size=4),
+        "content": st.one_of(st.text(max_size=30), st.just("we plot in seaborn")),
+        "section": st.sampled_from(["Facts", "New", ""]),
+        "item": st.from_regex(r"m\d{1,2}", fullmatch=True),
+        "extra": JSON,
+    },
+)
+ANSWERS = st.one_of(
+    st.text(max_size=60),
+    JSON.map(json.dumps),
+    st.fixed_dictionaries({"operations": st.lists(OPERATION, max_size=30), "history": st.text(max_size=20)}).map(
+        json.dumps
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=files(), answer=ANSWERS, fenced=st.booleans())
+@example(text="- a thing\n", answer="[" * 100_000, fenced=False)
+@example(text="- a thing\n", answer='{"operations": [' + '{"op": "drop"}' * 3, fenced=True)
+def test_whatever_a_model_answers_is_either_unreadable_or_bounded(text, answer, fenced):
+    turns = [Turn("u", "person", "We plot in seaborn"), Turn("a", "assistant", "Fine", own=False)]
+    try:
+        wishes = read_answer(f"```json\n{answer}\n```" if fenced else answer, turns, text)
+    except UnreadableAnswer:
+        return
+    applied = apply_operations(text, wishes.operations, [no_steering, said_by_a_person(turns)])
+    event(f"done {min(len(applied.done), 1)}")
+    assert all("u" in operation.sources for operation in applied.done)
+    assert len(texts(applied.text)) >= len(texts(text)) - len(texts(text)) // 5
+    assert len(applied.text) <= len(text) + Limits().added_chars
+    assert len(wishes.history) <= HISTORY_CHARS

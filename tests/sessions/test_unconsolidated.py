@@ -1,0 +1,73 @@
+"""Which part of a conversation is still to be looked through for memories, and whose words it holds."""
+
+from typing import Any
+
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.unconsolidated import unconsolidated, unfinished_plan
+
+
+def line(entry_id: str, role: Any, content: str = "", **meta: Any) -> Entry:
+    return Entry(entry_id, None, "2026-01-01T00:00:00.000Z", role, content, meta=meta)
+
+
+def turn(run: str, *between: Entry, **meta: Any) -> list[Entry]:
+    """What was said, the answer, and the end of the run."""
+    return [
+        line(f"{run}u", "user", f"say {run}", runId=run, **meta),
+        *between,
+        line(f"{run}a", "assistant", f"answer {run}", runId=run),
+        line(f"{run}e", "system", kind="run_end", runId=run, outcome="final"),
+    ]
+
+
+def ids(entries: list[Entry]) -> list[str]:
+    return [one.entry.id for one in unconsolidated(entries).spoken]
+
+
+def test_all_that_ended_runs_said_is_to_be_looked_through_and_nothing_of_one_that_goes_on():
+    going = [line("Cu", "user", "say C", runId="C"), line("Ca", "assistant", "half", runId="C")]
+    part = unconsolidated([*turn("A"), *turn("B"), *going])
+    assert [one.entry.id for one in part.spoken] == ["Au", "Aa", "Bu", "Ba"]
+    assert (part.up_to, part.run_id, part.messages, part.words_of_person) == ("Be", "B", 4, 10)
+
+
+def test_behind_a_consolidation_only_what_came_after_its_last_entry_is_left():
+    done = line("K", "system", kind="consolidation", upTo="Ae")
+    assert ids([*turn("A"), *turn("B"), done]) == ["Bu", "Ba"]
+    assert ids([*turn("A"), done, *turn("B")]) == ["Bu", "Ba"]
+    assert ids([*turn("A"), line("K", "system", kind="consolidation", upTo="gone"), *turn("B")]) == ["Bu", "Ba"]
+
+
+def test_a_note_that_is_told_of_an_older_run_ends_nothing():
+    done = line("K", "system", kind="consolidation", upTo="Ae")
+    note = line("N", "system", "Remembered", kind="note", note="memory", runId="A")
+    other = line("M", "system", "Repaired", kind="note", note="repaired", runId="A")
+    assert ids([*turn("A"), done, note, other, *turn("B")]) == ["Bu", "Ba"]
+
+
+def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
+    sent = [
+        *turn("A", **{"from": {"sessionKey": "x"}}),
+        *turn("B", kernel={"kernelId": "k"}),
+        *turn("C", interactive=False),
+    ]
+    assert unconsolidated(sent).words_of_person == 0
+    assert ids([*sent, *turn("D")]) == ["Du", "Da"]
+
+
+def test_from_the_first_thing_that_was_brought_in_on_no_answer_counts_as_its_own():
+    tool = line("At", "tool", "seen", runId="A")
+    found = {one.entry.id: one.own for one in unconsolidated([*turn("0"), *turn("A", tool), *turn("B")]).spoken}
+    assert found == {"0u": True, "0a": True, "Au": True, "Aa": False, "Bu": True, "Ba": False}
+    sent_along = turn("A", context=[{"type": "file", "path": "a.txt", "text": "…"}])
+    assert [one.own for one in unconsolidated(sent_along).spoken] == [True, False]
+
+
+def test_a_plan_is_unfinished_until_a_note_tells_of_it():
+    plan = line("K", "system", kind="consolidation", upTo="Ae", note="N", plan={"operations": [{}], "history": ""})
+    told = line("T", "system", kind="note", note="memory", data={"id": "N"})
+    assert unfinished_plan([*turn("A"), plan]) is plan
+    assert unfinished_plan([*turn("A"), plan, told]) is None
+    empty = line("K", "system", kind="consolidation", upTo="Ae", note="N", plan={"operations": [], "history": ""})
+    assert unfinished_plan([plan, empty]) is None
+    assert unfinished_plan(turn("A")) is None
