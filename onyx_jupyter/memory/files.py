@@ -79,7 +79,7 @@ class MemoryFiles:
 
     async def content(self, path: str) -> MemoryText:
         """The whole file; what was changed outside of Onyx is kept as a version. Raises: ToolError, StorageError."""
-        return await asyncio.to_thread(self.content_now, path)
+        return await asyncio.to_thread(self._content, path)
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
         """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
@@ -174,19 +174,21 @@ class MemoryFiles:
             return self.kept.note(path, real)
 
     def content_now(self, path: str) -> MemoryText:
-        """`content`, for who is in a worker thread already."""
+        """What the file holds, no version kept of it. Blocks. Raises: ToolError, StorageError."""
         path, real = self._named(path)
         if not real.is_file():
             raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
-        try:
-            with self._lock(real):
-                self.kept.note(path, real)
-        except StorageError as error:  # where nothing can be written, what is there can be read all the same
-            log.warning("No version of %s could be kept: %s", path, error)
         raw = read_bytes(real)
         return MemoryText(path, decoded(path, raw), checksum_of(raw))
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _content(self, path: str) -> MemoryText:
+        try:
+            self.note_outside_change(path)
+        except StorageError as error:  # where nothing can be written, what is there can be read all the same
+            log.warning("No version of %s could be kept: %s", path, error)
+        return self.content_now(path)
 
     def _search(self, query: str, limit: int) -> Sequence[Passage]:
         texts = {}

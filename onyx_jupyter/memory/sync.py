@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,12 +72,18 @@ class _Look:
     unread: set[Name] = field(default_factory=set)
     problems: list[FileProblem] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
+    changed: list[Name] = field(default_factory=list)
+
+
+async def _nobody(report: SyncReport) -> None:
+    """Where nobody wants to be told."""
 
 
 class MemorySync:
     """`memories` gives every agent's files; `seen_file` keeps what was seen beside the index, and may be lost.
 
-    `on_progress` is told of files done and in all while some are put into the index.
+    `on_progress` is told of files done and in all while some are put into the index, `on_step` of each report as soon
+    as all can be found, before what was changed outside of Onyx is kept as versions.
     """
 
     def __init__(
@@ -89,6 +95,7 @@ class MemorySync:
         *,
         settling: Settling | None = None,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
+        on_step: Callable[[SyncReport], Awaitable[None]] = _nobody,
     ) -> None:
         self._index = index
         self._memories = memories
@@ -96,6 +103,7 @@ class MemorySync:
         self._clock = clock
         self._settling = settling or Settling(clock)
         self._on_progress = on_progress
+        self._on_step = on_step
         self._known: dict[Name, _Known] | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -107,22 +115,30 @@ class MemorySync:
         """Looks at every file, reads the changed ones and brings the index in step. Raises: IndexUnavailable."""
         async with self._one_at_a_time:
             look = await asyncio.to_thread(self._look)
-            owners = {owner for memory in self._memories() for owner in (memory.agent_id, "")}
-            indexed = await self._index.checksums()
-            wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
-            put = await self._put(look, wanted)
-            here = {*look.checksums, *look.unread}
-            removed = [name for name in indexed if name not in here and name[0] in owners]
-            await self._index.remove(removed)
-            await asyncio.to_thread(self._save)
-            return SyncReport(
-                files=len(look.there),
-                put=put,
-                removed=removed,
-                problems=look.problems,
-                wait_s=min(look.waits, default=None),
-                missing=not look.unread <= indexed.keys(),
-            )
+            try:
+                report = await self._bring_in_step(look)
+                await self._on_step(report)
+                return report
+            finally:  # the disk makes a version wait: nobody who searches waits with it
+                await asyncio.to_thread(self._note_changes, look)
+                await asyncio.to_thread(self._save)
+
+    async def _bring_in_step(self, look: _Look) -> SyncReport:
+        owners = {owner for memory in self._memories() for owner in (memory.agent_id, "")}
+        indexed = await self._index.checksums()
+        wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
+        put = await self._put(look, wanted)
+        here = {*look.checksums, *look.unread}
+        removed = [name for name in indexed if name not in here and name[0] in owners]
+        await self._index.remove(removed)
+        return SyncReport(
+            files=len(look.there),
+            put=put,
+            removed=removed,
+            problems=look.problems,
+            wait_s=min(look.waits, default=None),
+            missing=not look.unread <= indexed.keys(),
+        )
 
     async def _put(self, look: _Look, wanted: Sequence[Name]) -> list[Name]:
         done: list[Name] = []
@@ -148,7 +164,7 @@ class MemorySync:
                     self._look_at(name, memory, file, look, known)
         for name in known.keys() - look.there.keys():
             del known[name]
-            self._note_gone(name)
+            look.changed.append(name)
         return look
 
     def _look_at(
@@ -168,6 +184,7 @@ class MemorySync:
             if read is None:
                 return
             known[name] = read
+            look.changed.append(name)
         found = known[name]
         if found.problem is None:
             look.checksums[name] = found.checksum
@@ -199,15 +216,17 @@ class MemorySync:
             sources.append(source_of(name[0], file, content.text, content.checksum))
         return sources
 
-    def _note_gone(self, name: Name) -> None:
-        """Keeps that a file was deleted as its newest version."""
-        agent_id, path = name
-        memory = next((one for one in self._memories() if one.agent_id == agent_id or not agent_id), None)
-        if memory is not None:
+    def _note_changes(self, look: _Look) -> None:
+        """Keeps what was changed outside of Onyx, or deleted there, as versions."""
+        memories = {memory.agent_id: memory for memory in self._memories()}
+        for agent_id, path in look.changed:
+            memory = memories.get(agent_id) if agent_id else next(iter(memories.values()), None)
+            if memory is None:
+                continue
             try:
                 memory.note_outside_change(path)
             except (StorageError, ToolError) as error:
-                log.warning("That %s was deleted could not be kept: %s", path, error)
+                log.warning("No version of %s could be kept: %s", path, error)
 
     def _may_change_unseen(self, stamp: Stamp) -> bool:
         return self._clock.now().timestamp() - stamp.changed_ns / 1e9 < _RACY_S

@@ -15,7 +15,7 @@ from pathlib import Path
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import IndexUnavailable, OnyxError
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.sync import FileProblem, MemorySync
+from onyx_jupyter.memory.sync import FileProblem, MemorySync, SyncReport
 from onyx_jupyter.memory.word_search import found_by_words
 from onyx_jupyter.protocols import Embeddings, Found, SearchAnswer, SearchFilter
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
@@ -73,6 +73,7 @@ class MemoryIndex:
             clock,
             settling=Settling(clock, quiet_s),
             on_progress=self._progressed,
+            on_step=self._in_step,
         )
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
         self._watch = FolderWatch(lambda: [place for memory in self._memories() for place in memory.folder.folders])
@@ -106,7 +107,9 @@ class MemoryIndex:
         self.start()
         self._wanted.set()
         if self.state.in_step:
-            return await self._search.search(query, only=only, limit=limit, min_score=min_score)
+            answer = await self._search.search(query, only=only, limit=limit, min_score=min_score)
+            if self.state.in_step:  # else it was this search that found the index lost
+                return answer
         found = await self._by_words(query, only, limit or _ALL_PASSAGES)
         return SearchAnswer(found, self.state.problem or BEING_READ)
 
@@ -151,10 +154,12 @@ class MemoryIndex:
             problem = "The index cannot be used: something in Onyx went wrong. The server's log has the details."
             self._tell(IndexState(False, self.state.files, self.state.chunks, self.state.problems, problem))
             return None
+        return report.wait_s
+
+    async def _in_step(self, report: SyncReport) -> None:
         in_step = self.state.in_step or not report.missing
         state = IndexState(in_step, report.files, await self._chunks(), tuple(report.problems))
         self._tell(state, even_if_the_same=bool(report.put or report.removed))
-        return report.wait_s
 
     async def _chunks(self) -> int | None:
         with suppress(IndexUnavailable):
