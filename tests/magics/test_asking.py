@@ -159,7 +159,7 @@ def test_unloading_takes_the_magic_away_and_loading_twice_changes_nothing(kernel
 
 
 def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: Stage, lab: LabServer) -> None:
-    lab.home.joinpath("workspace", "memory").mkdir(exist_ok=True)
+    lab.home.joinpath("workspace", "memory").mkdir(parents=True, exist_ok=True)
     lab.home.joinpath("workspace", "memory", "2026-01-02.md").write_text("# Work\n\nThe *fiscal* year: April.", "utf-8")
     assert "%onyx memory" in kernel.run("%onyx help").markdown
     assert "%onyx memory" in kernel.run("%onyx").markdown

@@ -114,7 +114,7 @@ def test_stop_before_the_run_has_an_id_stops_it_all_the_same(kernel: Cells, skil
 
 
 def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer) -> None:
-    lab.home.joinpath("workspace", "memory").mkdir(exist_ok=True)
+    lab.home.joinpath("workspace", "memory").mkdir(parents=True, exist_ok=True)
     lab.home.joinpath("workspace", "memory", "2026-02-03.md").write_text("Quokkas <b>smile</b>.", "utf-8")
     stage.play("Hello.")
     kernel.run("%onyx Hello")
