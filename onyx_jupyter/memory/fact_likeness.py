@@ -18,6 +18,7 @@ _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
 _SHORT = 3
 _CONTRACTED = re.compile(r"n['\u2019]t\b")
 _EMPTY = frozenset({"a", "an", "the", "user", "users", "s", "i", "my", "is", "are", "am", "was", "were", "does", "do"})
+_COMPARING = frozenset({"over", "to", "than", "before", "after", "of", "als", "vor", "nach", "que"})
 _DENYING = frozenset(
     {"not", "no", "never", "without", "longer", "dislike", "dislikes", "hate", "hates", "avoid", "avoids", "stopped"}
     | {"nicht", "kein", "keine", "keinen", "nie", "ne", "pas", "jamais", "nunca"}
@@ -56,7 +57,7 @@ def likeness(older: FactWords, newer: FactWords, *, close: bool = False) -> Like
         return "changed" if _contradicts(older, newer) else "same"
     if not close or (older.names and newer.names and older.names != newer.names):
         return None
-    turned_round = Counter(older.words) == Counter(newer.words)
+    turned_round = not _COMPARING.isdisjoint(newer.words) and Counter(older.words) == Counter(newer.words)
     return "changed" if turned_round or _contradicts(older, newer) else "same"
 
 

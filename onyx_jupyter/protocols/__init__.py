@@ -88,6 +88,7 @@ from onyx_jupyter.protocols.sessions import (
     Measured,
     OtherSession,
     Said,
+    SaidThere,
     Sessions,
     Transcript,
 )
@@ -158,6 +159,7 @@ __all__ = [
     "ReadingState",
     "RestoreCell",
     "Said",
+    "SaidThere",
     "Search",
     "SearchAnswer",
     "SearchFilter",

@@ -69,11 +69,26 @@ class Said:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class SaidThere:
+    """A turn of another session that a search found; `role` is user or assistant, `score` between 0 and 1."""
+
+    session: OtherSession
+    role: str
+    at: str
+    snippet: str
+    score: float
+
+
 class Sessions(Protocol):
     """The other sessions of an agent, as one run may reach them: no agent sees those of another one."""
 
     async def list(self) -> Sequence[OtherSession]:
         """All but the run's own, the last used first. Raises: StorageError."""
+        ...
+
+    async def search(self, query: str, limit: int) -> tuple[Sequence[SaidThere], str | None]:
+        """Turns that answer, the best first, and what kept the search from being better. Raises: StorageError."""
         ...
 
     async def get(self, session_key: str) -> OtherSession:

@@ -22,6 +22,7 @@ from onyx_jupyter.protocols import Embeddings, Kernels, ModelInfo, Models, Noteb
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
@@ -41,6 +42,7 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.server_skills import server_skills
+from onyx_jupyter.runtime.session_search import SessionSearch
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
 from onyx_jupyter.security.audit import AuditLog
@@ -134,6 +136,14 @@ class Onyx:
             self._ids,
         )
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
+        self.session_search = SessionSearch(
+            home.index,
+            self.sessions,
+            self.memories.embeddings,
+            lambda: search_settings(self.settings.config),
+            self.redact,
+            self._clock,
+        )
         self.audit_log = AuditLog(home.audit_file, self._clock)
         self._audit = AuditTrail(self.audit_log, self.redact_data)
         self.grants = GrantStore(
@@ -186,7 +196,7 @@ class Onyx:
             notebooks_for=self.review.notebooks_for,
             skills=self.skills.offered,
             notebook_of=notebook_of,
-            other_sessions=partial(OtherSessions, self.sessions, self.send),
+            other_sessions=partial(OtherSessions, self.sessions, self.session_search, self.send),
             memory_search=self.memories.searching,
             facts=lambda parts: self.memories.facts(parts.memory),
             processors=processors,
@@ -221,6 +231,7 @@ class Onyx:
         finally:  # memory comes second: an answer does not wait for its index
             self.memories.start()
             self.knowledge.documents.look()
+            self.session_search.start()
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
@@ -233,6 +244,7 @@ class Onyx:
             await self._runs.close()
         await self.skills.runs.close()
         await self.knowledge.close()
+        await self.session_search.close()
         await self.memories.close()
         await self.configured.close()
 
@@ -454,3 +466,4 @@ class Onyx:
     def _announce(self, transcript: SessionTranscript) -> None:
         info = self.session_info(transcript.session_key, summarise(transcript.entries))
         self.streams.broadcast("session.updated", info)
+        self.session_search.changed()

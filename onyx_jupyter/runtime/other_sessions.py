@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from onyx_jupyter.errors import NotFound, ToolError
-from onyx_jupyter.protocols import OtherSession, Said
+from onyx_jupyter.protocols import OtherSession, Said, SaidThere
 from onyx_jupyter.runtime.runs import Sent, WhenBusy
+from onyx_jupyter.runtime.session_search import SessionSearch
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
+
+# What is asked here stands in this session too, and answers best.
+_OWN_TURNS = 5
 
 
 class Send(Protocol):
@@ -25,8 +29,11 @@ class Send(Protocol):
 class OtherSessions:
     """Implements `protocols.Sessions` for one run, which answers `message` in the session `session_key`."""
 
-    def __init__(self, store: SessionStore, send: Send, agent_id: str, session_key: str, message: Entry) -> None:
+    def __init__(
+        self, store: SessionStore, search: SessionSearch, send: Send, agent_id: str, session_key: str, message: Entry
+    ) -> None:
         self._store = store
+        self._search = search
         self._send = send
         self._agent_id = agent_id
         self._session_key = session_key
@@ -38,6 +45,15 @@ class OtherSessions:
             for item in await self._store.list()
             if item.summary.agent_id == self._agent_id and item.session_key != self._session_key
         ]
+
+    async def search(self, query: str, limit: int) -> tuple[Sequence[SaidThere], str | None]:
+        hits, note = await self._search.search(query, self._agent_id, limit=limit + _OWN_TURNS)
+        others = [
+            SaidThere(_other(hit.session_key, hit.summary), hit.place.role, hit.place.at, hit.snippet, hit.score)
+            for hit in hits
+            if hit.session_key != self._session_key
+        ]
+        return others[:limit], note
 
     async def get(self, session_key: str) -> OtherSession:
         return _other(session_key, summarise((await self._open(session_key)).entries))

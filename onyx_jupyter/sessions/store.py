@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.damage import read_session
+from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -28,6 +30,16 @@ class ListedSession:
 
     session_key: str
     summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A session's file; `stamp` (size, time of the last change in nanoseconds) tells whether it has grown since."""
+
+    session_key: str
+    agent: str
+    path: Path
+    stamp: tuple[int, int]
 
 
 class SessionStore:
@@ -73,6 +85,21 @@ class SessionStore:
         """Every session that can be read, the last used first. Raises: StorageError."""
         listed = await asyncio.to_thread(self._summarise_all)
         return sorted(listed, key=lambda item: item.summary.updated_at, reverse=True)
+
+    def files(self) -> Sequence[SessionFile]:
+        """Every session's file as it is now. Blocks. Raises: StorageError."""
+        with disk_errors("list", self._folder):
+            paths = sorted(self._folder.glob("*/*.jsonl"))
+        found = []
+        for path in paths:
+            with suppress(OSError):  # gone since
+                status = path.stat()
+                found.append(SessionFile(path.stem, path.parent.name, path, (status.st_size, status.st_mtime_ns)))
+        return found
+
+    def read(self, file: SessionFile) -> Sequence[Entry]:
+        """What stands in it, without keeping it open. Blocks. Raises: StorageError."""
+        return read_session(file.path).entries
 
     def _transcript(self, path: Path, session_key: str) -> SessionTranscript:
         return SessionTranscript(path, session_key, self._clock, self._ids, self._secrets)

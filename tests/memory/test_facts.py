@@ -84,6 +84,7 @@ def test_what_ended_keeps_the_interval_in_which_it_was_true() -> None:
         ("Enjoys drinking tea", "Dislikes drinking tea", True, "changed"),
         ("Has two cats", "Has 2 cats", True, "same"),
         ("Prefers tabs over spaces", "Prefers spaces over tabs", True, "changed"),
+        ("Ada is my manager", "My manager is Ada", True, "same"),
         ("Meets Anna on Monday", "Meets Bob on Monday", True, None),
         ("喜欢喝茶", "喜欢喝茶", False, "same"),
     ],

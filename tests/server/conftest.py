@@ -46,6 +46,13 @@ def onyx_home(tmp_path, replies, monkeypatch):
 
 
 @pytest.fixture
+def embedded_embedder(onyx_home):
+    """Searches by meaning too, with the model that comes with the package."""
+    file = onyx_home / "onyx.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"memory": {"embedder": "local"}}))
+
+
+@pytest.fixture
 def jp_server_config(onyx_home):
     # A token that is the same each time: a random one may begin with the letter on which a piece of an answer ends,
     # and that letter then comes with the next piece: it might begin the token or a base64 form of it (here capitals).

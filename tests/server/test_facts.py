@@ -28,7 +28,8 @@ def more(tool, **arguments):
 async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, replies, onyx_home):
     client = await connect()
     key, asked = await answered(client, replies, [[more("remember", fact="Prefers walnuts to almonds")], "Noted."])
-    assert (asked["toolName"], asked["summary"]) == ("remember", "Remember: Prefers walnuts to almonds")
+    assert (asked["toolName"], asked["summary"]) == ("remember", "Remember a fact")
+    assert asked["details"]["fact"] == "Prefers walnuts to almonds"
     event = await client.event("memory.updated", path="memory/facts.jsonl")
     assert (event["author"], event["version"]) == ("agent", 1)
 

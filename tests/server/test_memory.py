@@ -14,13 +14,6 @@ def workspace(onyx_home):
     return onyx_home / "workspace"
 
 
-@pytest.fixture
-def embedded_embedder(onyx_home):
-    """Searches by meaning too, with the model that comes with the package."""
-    file = onyx_home / "onyx.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"memory": {"embedder": "local"}}))
-
-
 async def told(client, replies, content, target="MEMORY.md#Facts"):
     """Something that the agent writes into its memory, allowed by its person; the session in which it did."""
     key = (await client.ask("sessions.create"))["sessionKey"]

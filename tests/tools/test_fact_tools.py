@@ -43,7 +43,7 @@ async def test_the_model_reads_what_became_of_a_fact(context: ToolContext) -> No
 async def test_a_person_sees_what_a_fact_would_replace(context: ToolContext) -> None:
     await ran(context, "remember", fact="Works in Oslo")
     preview = await shown(context, "remember", fact="Works in Bergen", replaces="f1")
-    assert preview.summary == "Remember: Works in Bergen"
+    assert preview.summary == "Replace the fact f1"
     assert preview.details["former"] == ["f1 (2026-01-01): Works in Oslo"]
 
 

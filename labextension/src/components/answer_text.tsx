@@ -8,14 +8,19 @@ import { MarkdownBlockView } from './markdown_block_view';
 interface AnswerTextProps {
   text: string;
   complete: boolean;
+  entryId?: string;
 }
 
-export const AnswerText = memo(function AnswerText({ text, complete }: AnswerTextProps): JSX.Element {
+export const AnswerText = memo(function AnswerText({
+  text,
+  complete,
+  entryId
+}: AnswerTextProps): JSX.Element {
   const splitter = useRef<MarkdownBlocks>(undefined);
   splitter.current ??= new MarkdownBlocks();
   const blocks = splitter.current.update(text, complete);
   return (
-    <div className="onyx-Answer" data-onyx="answer">
+    <div className="onyx-Answer" data-onyx="answer" data-entry={entryId}>
       {blocks.map((block, index) =>
         block.kind === 'code' ? (
           <CodeBlock

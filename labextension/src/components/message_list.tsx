@@ -4,6 +4,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { findRun, isActive, isRun } from '../models/conversation';
 import type { Conversation, Run, UserMessage } from '../models/conversation';
 import type { TurnState } from '../models/turn_changes';
+import type { TurnRequest } from '../models/view_state';
 import type { ApprovalActions } from './approval_card';
 import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
@@ -24,13 +25,16 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
   turnActions: TurnActions;
   /** Counts up whenever the approval that waits is to have the focus. */
   approvalFocusRequest: number;
+  /** The turn to bring into view, once. */
+  turnRequest?: TurnRequest | null;
 }
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
   const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
-  const { turns, turnActions } = props;
+  const { turns, turnActions, turnRequest = null } = props;
   const { trans } = useUi();
-  const { scroller, content, isAtEnd, toEnd } = useFollow(items);
+  const { scroller, content, isAtEnd, toEnd, leaveEnd } = useFollow(items);
+  useTurnRequest(turnRequest, items, content, leaveEnd);
   useEffect(() => {
     if (approvalFocusRequest > 0) {
       scroller.current?.querySelector<HTMLElement>('[data-onyx=approval], [data-onyx=question]')?.focus();
@@ -100,6 +104,35 @@ function waitsFor(message: UserMessage, items: Conversation, running: boolean): 
   return isLast ? 'left' : null;
 }
 
+/** The requests that were met: coming back to a conversation is none. */
+const met = new WeakSet<TurnRequest>();
+
+/** Brings a turn into view as soon as it is there, marks it for a moment, and gives it the focus. */
+function useTurnRequest(
+  request: TurnRequest | null,
+  items: Conversation,
+  content: React.RefObject<HTMLDivElement>,
+  leaveEnd: () => void
+): void {
+  useEffect(() => {
+    if (!request || met.has(request)) {
+      return;
+    }
+    const turn = content.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(request.entryId)}"]`);
+    if (turn) {
+      met.add(request);
+      leaveEnd();
+      turn.tabIndex = -1;
+      turn.focus({ preventScroll: true });
+      turn.scrollIntoView({ block: 'center' });
+      // What was out of sight had no real height until now.
+      requestAnimationFrame(() => turn.scrollIntoView({ block: 'center' }));
+      turn.classList.add('onyx-mod-found');
+      turn.addEventListener('animationend', () => turn.classList.remove('onyx-mod-found'), { once: true });
+    }
+  }, [request, items, content, leaveEnd]);
+}
+
 /** Keeps the end in view while the reader is there; what a person sends always brings them there. */
 function useFollow(items: Conversation) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -148,5 +181,8 @@ function useFollow(items: Conversation) {
       toEnd();
     }
   }, [lastSent, toEnd]);
-  return { scroller, content, isAtEnd, toEnd };
+  const leaveEnd = useCallback(() => {
+    following.current = false;
+  }, []);
+  return { scroller, content, isAtEnd, toEnd, leaveEnd };
 }

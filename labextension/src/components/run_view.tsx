@@ -80,6 +80,7 @@ function Joined({ message, goesOn }: { message: UserMessage; goesOn: boolean }):
         className="onyx-Message onyx-mod-user onyx-mod-joined"
         data-onyx="user-message"
         data-delivery="sent"
+        data-entry={message.id}
       >
         <MessageBody message={message} />
       </div>
@@ -111,7 +112,7 @@ const PartView = memo(function PartView({
   answer
 }: PartViewProps): JSX.Element {
   if (part.kind === 'text') {
-    return <AnswerText text={part.text} complete={complete} />;
+    return <AnswerText text={part.text} complete={complete} entryId={part.entryId} />;
   }
   if (part.kind === 'note') {
     return <NoteView note={part.note} />;

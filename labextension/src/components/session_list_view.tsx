@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 
 import { ago } from '../models/ago';
+import { matchParts } from '../models/match_parts';
 import type { SessionInfo } from '../protocol/wire';
 import { useUi } from './ui_context';
 
@@ -14,12 +15,14 @@ interface SessionListViewProps {
   problem: string | null;
   current: string | null;
   search: (query: string) => void;
-  open: (sessionKey: string) => void;
+  /** What the sessions shown were searched for; null before there are any. */
+  searched: string | null;
+  open: (session: SessionInfo) => void;
   close: () => void;
 }
 
 export function SessionListView(props: SessionListViewProps): JSX.Element {
-  const { sessions, total, isLoading, problem, current, search, open, close } = props;
+  const { sessions, total, isLoading, problem, current, search, searched, open, close } = props;
   const { trans } = useUi();
   const [query, setQuery] = useState('');
   const first = useRef(true);
@@ -28,13 +31,33 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
     first.current = false;
     return () => clearTimeout(timer);
   }, [query, search]);
+  const [opensFirst, setOpensFirst] = useState(false);
+  useEffect(() => {
+    // Enter may come before the answer to what was typed.
+    if (opensFirst && searched === query) {
+      setOpensFirst(false);
+      if (sessions[0]) {
+        open(sessions[0]);
+      }
+    }
+  }, [opensFirst, searched, query, sessions, open]);
+  const list = useRef<HTMLUListElement>(null);
+  const move = (event: React.KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const rows = Array.from(list.current?.querySelectorAll('button') ?? []);
+    const at = rows.indexOf(document.activeElement as HTMLButtonElement);
+    if (step !== 0 && rows[at + step]) {
+      event.preventDefault();
+      rows[at + step].focus();
+    }
+  };
   return (
     <div
       className="onyx-Sessions"
       data-onyx="session-list"
       role="dialog"
       aria-label={trans.__('Sessions')}
-      onKeyDown={event => event.key === 'Escape' && close()}
+      onKeyDown={event => (event.key === 'Escape' ? close() : move(event))}
     >
       <input
         autoFocus
@@ -44,14 +67,19 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
         value={query}
         placeholder={trans.__('Search sessions')}
         aria-label={trans.__('Search sessions')}
-        onChange={event => setQuery(event.target.value)}
+        onChange={event => {
+          setQuery(event.target.value);
+          setOpensFirst(false);
+        }}
+        onKeyDown={event => event.key === 'Enter' && setOpensFirst(true)}
       />
-      <ul className="onyx-Sessions-items">
+      <ul className="onyx-Sessions-items" ref={list}>
         {sessions.map(session => (
           <SessionRow
             key={session.sessionKey}
             session={session}
             isCurrent={session.sessionKey === current}
+            query={searched ?? ''}
             open={open}
           />
         ))}
@@ -73,10 +101,11 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
 interface SessionRowProps {
   session: SessionInfo;
   isCurrent: boolean;
-  open: (sessionKey: string) => void;
+  query: string;
+  open: (session: SessionInfo) => void;
 }
 
-function SessionRow({ session, isCurrent, open }: SessionRowProps): JSX.Element {
+function SessionRow({ session, isCurrent, query, open }: SessionRowProps): JSX.Element {
   const { trans } = useUi();
   const activity =
     session.activity === 'waiting'
@@ -93,11 +122,22 @@ function SessionRow({ session, isCurrent, open }: SessionRowProps): JSX.Element 
         data-session-key={session.sessionKey}
         data-activity={session.activity}
         aria-current={isCurrent}
-        onClick={() => open(session.sessionKey)}
+        onClick={() => open(session)}
       >
         <span className="onyx-Session-title">{session.title || trans.__('Untitled')}</span>
         <span className="onyx-Session-time">{activity}</span>
-        <span className="onyx-Session-preview">{session.lastMessagePreview}</span>
+        {session.match ? (
+          <span className="onyx-Session-match" data-onyx="session-match">
+            <span className="onyx-Session-who">
+              {session.match.role === 'user' ? trans.__('You:') : trans.__('Onyx:')}
+            </span>{' '}
+            {matchParts(session.match.snippet, query).map((part, index) =>
+              part.isHit ? <mark key={index}>{part.text}</mark> : part.text
+            )}
+          </span>
+        ) : (
+          <span className="onyx-Session-preview">{session.lastMessagePreview}</span>
+        )}
       </button>
     </li>
   );

@@ -26,7 +26,12 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
   const { message, waits, resend, withdraw } = props;
   const { trans } = useUi();
   return (
-    <article className="onyx-Message onyx-mod-user" data-onyx="user-message" data-delivery={message.delivery}>
+    <article
+      className="onyx-Message onyx-mod-user"
+      data-onyx="user-message"
+      data-delivery={message.delivery}
+      data-entry={message.id}
+    >
       <MessageBody message={message} />
       {message.delivery === 'sending' && (
         <div className="onyx-Note">

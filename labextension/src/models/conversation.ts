@@ -42,7 +42,8 @@ export interface Note {
 }
 
 export type Part =
-  | { kind: 'text'; key: string; text: string }
+  /** `entryId` is its line in the transcript; words that have just come have none yet. */
+  | { kind: 'text'; key: string; text: string; entryId?: string }
   | { kind: 'tool'; key: string; call: ToolCall }
   | { kind: 'note'; key: string; note: Note }
   | { kind: 'said'; key: string; message: UserMessage };

@@ -26,6 +26,11 @@ export class SessionList implements IDisposable {
     return this._isLoading;
   }
 
+  /** What the sessions were searched for; null before the first answer. */
+  get query(): string | null {
+    return this._query;
+  }
+
   get problem(): string | null {
     return this._problem;
   }
@@ -43,6 +48,7 @@ export class SessionList implements IDisposable {
       const { sessions, total } = await this.client.request('sessions.list', { query: query || null, limit });
       if (turn === this._turn) {
         this._sessions = sessions;
+        this._query = query;
         this._total = total;
         this._problem = null;
       }
@@ -65,6 +71,7 @@ export class SessionList implements IDisposable {
   }
 
   private _sessions: SessionInfo[] = [];
+  private _query: string | null = null;
   private _total = 0;
   private _turn = 0;
   private _isLoading = false;

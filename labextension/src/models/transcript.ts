@@ -135,7 +135,7 @@ function addToRun(run: Run, entry: Entry, meta: Meta): Run {
 function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
   const parts: Part[] = [...run.parts];
   if (entry.content) {
-    parts.push({ kind: 'text', key: `text-${parts.length}`, text: entry.content });
+    parts.push({ kind: 'text', key: `text-${parts.length}`, text: entry.content, entryId: entry.id });
   }
   for (const call of entry.tool_calls ?? []) {
     parts.push({

@@ -3,6 +3,11 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 export type Panel = 'conversation' | 'sessions' | 'connect' | 'grants';
 
+/** A turn by its entry in the transcript. */
+export interface TurnRequest {
+  readonly entryId: string;
+}
+
 export class ViewState {
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -32,6 +37,17 @@ export class ViewState {
     this._changed.emit();
   }
 
+  /** The turn that is to be brought into view; each request is a new object. */
+  get turnRequest(): TurnRequest | null {
+    return this._turnRequest;
+  }
+
+  showTurn(entryId: string): void {
+    this._panel = 'conversation';
+    this._turnRequest = { entryId };
+    this._changed.emit();
+  }
+
   /** Counts the requests to give the waiting approval the focus. */
   get approvalFocusRequest(): number {
     return this._approvalFocusRequest;
@@ -43,6 +59,7 @@ export class ViewState {
     this._changed.emit();
   }
 
+  private _turnRequest: TurnRequest | null = null;
   private _approvalFocusRequest = 0;
   private _panel: Panel = 'conversation';
   private _focusRequest = 0;

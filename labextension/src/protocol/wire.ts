@@ -800,7 +800,11 @@ export interface SessionDetail {
   messages: Array<Entry>;
 }
 
-/** Metadata of one session. `activity` and `model` go beyond the published table, which stays as it is. */
+/**
+ * Metadata of one session; `match` in a list that was searched, where what was said in it answers.
+ *
+ * `activity`, `model` and `match` go beyond the published table, which stays as it is.
+ */
 export interface SessionInfo {
   sessionKey: string;
   agentId: string;
@@ -813,11 +817,20 @@ export interface SessionInfo {
   status: "active" | "archived";
   activity?: "idle" | "running" | "waiting";
   model?: string | null;
+  match?: SessionMatch | null;
 }
 
 export interface SessionList {
   sessions: Array<SessionInfo>;
   total: number;
+}
+
+/** The turn in which a search found something. */
+export interface SessionMatch {
+  entryId: string;
+  role: "user" | "assistant";
+  at: string;
+  snippet: string;
 }
 
 export interface SessionParams {
@@ -837,6 +850,7 @@ export interface SessionUpdatedData {
   status: "active" | "archived";
   activity?: "idle" | "running" | "waiting";
   model?: string | null;
+  match?: SessionMatch | null;
   seq?: number | null;
 }
 
@@ -846,12 +860,35 @@ export interface SessionsCreateParams {
   model?: string | null;
 }
 
+/** The best first; `note` says what kept the search from being better. */
+export interface SessionsFound {
+  results: Array<SessionsSearchResult>;
+  note?: string | null;
+}
+
 export interface SessionsListParams {
   agentId?: string | null;
   status?: "active" | "archived" | null;
   query?: string | null;
   limit?: number;
   offset?: number;
+}
+
+/** What was said, by words and by meaning; in the sessions of all agents where `agentId` is not set. */
+export interface SessionsSearchParams {
+  query: string;
+  agentId?: string | null;
+  limit?: number;
+}
+
+export interface SessionsSearchResult {
+  entryId: string;
+  role: "user" | "assistant";
+  at: string;
+  snippet: string;
+  sessionKey: string;
+  title: string;
+  score: number;
 }
 
 export interface SessionsSubscribeParams {
@@ -1147,6 +1184,7 @@ export interface Methods {
   "models.list": { params: ModelsListParams; result: ModelList };
   "sessions.create": { params: SessionsCreateParams; result: SessionCreated };
   "sessions.list": { params: SessionsListParams; result: SessionList };
+  "sessions.search": { params: SessionsSearchParams; result: SessionsFound };
   "sessions.get": { params: SessionParams; result: SessionDetail };
   "sessions.subscribe": { params: SessionsSubscribeParams; result: Subscribed };
   "chat.send": { params: ChatSendParams; result: ChatSent };

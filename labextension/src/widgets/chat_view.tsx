@@ -191,6 +191,7 @@ function Messages(props: PartProps): JSX.Element {
       turns={turns.turns}
       turnActions={turnActions}
       approvalFocusRequest={view.approvalFocusRequest}
+      turnRequest={view.turnRequest}
     />
   );
 }
@@ -237,9 +238,17 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
       problem={sessions.problem}
       current={session.key}
       search={search}
-      open={key => {
-        chat.openSession(key);
-        view.focusInput();
+      searched={sessions.query}
+      open={({ sessionKey, match }) => {
+        if (match && sessionKey === session.key && !session.isRunning) {
+          void session.reload(); // words that have just come are not known by their entries yet
+        }
+        chat.openSession(sessionKey);
+        if (match) {
+          view.showTurn(match.entryId);
+        } else {
+          view.focusInput();
+        }
       }}
       close={() => view.focusInput()}
     />

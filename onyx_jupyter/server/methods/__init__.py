@@ -26,6 +26,7 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "models.list": models.models_list,
     "sessions.create": sessions.create,
     "sessions.list": sessions.list_sessions,
+    "sessions.search": sessions.search,
     "sessions.get": sessions.get,
     "sessions.subscribe": sessions.subscribe,
     "chat.send": chat.send,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from onyx_jupyter.runtime.session_search import SessionHit
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.sessions import (
     SessionParams,
     SessionsCreateParams,
     SessionsListParams,
+    SessionsSearchParams,
     SessionsSubscribeParams,
 )
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
+
+_CONTENT_S = 2.0
+_CONTENT_HITS = 50
+# Of a list one expects what one has typed: what is only remotely akin has no place in it.
+_CONTENT_SCORE = 0.25
 
 
 async def create(params: SessionsCreateParams, caller: Caller) -> dict[str, Any]:
@@ -24,8 +32,20 @@ async def create(params: SessionsCreateParams, caller: Caller) -> dict[str, Any]
 async def list_sessions(params: SessionsListParams, caller: Caller) -> dict[str, Any]:
     onyx = caller.onyx
     infos = [onyx.session_info(item.session_key, item.summary) for item in await onyx.sessions.list()]
-    wanted = [info for info in infos if _matches(info, params)]
+    fitting = [info for info in infos if _fits(info, params)]
+    wanted = [info for info in fitting if _is_named(info, params)]
+    if params.query and params.query.strip():
+        named = {info["sessionKey"] for info in wanted}
+        wanted += await _with_content([info for info in fitting if info["sessionKey"] not in named], params, caller)
     return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted)}
+
+
+async def search(params: SessionsSearchParams, caller: Caller) -> dict[str, Any]:
+    hits, note = await caller.onyx.session_search.search(params.query, params.agent_id, limit=params.limit)
+    results = [
+        {"sessionKey": hit.session_key, "title": hit.summary.title, "score": hit.score, **_turn(hit)} for hit in hits
+    ]
+    return {"results": results} | ({"note": note} if note else {})
 
 
 async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
@@ -42,9 +62,35 @@ async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str
     return {"seq": seq}
 
 
-def _matches(info: dict[str, Any], params: SessionsListParams) -> bool:
-    if params.agent_id not in (None, info["agentId"]) or params.status not in (None, info["status"]):
-        return False
+def _fits(info: dict[str, Any], params: SessionsListParams) -> bool:
+    return params.agent_id in (None, info["agentId"]) and params.status in (None, info["status"])
+
+
+def _is_named(info: dict[str, Any], params: SessionsListParams) -> bool:
     words = (params.query or "").casefold().split()
     text = f"{info['title']} {info['lastMessagePreview']}".casefold()
     return all(word in text for word in words)
+
+
+async def _with_content(
+    infos: list[dict[str, Any]], params: SessionsListParams, caller: Caller
+) -> list[dict[str, Any]]:
+    """Those in which something was said that answers, the best first, each with its best turn."""
+    by_key = {info["sessionKey"]: info for info in infos}
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        async with asyncio.timeout(_CONTENT_S):  # the titles are there at once; the next key press asks anew
+            search = caller.onyx.session_search.search(
+                params.query or "", params.agent_id, limit=_CONTENT_HITS, min_score=_CONTENT_SCORE
+            )
+            hits, _ = await search
+    except TimeoutError:
+        return []
+    for hit in hits:
+        if hit.session_key in by_key:
+            found.setdefault(hit.session_key, {**by_key[hit.session_key], "match": _turn(hit)})
+    return list(found.values())
+
+
+def _turn(hit: SessionHit) -> dict[str, Any]:
+    return {"entryId": hit.place.entry_id, "role": hit.place.role, "at": hit.place.at, "snippet": hit.snippet}

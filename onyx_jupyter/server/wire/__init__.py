@@ -27,6 +27,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "models.list": (status.ModelsListParams, status.ModelList),
     "sessions.create": (sessions.SessionsCreateParams, sessions.SessionCreated),
     "sessions.list": (sessions.SessionsListParams, sessions.SessionList),
+    "sessions.search": (sessions.SessionsSearchParams, sessions.SessionsFound),
     "sessions.get": (sessions.SessionParams, sessions.SessionDetail),
     "sessions.subscribe": (sessions.SessionsSubscribeParams, sessions.Subscribed),
     "chat.send": (chat.ChatSendParams, chat.ChatSent),

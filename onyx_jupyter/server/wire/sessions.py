@@ -9,8 +9,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from onyx_jupyter.server.wire.base import Wire
 
 
+class SessionMatch(Wire):
+    """The turn in which a search found something."""
+
+    entry_id: str
+    role: Literal["user", "assistant"]
+    at: str
+    snippet: str
+
+
 class SessionInfo(Wire):
-    """Metadata of one session. `activity` and `model` go beyond the published table, which stays as it is."""
+    """Metadata of one session; `match` in a list that was searched, where what was said in it answers.
+
+    `activity`, `model` and `match` go beyond the published table, which stays as it is.
+    """
 
     session_key: str
     agent_id: str
@@ -23,6 +35,7 @@ class SessionInfo(Wire):
     status: Literal["active", "archived"]
     activity: Literal["idle", "running", "waiting"] = "idle"
     model: str | None = None
+    match: SessionMatch | None = None
 
 
 class ToolCallEntry(Wire):
@@ -79,6 +92,27 @@ class SessionsListParams(Wire):
 class SessionList(Wire):
     sessions: list[SessionInfo]
     total: int
+
+
+class SessionsSearchParams(Wire):
+    """What was said, by words and by meaning; in the sessions of all agents where `agentId` is not set."""
+
+    query: str = Field(min_length=1, max_length=2_000)
+    agent_id: str | None = None
+    limit: int = Field(default=10, ge=1, le=100)
+
+
+class SessionsSearchResult(SessionMatch):
+    session_key: str
+    title: str
+    score: float
+
+
+class SessionsFound(Wire):
+    """The best first; `note` says what kept the search from being better."""
+
+    results: list[SessionsSearchResult]
+    note: str | None = None
 
 
 class SessionParams(Wire):

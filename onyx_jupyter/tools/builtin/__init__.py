@@ -34,7 +34,12 @@ from onyx_jupyter.tools.builtin.notebook_runs import (
 from onyx_jupyter.tools.builtin.plan import PlanUpdateTool
 from onyx_jupyter.tools.builtin.process import ProcessTool
 from onyx_jupyter.tools.builtin.search import SearchTool
-from onyx_jupyter.tools.builtin.sessions import SessionsHistoryTool, SessionsListTool, SessionsSendTool
+from onyx_jupyter.tools.builtin.sessions import (
+    SessionsHistoryTool,
+    SessionsListTool,
+    SessionsSearchTool,
+    SessionsSendTool,
+)
 from onyx_jupyter.tools.builtin.web import HttpFetchTool, WebFetchTool, WebSearchTool
 from onyx_jupyter.tools.spec import Tool
 
@@ -78,6 +83,7 @@ def all_tools() -> list[Tool[Any]]:
         KnowledgeSearchTool(),
         KnowledgeAddTool(),
         SessionsListTool(),
+        SessionsSearchTool(),
         SessionsHistoryTool(),
         SessionsSendTool(),
     ]

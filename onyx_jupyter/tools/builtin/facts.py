@@ -42,7 +42,7 @@ class RememberTool(Tool[RememberArguments]):
             found = await _facts(context).matching(arguments.replaces)
             details["former"] = [_line(fact) for fact in found]
         return ToolPreview(
-            summary=f"Remember: {arguments.fact}",
+            summary=f"Replace the fact {arguments.replaces}" if arguments.replaces else "Remember a fact",
             details=details,
             grant=self.name,
             grant_text="every fact that is remembered",

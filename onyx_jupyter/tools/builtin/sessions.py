@@ -29,6 +29,11 @@ class HistoryArguments(Arguments):
     limit: int = Field(default=20, ge=1, le=200, description="How many of the newest messages.")
 
 
+class SearchArguments(Arguments):
+    query: str = Field(min_length=1, max_length=500, description="Words, or a question.")
+    limit: int = Field(default=6, ge=1, le=30)
+
+
 class SendArguments(Arguments):
     session_key: str = Field(min_length=1, description="From sessions_list.")
     message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS, description="All that is needed to act on it.")
@@ -76,6 +81,27 @@ class SessionsHistoryTool(Tool[HistoryArguments]):
         left = len(said) - len(parts)
         head = [f"[{left} earlier messages are left out]"] if left else []
         return ToolResult("\n\n".join([*head, *parts]), truncated=bool(left), external=source)
+
+
+class SessionsSearchTool(Tool[SearchArguments]):
+    """Finds what was said in other sessions, by words and by meaning."""
+
+    name = "sessions_search"
+    description = "Finds what was said in your other sessions, by words and by meaning: session key, time, who, words."
+    risk: ClassVar[Risk] = "read"
+    family: ClassVar[str] = "sessions"
+    deferred: ClassVar[bool] = True
+    arguments = SearchArguments
+
+    async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
+        found, note = await _sessions(context).search(arguments.query, arguments.limit)
+        notes = [f"[{note}]"] if note else []
+        if not found:
+            return ToolResult("\n".join([f"Nothing was said about {arguments.query!r} in another session.", *notes]))
+        parts = [
+            f"{one.session.session_key} | {one.at} | {one.session.title} | {one.role}: {one.snippet}" for one in found
+        ]
+        return ToolResult("\n\n".join([*parts, *notes]), external="what was said in other sessions")
 
 
 class SessionsSendTool(Tool[SendArguments]):

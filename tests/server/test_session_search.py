@@ -1,0 +1,119 @@
+"""What was said is found on the socket, by words and by meaning, with the turn it comes from."""
+
+import asyncio
+import json
+import shutil
+
+import pytest
+
+from onyx_jupyter.testing.script import Call
+from tests.waiting import LIMIT_S
+
+
+async def said(client, replies, message, *steps, title=None):
+    """A conversation of one message; its key."""
+    key = (await client.ask("sessions.create", **({"title": title} if title else {})))["sessionKey"]
+    replies.next = list(steps)
+    sent = await client.ask("chat.send", sessionKey=key, message=message, mode="auto")
+    assert (await client.end(sent["runId"]))[0] == "chat.final"
+    return key
+
+
+async def once(client, query, holds):
+    """What the index gives as soon as it fits: sessions are read into it behind each turn.
+
+    Each further question is a new look, since the index tells nobody when it is in step.
+    """
+    async with asyncio.timeout(LIMIT_S):
+        while True:
+            answer = await client.ask("sessions.search", query=query)
+            if "still being read" not in answer.get("note", "") and holds(answer["results"]):
+                return answer["results"]
+
+
+async def test_a_turn_is_found_from_any_session_by_its_words_and_leads_back_to_its_entry(connect, replies):
+    client = await connect()
+    key = await said(client, replies, "Where do puffins nest?", "In burrows on grassy cliffs.", title="Birds")
+    await said(client, replies, "How old are violins?", "Five hundred years.", title="Music")
+    results = await once(client, "grassy cliffs", lambda found: [one for one in found if one["role"] == "assistant"])
+    best = results[0]
+    assert (best["sessionKey"], best["title"], best["role"]) == (key, "Birds", "assistant")
+    assert best["snippet"] == "In burrows on grassy cliffs."
+    assert 0 < best["score"] <= 1
+    entries = {entry["id"]: entry for entry in (await client.ask("sessions.get", sessionKey=key))["messages"]}
+    assert entries[best["entryId"]]["content"] == "In burrows on grassy cliffs."
+    assert entries[best["entryId"]]["ts"] == best["at"]
+
+
+async def test_by_meaning_too_where_there_is_an_embedder(connect, replies, embedded_embedder):
+    client = await connect()
+    key = await said(client, replies, "We chose the vendor for our payroll.", "Noted.", title="Monday")
+    await said(client, replies, "The telescope arrived.", "Good.", title="Tuesday")
+    results = await once(
+        client, "Which company pays the salaries?", lambda found: found and found[0]["sessionKey"] == key
+    )
+    assert results[0]["snippet"] == "We chose the vendor for our payroll."
+
+
+async def test_the_list_gives_titles_first_and_then_what_was_said(connect, replies):
+    client = await connect()
+    named = await said(client, replies, "Hello.", "Hello!", title="Puffins")
+    spoken = await said(client, replies, "Tell me about birds.", "Puffins nest in burrows.", title="Holiday")
+    await said(client, replies, "Hi.", "Hi!", title="Other")
+    # The newest message is in the preview, so that it is found as a title is: what stands before it is content.
+    replies.next = ["You are welcome."]
+    sent = await client.ask("chat.send", sessionKey=spoken, message="Thank you.")
+    await client.end(sent["runId"])
+    await once(client, "puffins", lambda found: any(one["sessionKey"] == spoken for one in found))
+    listed = await client.ask("sessions.list", query="puffins")
+    assert [info["sessionKey"] for info in listed["sessions"]] == [named, spoken]
+    assert listed["total"] == 2
+    assert "match" not in listed["sessions"][0]
+    match = listed["sessions"][1]["match"]
+    assert (match["role"], match["snippet"]) == ("assistant", "Puffins nest in burrows.")
+    everything = (await client.ask("sessions.list"))["sessions"]
+    assert not [info for info in everything if "match" in info]
+
+
+async def test_what_tools_brought_in_and_secrets_are_not_found(connect, replies, onyx_home, jp_root_dir):
+    (jp_root_dir / "birds.txt").write_text("zanzibar\n")
+    client = await connect()
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
+    await said(
+        client, replies, f"My key is {secret}, read the birds.", [Call("read", {"path": "birds.txt"})], "I read it."
+    )
+    await once(client, "read the birds", lambda found: len(found) >= 1)
+    assert (await client.ask("sessions.search", query="zanzibar"))["results"] == []
+    found = json.dumps(await client.ask("sessions.search", query=secret))
+    assert secret not in found.replace(json.dumps(secret), "")
+
+
+async def test_a_session_that_is_gone_is_not_found_and_a_lost_index_is_made_again(connect, replies, onyx_home):
+    client = await connect()
+    key = await said(client, replies, "Where do puffins nest?", "In burrows.", title="Birds")
+    await said(client, replies, "Puffins again?", "Yes.", title="More birds")
+    await once(client, "puffins", lambda found: len({one["sessionKey"] for one in found}) == 2)
+    shutil.rmtree(onyx_home / "index")
+    await once(client, "puffins", lambda found: len({one["sessionKey"] for one in found}) == 2)
+    (onyx_home / "sessions/main" / f"{key}.jsonl").unlink()
+    assert key not in {one["sessionKey"] for one in (await client.ask("sessions.search", query="puffins"))["results"]}
+
+
+async def test_the_agent_searches_its_other_sessions(connect, replies):
+    client = await connect()
+    key = await said(client, replies, "Where do puffins nest?", "In burrows.", title="Birds")
+    await once(client, "puffins", lambda found: found)
+    call = Call("more_tools", {"tool": "sessions_search", "arguments": {"query": "Where do puffins nest?"}})
+    own = await said(client, replies, "Where do puffins nest, did I ask?", [call], "You did.", title="Now")
+    result = next(
+        entry for entry in (await client.ask("sessions.get", sessionKey=own))["messages"] if entry["role"] == "tool"
+    )
+    assert f"{key} | " in result["content"]
+    assert "Where do puffins nest?" in result["content"]
+    assert own not in result["content"], "it knows what was said here"
+
+
+async def test_a_search_needs_words(connect):
+    client = await connect()
+    with pytest.raises(Exception, match="query"):
+        await client.ask("sessions.search", query="")
