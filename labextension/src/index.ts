@@ -3,6 +3,7 @@ import { cellActionsPlugin } from './plugins/cell_actions';
 import { cellCardPlugin } from './plugins/cell_card';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
+import { knowledgePlugin } from './plugins/knowledge';
 import { notebookPlugin } from './plugins/notebook';
 import { reviewPlugin } from './plugins/review';
 import { skillsPlugin } from './plugins/skills';
@@ -18,6 +19,7 @@ export default [
   reviewPlugin,
   cellCardPlugin,
   workspacePlugin,
-  skillsPlugin
+  skillsPlugin,
+  knowledgePlugin
 ];
 export * from './tokens';
