@@ -29,14 +29,14 @@ def test_what_was_said_is_found_in_the_list_and_opens_at_its_turn(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()
-    stage.play("In burrows on grassy cliffs.", LONG, "Five hundred years.")
+    stage.play("In burrows on grassy cliffs.", LONG, "Five metres.")
     for question in ("Where do puffins nest?", "And what else is there?"):
         sidebar.ask(question)
         sidebar.wait_for_end()
         expect(sidebar.runs).to_have_count(1 if "puffins" in question else 2)
     sidebar.hook("new-session").click()
-    sidebar.ask("How old are violins?")
-    expect(sidebar.answers).to_have_text(["Five hundred years."])
+    sidebar.ask("How tall are giraffes?")
+    expect(sidebar.answers).to_have_text(["Five metres."])
     sidebar.wait_for_end()
 
     # Neither a title nor how a session ends holds these words.
