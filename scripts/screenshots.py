@@ -24,6 +24,7 @@ from onyx_jupyter.testing.script import Call, Reply, Say, Tokens
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
 from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
+from tests.e2e.memory_panel import MemoryPanel
 from tests.e2e.review import Review
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.skills_panel import SkillsPanel
@@ -35,6 +36,7 @@ NOTEBOOK = "welcome.ipynb"
 PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 MODEL = "my-server/assistant"
 SIZE_PX = {"width": 1280, "height": 800}
+MEMORY_PX = {"width": 1280, "height": 700}
 SKILLS_PX = {"width": 1060, "height": 1240}
 SIDEBAR_PX = 372
 NARROW_PX = 280
@@ -69,6 +71,28 @@ EDIT = PLOT.replace(
     'left.bar_label(left.containers[0], customers["contract"].value_counts()[by_contract.index])\n'
     'left.set(xlabel="contract (customers)", ylabel="share who left")',
 )
+
+MEMORIES = """\
+# Memory
+
+## Work
+
+- The **fiscal year starts in April**, so the first quarter is April to June.
+- Churn is counted per contract, never per customer.
+
+## Preferences
+
+- Plots: colour-blind safe palettes, no pie charts.
+- Answers in short sentences.
+"""
+
+DAY = """\
+# 2026-10-16
+
+## 09:12
+
+The board asked for the churn of each quarter; finance confirmed the fiscal year.
+"""
 
 MISTAKE = "churn_by_segment.plot.bar()"
 
@@ -130,6 +154,12 @@ class Studio:
         """Puts a copy into the file browser's top folder; returns its path there."""
         shutil.copy(file, self._lab.files)
         return file.name
+
+    def remember(self, path: str, text: str) -> None:
+        """A file of the agent's memory, as a person writes it."""
+        file = self._lab.home / "workspace" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
 
     def _end_kernels(self, page: Page) -> None:
         """So that the cells count from one again."""
@@ -267,6 +297,30 @@ def skills(studio: Studio) -> Page:
     return page
 
 
+def memory(studio: Studio) -> Page:
+    """A file's versions beside the search that led to it, and what was added since the first of them."""
+    studio.remember("memory/2026-10-16.md", DAY)
+    studio.remember("MEMORY.md", MEMORIES)
+    sidebar, _ = studio.window("memory")
+    page, panel = sidebar.page, MemoryPanel(sidebar.page)
+    page.locator(".jp-SideBar .lm-TabBar-tab[data-id=onyx-chat]").click()
+    expect(sidebar.node).not_to_be_visible()
+    panel.show()
+    expect(panel.hook("memory-status")).to_contain_text("meaning and words")
+    panel.search.fill("fiscal year")
+    panel.hook("memory-result").and_(page.locator('[data-path="MEMORY.md"]')).first.click()
+    expect(panel.text).to_contain_text("April")
+    studio.remember("MEMORY.md", MEMORIES.replace("no pie charts", "no pie charts, the same scale on both sides"))
+    page.locator("[data-onyx=memory-refresh]").click()
+    panel.hook("memory-show-versions").click()
+    expect(panel.versions).not_to_have_count(1)
+    panel.versions.nth(1).click()
+    expect(panel.diff.locator(".cm-changedLine, .cm-insertedLine").first).to_be_visible()
+    page.set_viewport_size(MEMORY_PX)
+    page.mouse.move(MEMORY_PX["width"] / 2, MEMORY_PX["height"] - 2)
+    return page
+
+
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
     "approval": approval,
@@ -277,6 +331,7 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "review": review,
     "context": context,
     "skills": skills,
+    "memory": memory,
 }
 
 

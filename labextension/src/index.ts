@@ -4,6 +4,7 @@ import { cellCardPlugin } from './plugins/cell_card';
 import { chatPlugin } from './plugins/chat';
 import { connectionPlugin } from './plugins/connection';
 import { knowledgePlugin } from './plugins/knowledge';
+import { memoryPlugin } from './plugins/memory';
 import { notebookPlugin } from './plugins/notebook';
 import { reviewPlugin } from './plugins/review';
 import { skillsPlugin } from './plugins/skills';
@@ -20,6 +21,7 @@ export default [
   cellCardPlugin,
   workspacePlugin,
   skillsPlugin,
-  knowledgePlugin
+  knowledgePlugin,
+  memoryPlugin
 ];
 export * from './tokens';

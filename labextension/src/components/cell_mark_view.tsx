@@ -1,14 +1,13 @@
 /** What a changed cell says above its text: what the agent did, the diff on hover or click, keep and revert. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, undoIcon } from '@jupyterlab/ui-components';
-import { useEffect, useId, useRef } from 'react';
+import { useId } from 'react';
 
 import { markWords, whyNot } from '../models/mark_words';
 import type { ShownMark } from '../models/shown_marks';
 import { DiffPeek, usePeek } from './diff_peek';
-
-/** Draws a diff into an element (`after` null: all of it is gone), and gives back what takes it away. */
-export type DrawDiff = (host: HTMLElement, before: string, after: string | null) => () => void;
+import { DrawnDiff } from './drawn_diff';
+import type { DrawDiff } from './drawn_diff';
 
 export interface CellMarkViewProps {
   shown: ShownMark;
@@ -33,7 +32,7 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
   const refusal = whyNot(shown, trans);
   const peek = usePeek(!hasDiff || isOpen);
   const diff = (hook: string) => (
-    <Diff
+    <DrawnDiff
       before={shown.mark.before?.source ?? ''}
       after={props.source}
       draw={props.drawDiff}
@@ -113,19 +112,6 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
       </DiffPeek>
     </>
   );
-}
-
-function Diff(props: {
-  before: string;
-  after: string | null;
-  draw: DrawDiff;
-  hook: string;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { before, after, draw, hook, trans } = props;
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => draw(host.current!, before, after), [draw, before, after]);
-  return <div ref={host} data-onyx={hook} role="region" aria-label={trans.__('What changed')} />;
 }
 
 function revertTitle(shown: ShownMark, trans: TranslationBundle): string {

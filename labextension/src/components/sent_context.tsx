@@ -2,6 +2,7 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
+import type { Citation } from '../models/citations';
 import { itemKey, itemPlace, namesInWords, tokensInWords } from '../models/context_items';
 import type { ContextOf } from '../models/context_items';
 import { useUi } from './ui_context';
@@ -34,11 +35,24 @@ export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Ele
 
 /** One item: what it is, how many tokens it takes, and its text as the model gets it. */
 export function SentText({ item }: { item: ContextOf }): JSX.Element {
-  const { trans } = useUi();
+  const { trans, openMemory } = useUi();
+  const cited = item.type === 'memory' ? citationOf(item) : null;
   return (
     <div className="onyx-Sent-item" data-onyx="sent-item" data-type={item.type}>
       <div className="onyx-Sent-head">
-        <span className="onyx-Sent-place">{itemPlace(item, trans)}</span>
+        {cited && openMemory ? (
+          <button
+            type="button"
+            className="onyx-Link onyx-Sent-place"
+            data-onyx="memory-recalled"
+            title={trans.__('Open in memory')}
+            onClick={() => openMemory(cited)}
+          >
+            {itemPlace(item, trans)}
+          </button>
+        ) : (
+          <span className="onyx-Sent-place">{itemPlace(item, trans)}</span>
+        )}
         {item.tokens !== undefined && (
           <span className="onyx-Sent-tokens" data-onyx="sent-tokens">
             {tokensInWords(item.tokens, trans)}
@@ -58,6 +72,10 @@ export function SentText({ item }: { item: ContextOf }): JSX.Element {
       )}
     </div>
   );
+}
+
+function citationOf({ path, startLine, endLine }: ContextOf): Citation {
+  return startLine ? { path, lines: [startLine, endLine ?? startLine] } : { path };
 }
 
 function plain(item: ContextOf, trans: ReturnType<typeof useUi>['trans']): string {

@@ -1,8 +1,8 @@
 /** Every skill by its place, with what keeps it from being used; arrow keys move through it. */
 import { useState } from 'react';
-import type { KeyboardEvent } from 'react';
 
 import type { SkillInfo } from '../protocol/wire';
+import { moveFocus } from './move_focus';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
 
@@ -30,7 +30,11 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
         value={query}
         onChange={event => setQuery(event.target.value)}
       />
-      <div className="onyx-Skills" data-onyx="skill-list" onKeyDown={moveFocus}>
+      <div
+        className="onyx-Skills"
+        data-onyx="skill-list"
+        onKeyDown={event => moveFocus(event, '[data-onyx=skill]')}
+      >
         {groups.map(source => (
           <section key={source} aria-label={sourceName(source, trans)}>
             <h3>{sourceName(source, trans)}</h3>
@@ -110,14 +114,4 @@ function matches(skill: SkillInfo, query: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every(word => text.includes(word));
-}
-
-function moveFocus(event: KeyboardEvent<HTMLElement>): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-onyx=skill]')];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  if (step !== undefined && at >= 0) {
-    event.preventDefault();
-    rows[at + step]?.focus();
-  }
 }

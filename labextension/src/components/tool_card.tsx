@@ -4,10 +4,11 @@ import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components'
 import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
-import { cellOf, fileOf, firstLine, formatDuration, toolLine } from '../models/tool_words';
+import { cellOf, fileOf, firstLine, formatDuration, memoryOf, toolLine } from '../models/tool_words';
 import type { AttachmentInfo } from '../protocol/wire';
 import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
+import { MemoryFound, useFound } from './memory_found';
 import { useUi } from './ui_context';
 
 export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JSX.Element {
@@ -83,14 +84,16 @@ function Elapsed({ sinceMs, label }: { sinceMs?: number; label: string }): JSX.E
 }
 
 function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }): JSX.Element {
-  const { trans } = useUi();
+  const { trans, openMemory } = useUi();
+  const found = useFound(openMemory ? call.tool : '', call.output);
   return (
     <>
       {call.approval ? <ApprovalDetails approval={call.approval} /> : <ArgumentList values={call.input} />}
       {call.decision?.reason && (
         <div className="onyx-Where">{trans.__('Denied: %1', call.decision.reason)}</div>
       )}
-      {call.output && (
+      {found && <MemoryFound output={call.output} query={String(call.input.query ?? '')} />}
+      {call.output && !found && (
         <pre
           className="onyx-Source onyx-mod-output"
           data-onyx="tool-output"
@@ -106,9 +109,10 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
   );
 }
 
-/** From a call to the cell that it was about, else to the file. */
+/** From a call to the cell that it was about, else to the lines of memory, else to the file. */
 function PlaceLink({ call }: { call: ToolCall }): JSX.Element | null {
-  const { trans, showCell, openFile } = useUi();
+  const { trans, showCell, openFile, openMemory } = useUi();
+  const memory = memoryOf(call);
   const cell = cellOf(call);
   const file = fileOf(call);
   if (cell && showCell) {
@@ -119,6 +123,10 @@ function PlaceLink({ call }: { call: ToolCall }): JSX.Element | null {
         go={() => showCell(cell.path, cell.cellId)}
       />
     );
+  }
+  if (memory && openMemory) {
+    const label = trans.__('Open %1', memory.path);
+    return <PlaceButton hook="open-memory" label={label} go={() => openMemory(memory)} />;
   }
   return file && openFile ? (
     <PlaceButton hook="open-file" label={trans.__('Open %1', file)} go={() => openFile(file)} />

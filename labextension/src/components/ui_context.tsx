@@ -3,6 +3,7 @@ import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { createContext, useContext } from 'react';
 
+import type { Citation } from '../models/citations';
 import type { MemoryActions } from '../models/memory_actions';
 
 export interface Ui {
@@ -17,6 +18,8 @@ export interface Ui {
   openFile?: (path: string) => void;
   /** What can be done about what the session's agent remembers; absent where a note is only read. */
   memory?: MemoryActions;
+  /** Open lines of the session's agent's memory in the memory panel; absent where there is none. */
+  openMemory?: (citation: Citation) => void;
 }
 
 const UiContext = createContext<Ui | null>(null);

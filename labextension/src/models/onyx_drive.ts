@@ -36,3 +36,9 @@ export function browserPath(path: string, agentId: string | null | undefined): s
   }
   return path === '' || path.startsWith('/') ? null : path;
 }
+
+/** A memory file's path as a tool would call it, by which it can be opened: `shared/` is a folder of the drive. */
+export function memoryDrivePath(path: string, agentId: string | null): string {
+  const own = browserPath(`${AGENTS_OWN}${path}`, agentId) ?? path;
+  return path.startsWith('shared/') ? `${DRIVE_NAME}:${path}` : own;
+}

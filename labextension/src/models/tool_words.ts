@@ -89,8 +89,20 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
       return line(word([trans.__('Write to another session'), trans.__('Wrote to another session')]), '');
     case 'more_tools':
       return line(word([trans.__('Look up the tool'), trans.__('Looked up the tool')]), string(input.tool));
+    case 'memory_search':
+      return line(
+        word([trans.__('Search memory for'), trans.__('Searched memory for')]),
+        string(input.query)
+      );
     case 'memory_get':
       return line(word([trans.__('Read'), trans.__('Read')]), path);
+    case 'memory_history':
+      return line(
+        input.action === 'restore'
+          ? word([trans.__('Bring back a version of'), trans.__('Brought back a version of')])
+          : word([trans.__('Look at versions of'), trans.__('Looked at versions of')]),
+        path
+      );
     case 'memory_write':
       return line(word([trans.__('Write to'), trans.__('Wrote to')]), path || trans.__('memory'));
     case 'remember':
@@ -128,6 +140,25 @@ export function fileOf(call: ToolCall): string {
     return path;
   }
   return call.tool === 'memory_get' ? `onyx:${path.replace(/^onyx:/, '')}` : '';
+}
+
+/** The lines of memory that a call read or wrote; null for other calls. */
+export function memoryOf(call: ToolCall): { path: string; lines?: readonly [number, number] } | null {
+  if (call.status !== 'ok') {
+    return null;
+  }
+  if (call.tool === 'memory_write') {
+    const path = /^Added to (\S+\.md)\.?$/m.exec(call.output)?.[1];
+    return path ? { path } : null;
+  }
+  const path = string(call.input.path).replace(/^onyx:/, '');
+  if (!/^memory_(get|history)$/.test(call.tool) || path === '' || path.startsWith('/')) {
+    return null;
+  }
+  const { from, lines } = call.input;
+  return typeof from === 'number'
+    ? { path, lines: [from, from + (typeof lines === 'number' ? lines : 1) - 1] }
+    : { path };
 }
 
 /** The first line that says something, headings of an output's parts aside: a failure's reason in one line. */

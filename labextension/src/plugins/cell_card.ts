@@ -8,6 +8,7 @@ import { CellTurn, TURN_MIME_TYPE } from '../models/cell_turn';
 import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { TurnOutput } from '../widgets/turn_output';
+import { memoryOpener } from './memory';
 
 /** Before text/markdown, which stands beside it for every other front end. */
 const RANK = 10;
@@ -39,7 +40,8 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
       trans: (translator ?? nullTranslator).load('onyx_jupyter'),
       rendermime: safeRendermime(rendermime),
       copy: (text: string) => Clipboard.copyToSystem(text),
-      insertCode: (code: string) => front.insertCode(code)
+      insertCode: (code: string) => front.insertCode(code),
+      openMemory: memoryOpener(app, () => null)
     };
     const openSession =
       chat &&

@@ -27,6 +27,7 @@ import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { IN_MENU, commandLabel } from './command_label';
+import { MEMORY_COMMAND, memoryOpener } from './memory';
 import { SHOW_CELL } from './notebook';
 import { REVIEW_COMMAND } from './review';
 
@@ -115,7 +116,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           showCell: notebooks
             ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path: opened(path) ?? path, cellId })
             : undefined,
-          openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' })
+          openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' }),
+          openMemory: memoryOpener(app, () => model.session.info?.agentId)
         },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y)
@@ -125,7 +127,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     );
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
-    [SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
+    [MEMORY_COMMAND, SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
     menu.addItem({ type: 'separator' });
     [Command.connectModel, Command.grants, Command.copyConversation, Command.reload].forEach(command =>
       menu.addItem({ command, args: IN_MENU })

@@ -7,7 +7,6 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { DrawDiff } from '../components/cell_mark_view';
 import { NotebookMarks } from '../models/notebook_marks';
 import { findNotebook, serverPath } from '../models/notebook_open';
 import { holdsOnly } from '../models/removed_notebook';
@@ -15,6 +14,7 @@ import type { SocketClient } from '../protocol/socket_client';
 import { IOnyxConnection } from '../tokens';
 import { MarkedNotebook } from '../widgets/marked_notebook';
 import { commandLabel } from './command_label';
+import { lazyDiff } from './lazy_diff';
 
 const Command = {
   next: 'onyx:next-change',
@@ -47,7 +47,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     const marked = new Map<NotebookPanel, MarkedNotebook>();
     const mark = (panel: NotebookPanel) => {
       const marks = new NotebookMarks(client, () => serverPath(panel.context));
-      const draw = diffFor(panel, languages, trans);
+      const draw = lazyDiff(() => panel.content.codeMimetype, languages, trans);
       marked.set(panel, new MarkedNotebook(panel, marks, trans, draw));
       panel.disposed.connect(() => void marked.delete(panel));
     };
@@ -62,32 +62,6 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
   }
 };
-
-/** In the language of the notebook; what draws it is loaded with the first one. */
-function diffFor(
-  panel: NotebookPanel,
-  languages: IEditorLanguageRegistry | null,
-  trans: TranslationBundle
-): DrawDiff {
-  return (host, before, after) => {
-    let remove: (() => void) | null = null;
-    let isOver = false;
-    const draw = async () => {
-      const known = languages?.findByMIME(panel.content.codeMimetype);
-      const language = known ? await languages?.getLanguage(known) : null;
-      const { drawDiff } = await import('../widgets/source_diff');
-      if (!isOver) {
-        const phrases = { '$ unchanged lines': trans.__('$ unchanged lines') };
-        remove = drawDiff(host, before, after, language?.support ?? [], phrases);
-      }
-    };
-    void draw();
-    return () => {
-      isOver = true;
-      remove?.();
-    };
-  };
-}
 
 /** A notebook whose file an undo took away: its tab would only write it anew. One with more in it stays open. */
 function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {

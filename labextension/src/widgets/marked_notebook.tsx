@@ -9,7 +9,8 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 import type { PanelLayout } from '@lumino/widgets';
 
-import type { CellMarkViewProps, DrawDiff } from '../components/cell_mark_view';
+import type { CellMarkViewProps } from '../components/cell_mark_view';
+import type { DrawDiff } from '../components/drawn_diff';
 import { ReviewBar } from '../components/review_bar';
 import type { NotebookMarks } from '../models/notebook_marks';
 import { shownMarks } from '../models/shown_marks';

@@ -1,0 +1,140 @@
+/** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
+import type { MemoryPlace } from '../models/memory_file';
+import { fileGroups, fileTitle, sizeInWords } from '../models/memory_text';
+import type { FileGroup } from '../models/memory_text';
+import { ago } from '../models/ago';
+import type { MemoryFileInfo, MemoryPassage, MemoryStatus } from '../protocol/wire';
+import { MemoryResult } from './memory_result';
+import { MemoryStatusLine } from './memory_status';
+import { moveFocus } from './move_focus';
+import { useUi } from './ui_context';
+import type { Ui } from './ui_context';
+
+interface MemoryListProps {
+  /** null while they are being read. */
+  files: readonly MemoryFileInfo[] | null;
+  status: MemoryStatus | null;
+  place: MemoryPlace | null;
+  query: string;
+  /** null where nothing was searched for, or no answer came yet. */
+  results: readonly MemoryPassage[] | null;
+  note: string | null;
+  searchProblem: string | null;
+  type: (query: string) => void;
+  openFile: (path: string) => void;
+  openPassage: (passage: MemoryPassage) => void;
+}
+
+const ROWS = '[data-onyx=memory-file], [data-onyx=memory-result]';
+
+export function MemoryList(props: MemoryListProps): JSX.Element {
+  const { query, type } = props;
+  const { trans } = useUi();
+  const isSearch = query.trim() !== '';
+  return (
+    <div className="onyx-Memory-list" onKeyDown={event => moveFocus(event, ROWS)}>
+      <input
+        type="search"
+        className="onyx-Input"
+        data-onyx="memory-search"
+        placeholder={trans.__('Search memory')}
+        aria-label={trans.__('Search memory')}
+        value={query}
+        onChange={event => type(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape' && query !== '') {
+            event.preventDefault();
+            type('');
+          }
+          if (event.key === 'Enter' && !event.nativeEvent.isComposing && props.results?.[0]) {
+            props.openPassage(props.results[0]);
+          }
+        }}
+      />
+      {isSearch ? <Results {...props} /> : <Files {...props} />}
+      <MemoryStatusLine status={props.status} />
+    </div>
+  );
+}
+
+function Results(props: MemoryListProps): JSX.Element {
+  const { query, results, note, searchProblem, place, openPassage } = props;
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Skills" data-onyx="memory-results">
+      <div className="onyx-Note" role="status">
+        {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
+        {!searchProblem && results?.length === 0 && <span>{trans.__('Nothing found.')}</span>}
+      </div>
+      {(results ?? []).map(passage => (
+        <MemoryResult
+          key={`${passage.kind}:${passage.path}:${passage.startLine}`}
+          passage={passage}
+          query={query}
+          isSelected={place?.path === passage.path && place.lines?.[0] === passage.startLine}
+          open={() => openPassage(passage)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Files({ files, place, openFile }: MemoryListProps): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Skills" data-onyx="memory-files">
+      {files === null && <div className="onyx-Note">{trans.__('Reading…')}</div>}
+      {fileGroups(files ?? []).map(([group, found]) => (
+        <section key={group} aria-label={groupName(group, trans)}>
+          <h3>{groupName(group, trans)}</h3>
+          {found.map(file => (
+            <FileRow key={file.path} file={file} isSelected={file.path === place?.path} open={openFile} />
+          ))}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function FileRow(props: {
+  file: MemoryFileInfo;
+  isSelected: boolean;
+  open: (path: string) => void;
+}): JSX.Element {
+  const { file, isSelected, open } = props;
+  const { trans } = useUi();
+  const changed = file.changedAt ? ago(file.changedAt) : '';
+  return (
+    <button
+      type="button"
+      className="onyx-Skill"
+      data-onyx="memory-file"
+      data-path={file.path}
+      data-state={file.problem ? 'broken' : undefined}
+      aria-current={isSelected}
+      title={file.problem ? `${file.path}\n${file.problem}` : file.path}
+      onClick={() => open(file.path)}
+    >
+      <span className="onyx-Skill-name">{fileTitle(file.path)}</span>
+      <span className="onyx-Skill-state">
+        {file.problem ? trans.__('unreadable') : file.deleted ? '' : sizeInWords(file.sizeBytes)}
+      </span>
+      <span className="onyx-Skill-about">
+        {file.deleted
+          ? trans._n('%1 version is kept', '%1 versions are kept', file.versions)
+          : file.problem || (changed && trans.__('changed %1', changed))}
+      </span>
+    </button>
+  );
+}
+
+function groupName(group: FileGroup, trans: Ui['trans']): string {
+  const names: Record<FileGroup, string> = {
+    remembered: trans.__('What stays true'),
+    days: trans.__('Days'),
+    shared: trans.__('All agents'),
+    instructions: trans.__('How the agent works'),
+    deleted: trans.__('Deleted')
+  };
+  return names[group];
+}

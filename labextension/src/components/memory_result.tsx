@@ -1,0 +1,33 @@
+/** One passage that a search found: where it stands, how well it answers, and its words with the hits marked. */
+import { markedParts, placeName, snippetFrom } from '../models/memory_text';
+import { ScoreBar } from './score_bar';
+import type { Scores } from './score_bar';
+
+interface MemoryResultProps {
+  passage: Scores & { path: string; startLine: number; endLine: number; heading: string; snippet: string };
+  query: string;
+  isSelected: boolean;
+  open: () => void;
+}
+
+export function MemoryResult({ passage, query, isSelected, open }: MemoryResultProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="onyx-Skill onyx-Result"
+      data-onyx="memory-result"
+      data-path={passage.path}
+      aria-current={isSelected}
+      onClick={open}
+    >
+      <span className="onyx-Skill-name">{placeName(passage)}</span>
+      <ScoreBar scores={passage} />
+      {passage.heading && <span className="onyx-Skill-about">{passage.heading}</span>}
+      <span className="onyx-Result-text">
+        {markedParts(snippetFrom(passage.snippet, query), query).map((part, index) =>
+          index % 2 ? <mark key={index}>{part}</mark> : part
+        )}
+      </span>
+    </button>
+  );
+}

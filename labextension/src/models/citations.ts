@@ -1,0 +1,78 @@
+/** Lines of memory that a text names, as `MEMORY.md:12–14`. It opens nothing. */
+
+export interface Citation {
+  path: string;
+  /** Counted from 1, both included; left out for the file as a whole. */
+  lines?: readonly [number, number];
+}
+
+/** A text in order: plain parts, and citations with the words that stand for them. */
+export type CitedPart = string | { words: string; citation: Citation };
+
+const FILE = String.raw`(?:onyx:)?((?:MEMORY|USER|HISTORY)\.md|(?:memory|shared)\/[\w.-]+\.md)`;
+const LINES = String.raw`(?::|#)L?(\d{1,7})(?:\s?[-–—]\s?L?(\d{1,7}))?`;
+const CITATION = new RegExp(`(?<![\\w/.:-])${FILE}${LINES}(?![\\w/])`, 'g');
+
+export function hasCitation(text: string): boolean {
+  return text.search(CITATION) >= 0;
+}
+
+export function citedParts(text: string): readonly CitedPart[] {
+  const parts: CitedPart[] = [];
+  let at = 0;
+  for (const found of text.matchAll(CITATION)) {
+    const [words, path, start, end] = found;
+    parts.push(text.slice(at, found.index));
+    parts.push({ words, citation: { path, lines: ordered(Number(start), Number(end ?? start)) } });
+    at = found.index + words.length;
+  }
+  parts.push(text.slice(at));
+  return parts.filter(part => part !== '');
+}
+
+function ordered(start: number, end: number): [number, number] {
+  return [Math.max(1, Math.min(start, end)), Math.max(1, start, end)];
+}
+
+/** What the memory tools found, as far as an output is that: passages, and what kept the search from being better. */
+export interface FoundPassage {
+  path: string;
+  startLine: number;
+  endLine: number;
+  heading: string;
+  score: number;
+  snippet: string;
+  vectorScore?: number | null;
+  textScore?: number | null;
+  recency?: number | null;
+  kind?: string;
+}
+
+/** null for an output that is something else, such as one that was cut. */
+export function foundPassages(output: string): { results: FoundPassage[]; note: string } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(output);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || !('results' in value) || !Array.isArray(value.results)) {
+    return null;
+  }
+  const results: unknown[] = value.results;
+  const note = 'note' in value && typeof value.note === 'string' ? value.note : '';
+  return results.every(isPassage) ? { results, note } : null;
+}
+
+function isPassage(value: unknown): value is FoundPassage {
+  const one = value as Partial<FoundPassage> | null;
+  return (
+    typeof one === 'object' &&
+    one !== null &&
+    typeof one.path === 'string' &&
+    typeof one.startLine === 'number' &&
+    typeof one.endLine === 'number' &&
+    typeof one.score === 'number' &&
+    typeof one.snippet === 'string'
+  );
+}

@@ -1,0 +1,318 @@
+/**
+ * The memory file that is looked at: its text, its former states, one of them compared with another, and bringing one
+ * back. What it brings back is based on the text that was shown, so that nothing is overwritten unseen.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import { RequestError } from '../protocol/frames';
+import type { EventFrame } from '../protocol/frames';
+import type { ConnectionState, SocketClient } from '../protocol/socket_client';
+import type { MemoryText, MemoryVersionInfo } from '../protocol/wire';
+import { Settled } from './settled';
+
+/** Where a citation or a search result leads. */
+export interface MemoryPlace {
+  path: string;
+  agentId: string | null;
+  /** Counted from 1, both included; left out for the file as a whole. */
+  lines?: readonly [number, number];
+}
+
+/** A version, and the state that it is compared with: the file as it is now, or the version before. */
+export interface Comparison {
+  version: MemoryVersionInfo;
+  /** `nothing`: no earlier state is kept. */
+  with: 'now' | 'before' | 'nothing';
+  before: string;
+  after: string;
+  /** A text was too long to be compared as a whole. */
+  isCut: boolean;
+}
+
+/** A version that was brought back, and what takes that back again; null where there was nothing before it. */
+export interface Restored {
+  place: MemoryPlace;
+  version: MemoryVersionInfo;
+  undo: (() => Promise<void>) | null;
+}
+
+const VERSIONS = 200;
+/** What a change is based on where there is no file. */
+const NO_FILE = '';
+
+export class MemoryFile implements IDisposable {
+  constructor(private readonly client: SocketClient) {
+    this._settled = new Settled(() => void this.load());
+    client.event.connect(this._onEvent, this);
+    client.stateChanged.connect(this._onConnection, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get restored(): ISignal<this, Restored> {
+    return this._restored;
+  }
+
+  get place(): MemoryPlace | null {
+    return this._place;
+  }
+
+  /** Whether its text is looked at or its former states. */
+  get view(): 'text' | 'versions' {
+    return this._view;
+  }
+
+  /** null until it was read, and of a file that is gone. */
+  get text(): MemoryText | null {
+    return this._text;
+  }
+
+  /** The newest first; null until they were read. */
+  get versions(): readonly MemoryVersionInfo[] | null {
+    return this._versions;
+  }
+
+  /** How many are kept, those that are not listed here too. */
+  get versionCount(): number {
+    return this._versionCount;
+  }
+
+  get comparison(): Comparison | null {
+    return this._comparison;
+  }
+
+  /** The version that was chosen, also while it is being read. */
+  get compared(): number | null {
+    return this._compared;
+  }
+
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  /** A version was not brought back, because the file was changed after what was shown had been read. */
+  get hasConflict(): boolean {
+    return this._hasConflict;
+  }
+
+  get isBusy(): boolean {
+    return this._isBusy;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Look at that file, or at those lines of the one that is looked at already. */
+  open(place: MemoryPlace | null): void {
+    const isSame = place !== null && this._isShown(place);
+    this._place = place;
+    this._hasConflict = false;
+    this._view = isSame && !place.lines ? this._view : 'text';
+    if (!isSame) {
+      this._text = this._versions = this._comparison = this._compared = this._problem = null;
+    }
+    this._emit();
+    if (place) {
+      void this.load();
+    }
+  }
+
+  show(view: 'text' | 'versions'): void {
+    this._view = view;
+    this._hasConflict = false;
+    this._emit();
+  }
+
+  /** An answer that a newer reading has overtaken is dropped. */
+  async load(): Promise<void> {
+    const place = this._place;
+    if (!place) {
+      return;
+    }
+    const turn = ++this._turn;
+    const { path, agentId } = place;
+    const isOvertaken = () => turn !== this._turn;
+    try {
+      const page = { path, agentId, limit: VERSIONS };
+      const { versions, total } = await this.client.request('memory.versions', page);
+      if (isOvertaken()) {
+        return;
+      }
+      this._versions = versions;
+      this._versionCount = total;
+      // Of a deleted file only versions are left.
+      const text = versions[0]?.deleted ? null : await this.client.request('memory.read', { path, agentId });
+      if (isOvertaken()) {
+        return;
+      }
+      this._text = text;
+      this._problem = null;
+      await this._compare(turn);
+    } catch (error) {
+      if (isOvertaken()) {
+        return;
+      }
+      this._problem = (error as Error).message;
+    }
+    this._emit();
+  }
+
+  /** Compare that version; null for none. */
+  compare(version: number | null): void {
+    this._compared = version;
+    this._hasConflict = false;
+    if (version === null) {
+      this._comparison = null;
+    }
+    this._emit();
+    void this._compare(this._turn)
+      .catch(error => (this._problem = (error as Error).message))
+      .then(() => this._emit());
+  }
+
+  /** Make that version the present one. Why it could not be stands in `problem` and `hasConflict`. */
+  async restore(version: MemoryVersionInfo): Promise<void> {
+    const place = this._place;
+    const current = this._versions?.find(one => one.current) ?? null;
+    if (!place || this._isBusy) {
+      return;
+    }
+    try {
+      const made = await this._bringBack(place, version.version, this._text?.checksum ?? NO_FILE);
+      const undo =
+        current && !current.deleted
+          ? async (): Promise<void> => {
+              await this._bringBack(place, current.version, made.checksum);
+            }
+          : null;
+      this._restored.emit({ place, version, undo });
+    } catch {
+      // The panel says it.
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._settled.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  /** What the file is then. Rejects where it could not be. */
+  private async _bringBack(place: MemoryPlace, version: number, basedOn: string): Promise<MemoryText> {
+    const { path, agentId } = place;
+    this._isBusy = true;
+    this._emit();
+    try {
+      await this.client.request('memory.restore', { path, agentId, version, basedOn });
+      const made = await this.client.request('memory.read', { path, agentId });
+      this._compared = this._isShown(place) ? null : this._compared;
+      await this._after(place, null);
+      return made;
+    } catch (error) {
+      await this._after(place, error as Error);
+      throw error;
+    }
+  }
+
+  /** The newest state, and beside it what went wrong. */
+  private async _after(place: MemoryPlace, refused: Error | null): Promise<void> {
+    this._isBusy = false;
+    if (this._isShown(place)) {
+      await this.load();
+      this._hasConflict = refused !== null && isConflict(refused);
+      this._problem = refused && !this._hasConflict ? refused.message : this._problem;
+    }
+    this._emit();
+  }
+
+  private _isShown(place: MemoryPlace): boolean {
+    return this._place?.path === place.path && this._place.agentId === place.agentId;
+  }
+
+  private async _compare(turn: number): Promise<void> {
+    const place = this._place;
+    const version = this._versions?.find(one => one.version === this._compared);
+    if (!place || !version) {
+      this._comparison = null;
+      return;
+    }
+    const comparison = await this._comparisonOf(place, version);
+    if (turn === this._turn && version.version === this._compared) {
+      this._comparison = comparison;
+    }
+  }
+
+  /** A former state with the file as it is now; the present one with the state before it. */
+  private async _comparisonOf(place: MemoryPlace, version: MemoryVersionInfo): Promise<Comparison> {
+    if (!version.current) {
+      const [text, isCut] = await this._textOf(place, version);
+      const now = this._text;
+      const cut = isCut || now?.cut === true;
+      return { version, with: 'now', before: text, after: now?.text ?? '', isCut: cut };
+    }
+    const after = this._text?.text ?? '';
+    const earlier = this._versions?.find(one => one.version < version.version);
+    if (!earlier) {
+      return { version, with: 'nothing', before: after, after, isCut: false };
+    }
+    const [before, isCut] = await this._textOf(place, earlier);
+    return { version, with: 'before', before, after, isCut: isCut || this._text?.cut === true };
+  }
+
+  private async _textOf(place: MemoryPlace, version: MemoryVersionInfo): Promise<[string, boolean]> {
+    if (version.deleted) {
+      return ['', false];
+    }
+    const { path, agentId } = place;
+    const { text, cut } = await this.client.request('memory.read', {
+      ...{ path, agentId },
+      version: version.version
+    });
+    return [text, cut === true];
+  }
+
+  private _onEvent(_: SocketClient, frame: EventFrame): void {
+    if (frame.event === 'memory.updated' && frame.data.path === this._place?.path && this._place) {
+      this._settled.ask();
+    }
+  }
+
+  private _onConnection(_: SocketClient, state: ConnectionState): void {
+    if (state === 'open' && this._place) {
+      void this.load();
+    }
+  }
+
+  private _emit(): void {
+    if (!this._isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private _place: MemoryPlace | null = null;
+  private _view: 'text' | 'versions' = 'text';
+  private _text: MemoryText | null = null;
+  private _versions: readonly MemoryVersionInfo[] | null = null;
+  private _versionCount = 0;
+  private _compared: number | null = null;
+  private _comparison: Comparison | null = null;
+  private _problem: string | null = null;
+  private _hasConflict = false;
+  private _isBusy = false;
+  private _turn = 0;
+  private _isDisposed = false;
+  private readonly _settled: Settled;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _restored = new Signal<this, Restored>(this);
+}
+
+function isConflict(error: Error): boolean {
+  const data = error instanceof RequestError ? error.data : null;
+  return typeof data === 'object' && data !== null && 'code' in data && data.code === 'memory_conflict';
+}

@@ -1,0 +1,153 @@
+/** The memory panel in the main area, and the commands that lead to it. */
+import { ILayoutRestorer } from '@jupyterlab/application';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import {
+  Clipboard,
+  ICommandPalette,
+  MainAreaWidget,
+  Notification,
+  WidgetTracker
+} from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { ILauncher } from '@jupyterlab/launcher';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import type { Citation } from '../models/citations';
+import { MemoryFile } from '../models/memory_file';
+import type { Restored } from '../models/memory_file';
+import { MemoryFiles } from '../models/memory_files';
+import { MemorySearch } from '../models/memory_search';
+import { memoryDrivePath } from '../models/onyx_drive';
+import { SessionTitles } from '../models/session_titles';
+import { IOnyxChat, IOnyxConnection } from '../tokens';
+import { MemoryPanel } from '../widgets/memory_panel';
+import { onyxIcon } from '../widgets/onyx_icon';
+import { safeRendermime } from '../widgets/safe_rendermime';
+import { lazyDiff } from './lazy_diff';
+
+/** With `path`, and `startLine` and `endLine` where they are known, it opens there. */
+export const MEMORY_COMMAND = 'onyx:memory';
+
+/** Of the workspace's plugin. */
+const OPEN_FILE = 'onyx:open-file';
+const ID = 'onyx-memory';
+const MARKDOWN = 'text/x-ipythongfm';
+const UNDO_MS = 15_000;
+
+export const memoryPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:memory',
+  description: 'What Onyx remembers in a panel.',
+  autoStart: true,
+  requires: [IOnyxConnection, IRenderMimeRegistry],
+  optional: [IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    { client }: IOnyxConnection,
+    rendermime: IRenderMimeRegistry,
+    chat: IOnyxChat | null,
+    languages: IEditorLanguageRegistry | null,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    launcher: ILauncher | null,
+    restorer: ILayoutRestorer | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    const tracker = new WidgetTracker<MainAreaWidget<MemoryPanel>>({ namespace: ID });
+    const create = () => {
+      const files = new MemoryFiles(client);
+      const file = new MemoryFile(client);
+      file.restored.connect((_, restored) => sayRestored(restored, trans));
+      file.changed.connect(() => void tracker.save(panel));
+      const content = new MemoryPanel({
+        ...{ files, file, titles: new SessionTitles(client) },
+        search: new MemorySearch(client, () => files.agentId),
+        drawDiff: lazyDiff(() => MARKDOWN, languages, trans),
+        openEditor: (path, agentId) =>
+          void app.commands.execute(OPEN_FILE, { path: memoryDrivePath(path, agentId) }),
+        openSession: chat
+          ? sessionKey => {
+              chat.model.openSession(sessionKey);
+              chat.reveal();
+            }
+          : null,
+        ui: {
+          trans,
+          rendermime: safeRendermime(rendermime),
+          insertCode: null,
+          copy: text => Clipboard.copyToSystem(text),
+          openFile: path => void app.commands.execute(OPEN_FILE, { path }),
+          openMemory: ({ path, lines }) => file.open({ path, agentId: files.agentId, lines })
+        }
+      });
+      const panel = new MainAreaWidget({ content });
+      panel.id = ID;
+      panel.toolbar.hide();
+      panel.title.label = trans.__('Memory');
+      panel.title.icon = onyxIcon;
+      panel.title.closable = true;
+      return panel;
+    };
+    app.commands.addCommand(MEMORY_COMMAND, {
+      label: args =>
+        args['isMenu'] || args['isLauncher'] ? trans.__('Onyx memory') : trans.__('Onyx: Open memory'),
+      caption: trans.__('What Onyx remembers: read, search, compare, bring back'),
+      icon: args => (args['isMenu'] || args['isLauncher'] ? onyxIcon : undefined),
+      execute: async args => {
+        const panel = tracker.currentWidget ?? create();
+        if (!panel.isAttached) {
+          app.shell.add(panel, 'main', { type: 'Onyx memory' });
+          await tracker.add(panel);
+        }
+        app.shell.activateById(panel.id);
+        if (typeof args['path'] === 'string') {
+          panel.content.open({ path: args['path'], lines: linesIn(args) }, agentIn(args));
+        }
+      }
+    });
+    palette?.addItem({ command: MEMORY_COMMAND, category: 'Onyx' });
+    launcher?.add({ command: MEMORY_COMMAND, args: { isLauncher: true }, rank: 2 });
+    void restorer?.restore(tracker, {
+      command: MEMORY_COMMAND,
+      name: () => ID,
+      args: ({ content }) => content.restoreArgs()
+    });
+  }
+};
+
+/** What opens lines of memory from elsewhere, such as from a citation. */
+export function memoryOpener(
+  app: JupyterFrontEnd,
+  agentId: () => string | null | undefined
+): (citation: Citation) => void {
+  return ({ path, lines }) =>
+    void app.commands.execute(MEMORY_COMMAND, {
+      path,
+      ...(lines ? { startLine: lines[0], endLine: lines[1] } : {}),
+      agentId: agentId() ?? null
+    });
+}
+
+function linesIn(args: ReadonlyPartialJSONObject): readonly [number, number] | undefined {
+  const { startLine, endLine } = args;
+  return typeof startLine === 'number' && typeof endLine === 'number' ? [startLine, endLine] : undefined;
+}
+
+function agentIn(args: ReadonlyPartialJSONObject): string | null {
+  return typeof args['agentId'] === 'string' ? args['agentId'] : null;
+}
+
+function sayRestored({ place, version, undo }: Restored, trans: TranslationBundle): void {
+  const said = trans.__('%1 is as in version %2 again.', place.path, version.version);
+  const action = undo && {
+    label: trans.__('Undo'),
+    callback: () =>
+      void undo().then(
+        () => Notification.success(trans.__('%1 is as it was before.', place.path), { autoClose: 4000 }),
+        (error: Error) => Notification.error(error.message)
+      )
+  };
+  Notification.success(said, { autoClose: UNDO_MS, actions: action ? [action] : [] });
+}

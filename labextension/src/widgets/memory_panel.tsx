@@ -1,0 +1,230 @@
+/** The agent's memory as a panel of the main area: models on one side, plain components on the other. */
+import { ReactWidget, refreshIcon } from '@jupyterlab/ui-components';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { Message } from '@lumino/messaging';
+import { useEffect } from 'react';
+
+import type { DrawDiff } from '../components/drawn_diff';
+import { useSignals } from '../components/hooks';
+import { IconButton } from '../components/icon_button';
+import { MemoryDetail } from '../components/memory_detail';
+import { MemoryEmpty } from '../components/memory_empty';
+import { MemoryList } from '../components/memory_list';
+import { PanelFrame } from '../components/panel_frame';
+import { UiProvider } from '../components/ui_context';
+import type { Ui } from '../components/ui_context';
+import type { Citation } from '../models/citations';
+import type { MemoryFile } from '../models/memory_file';
+import type { MemoryFiles } from '../models/memory_files';
+import type { MemorySearch } from '../models/memory_search';
+import type { SessionTitles } from '../models/session_titles';
+import type { MemoryPassage } from '../protocol/wire';
+
+export interface MemoryPanelProps {
+  files: MemoryFiles;
+  search: MemorySearch;
+  file: MemoryFile;
+  titles: SessionTitles;
+  ui: Ui;
+  drawDiff: DrawDiff;
+  /** Open it in JupyterLab's own editor. */
+  openEditor: (path: string, agentId: string | null) => void;
+  /** null where this page has no chat. */
+  openSession: ((sessionKey: string) => void) | null;
+}
+
+export class MemoryPanel extends ReactWidget {
+  constructor(private readonly props: MemoryPanelProps) {
+    super();
+    this.addClass('onyx-Panel');
+    this.node.dataset.onyx = 'memory-panel';
+  }
+
+  /** Look at lines of a file of that agent's memory; null is the standard agent. */
+  open({ path, lines }: Citation, agentId: string | null): void {
+    const { files, file } = this.props;
+    files.choose(agentId);
+    file.open({ path, agentId: files.agentId, lines });
+  }
+
+  /** What the command that opens the panel needs, so that it shows the same after a reload. */
+  restoreArgs(): ReadonlyPartialJSONObject {
+    const { path, agentId } = this.props.file.place ?? {};
+    return path === undefined ? {} : { path, agentId: agentId ?? null };
+  }
+
+  override dispose(): void {
+    const { files, search, file } = this.props;
+    [files, search, file].forEach(model => model.dispose());
+    super.dispose();
+  }
+
+  /** Files may have changed while nobody looked. */
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    void this.props.files.load();
+    void this.props.file.load();
+  }
+
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    void Promise.resolve(this.renderPromise).then(() =>
+      this.node.querySelector<HTMLElement>('[data-onyx=memory-search]')?.focus()
+    );
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <UiProvider value={this.props.ui}>
+        <Panel {...this.props} />
+      </UiProvider>
+    );
+  }
+}
+
+function Panel(props: MemoryPanelProps): JSX.Element {
+  const { files, file, ui } = props;
+  const { trans } = ui;
+  useSignals(files.changed, file.changed, files.client.stateChanged);
+  useEffect(() => {
+    void files.open();
+    return () => files.close();
+  }, [files]);
+  const isOffline = files.client.state === 'offline';
+  const problem = isOffline
+    ? trans.__('No connection to the server. What you see may be old.')
+    : files.problem;
+  const again = () => (isOffline ? files.client.connect() : void files.load());
+  return (
+    <PanelFrame
+      title={trans.__('Memory')}
+      about={trans.__('What Onyx remembers, in files that are yours.')}
+      hook="memory-frame"
+      showsDetail={file.place !== null}
+      actions={
+        <>
+          <AgentPicker files={files} file={file} trans={trans} />
+          <IconButton
+            icon={refreshIcon}
+            label={trans.__('Read again')}
+            hook="memory-refresh"
+            onClick={() => {
+              void files.load();
+              void file.load();
+            }}
+          />
+        </>
+      }
+      notice={
+        problem && (
+          <div className="onyx-Problem" role="alert" data-onyx="memory-list-problem">
+            <span>{problem}</span>
+            <button type="button" className="onyx-Link" onClick={again}>
+              {trans.__('Try again')}
+            </button>
+          </div>
+        )
+      }
+      list={<ListPart {...props} />}
+      detail={<DetailPart {...props} />}
+    />
+  );
+}
+
+/** Only where there is more than one. */
+function AgentPicker(
+  props: Pick<MemoryPanelProps, 'files' | 'file'> & { trans: Ui['trans'] }
+): JSX.Element | null {
+  const { files, file, trans } = props;
+  if (files.agents.length < 2) {
+    return null;
+  }
+  const standard = files.agents.find(agent => agent.default)?.id ?? '';
+  return (
+    <select
+      className="onyx-Input onyx-Memory-agent"
+      data-onyx="memory-agent"
+      aria-label={trans.__('Whose memory')}
+      value={files.agentId ?? standard}
+      onChange={event => {
+        file.open(null);
+        files.choose(event.target.value);
+      }}
+    >
+      {files.agents.map(agent => (
+        <option key={agent.id} value={agent.id}>
+          {agent.name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function ListPart({ files, search, file, ui, openSession }: MemoryPanelProps): JSX.Element {
+  useSignals(files.changed, search.changed, file.changed);
+  // What changed may be found now, or not any more.
+  useEffect(() => {
+    const again = () => void search.load();
+    files.changed.connect(again);
+    return () => void files.changed.disconnect(again);
+  }, [files, search]);
+  const openPassage = (passage: MemoryPassage) => {
+    const { kind, path, startLine, endLine } = passage;
+    if (kind === 'session') {
+      openSession?.(path);
+    } else if (kind === 'document') {
+      ui.openFile?.(path);
+    } else {
+      file.open({ path, agentId: files.agentId, lines: [startLine, endLine] });
+    }
+  };
+  return (
+    <MemoryList
+      files={files.files}
+      status={files.status}
+      place={file.place}
+      query={search.query}
+      results={search.results}
+      note={search.note}
+      searchProblem={search.problem}
+      type={query => search.type(query)}
+      openFile={path => file.open({ path, agentId: files.agentId })}
+      openPassage={openPassage}
+    />
+  );
+}
+
+function DetailPart(props: MemoryPanelProps): JSX.Element {
+  const { files, file, titles, drawDiff, openEditor, openSession } = props;
+  useSignals(files.changed, file.changed, titles.changed, files.client.stateChanged);
+  const { place } = file;
+  if (!place) {
+    const isEmpty = files.files?.every(one => one.sizeBytes === 0) ?? false;
+    return <MemoryEmpty isEmpty={isEmpty} />;
+  }
+  const info = files.file(place.path);
+  return (
+    <MemoryDetail
+      place={place}
+      info={info}
+      text={file.text}
+      versions={file.versions}
+      versionCount={file.versionCount}
+      comparison={file.comparison}
+      compared={file.compared}
+      problem={file.problem}
+      hasConflict={file.hasConflict}
+      online={files.client.state === 'open'}
+      isBusy={file.isBusy}
+      view={file.view}
+      show={view => file.show(view)}
+      drawDiff={drawDiff}
+      titleOf={key => titles.of(key)}
+      compare={version => file.compare(version)}
+      restore={version => void file.restore(version)}
+      openEditor={info?.deleted ? null : () => openEditor(place.path, place.agentId)}
+      openSession={openSession}
+      back={() => file.open(null)}
+    />
+  );
+}

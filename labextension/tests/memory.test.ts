@@ -1,0 +1,305 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { citedParts, foundPassages } from '../src/models/citations';
+import { MemoryFile } from '../src/models/memory_file';
+import type { Restored } from '../src/models/memory_file';
+import { MemoryFiles } from '../src/models/memory_files';
+import { MemorySearch } from '../src/models/memory_search';
+import { fileGroups, markedParts, placeName, snippetFrom, textPieces } from '../src/models/memory_text';
+import { memoryDrivePath } from '../src/models/onyx_drive';
+import type { MemoryFileInfo, MemoryPassage, MemoryVersionInfo } from '../src/protocol/wire';
+import { Peer, Refusal, settle } from './peer';
+
+const file = (path: string, values: Partial<MemoryFileInfo> = {}): MemoryFileInfo => ({
+  ...{ path, shared: path.startsWith('shared/'), sizeBytes: 10, versions: 1, indexed: true },
+  ...values
+});
+const passage = (path: string, startLine = 1): MemoryPassage => ({
+  ...{ path, startLine, endLine: startLine, heading: '', score: 0.5, snippet: 'x' }
+});
+const version = (number: number, values: Partial<MemoryVersionInfo> = {}): MemoryVersionInfo => ({
+  ...{ version: number, at: '2026-11-22T06:00:00Z', author: 'user', sizeBytes: 1, current: false },
+  ...values
+});
+const STATUS = { searches: 'words', files: 1, problems: [] };
+const AGENTS = { agents: [{ id: 'main', name: 'Onyx', model: 'm', default: true, workspace: '/w' }] };
+const PLACE = { path: 'MEMORY.md', agentId: null };
+let peer: Peer;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = {
+    'memory.files': { files: [file('MEMORY.md')] },
+    'memory.status': STATUS,
+    'agents.list': AGENTS
+  };
+  peer.connect();
+});
+afterEach(() => {
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+/** A file with three versions, the last of them current; what is read is `now`, and `v1`, `v2` before. */
+function withVersions(): void {
+  peer.results['memory.versions'] = {
+    versions: [version(3, { current: true }), version(2, { author: 'agent', sessionKey: 's' }), version(1)],
+    total: 3
+  };
+  peer.results['memory.read'] = (params: { version?: number }) => ({
+    path: 'MEMORY.md',
+    text: params.version ? `v${params.version}` : 'now',
+    checksum: params.version ? `c${params.version}` : 'c-now'
+  });
+}
+
+describe('the memory files', () => {
+  it('are read when they are looked at, once for many changes, and no more when nobody looks', async () => {
+    const files = new MemoryFiles(peer.client);
+    peer.emit('memory.updated', { path: 'MEMORY.md' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(files.files).toBeNull();
+    await files.open();
+    expect(files.files?.map(one => one.path)).toEqual(['MEMORY.md']);
+    peer.emit('memory.updated', { path: 'MEMORY.md' });
+    peer.emit('memory.updated', { path: 'USER.md' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(peer.askedFor('memory.files')).toHaveLength(2);
+    files.close();
+    peer.emit('memory.updated', {});
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(peer.askedFor('memory.files')).toHaveLength(2);
+  });
+
+  it('of another agent take the place of those before, and the standard agent needs no name', async () => {
+    const files = new MemoryFiles(peer.client);
+    await files.open();
+    files.choose('main');
+    expect(peer.askedFor('memory.files')).toHaveLength(1);
+    files.choose('analyst');
+    expect(files.files).toBeNull();
+    await settle();
+    expect(peer.askedFor('memory.files')[1]).toEqual({ agentId: 'analyst' });
+  });
+
+  it('stay in sight with the reason when they cannot be read again', async () => {
+    const files = new MemoryFiles(peer.client);
+    await files.open();
+    peer.results['memory.files'] = new Refusal(-32000, 'The disk is gone.');
+    await files.load();
+    expect([files.files?.length, files.problem]).toEqual([1, 'The disk is gone.']);
+  });
+
+  it('stand in groups, the newest day first', () => {
+    const files = ['AGENTS.md', 'MEMORY.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'shared/a.md'];
+    const groups = fileGroups(
+      [...files, 'USER.md'].map(path => file(path)).concat(file('OLD.md', { deleted: true }))
+    );
+    expect(groups.map(([group, found]) => [group, found.map(one => one.path)])).toEqual([
+      ['remembered', ['MEMORY.md', 'USER.md']],
+      ['days', ['memory/2026-11-21.md', 'memory/2026-11-20.md']],
+      ['shared', ['shared/a.md']],
+      ['instructions', ['AGENTS.md']],
+      ['deleted', ['OLD.md']]
+    ]);
+  });
+});
+
+describe('a search', () => {
+  it('is asked when typing pauses, and shows what the newest words found however late an answer comes', async () => {
+    const search = new MemorySearch(peer.client, () => null);
+    search.type('fis');
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(peer.askedFor('memory.search')).toEqual([{ query: 'fiscal', agentId: null, limit: 20 }]);
+    search.type('fiscal year');
+    await vi.advanceTimersByTimeAsync(500);
+    const [first, second] = peer.socket.asked.filter(one => one.method === 'memory.search');
+    peer.socket.frame({ id: second.id, result: { results: [passage('new.md')], note: 'By words alone.' } });
+    peer.socket.frame({ id: first.id, result: { results: [passage('old.md')] } });
+    await settle();
+    expect(search.results?.map(one => one.path)).toEqual(['new.md']);
+    expect(search.note).toBe('By words alone.');
+  });
+
+  it('is over when nothing is typed any more, also for an answer under way', async () => {
+    const search = new MemorySearch(peer.client, () => null);
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    search.type('');
+    const [asked] = peer.socket.asked.filter(one => one.method === 'memory.search');
+    peer.socket.frame({ id: asked.id, result: { results: [passage('late.md')] } });
+    await settle();
+    expect(search.results).toBeNull();
+  });
+
+  it('that fails says why', async () => {
+    peer.results['memory.search'] = new Refusal(-32000, 'The index is being made.');
+    const search = new MemorySearch(peer.client, () => 'analyst');
+    search.type('x');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(search.problem).toBe('The index is being made.');
+  });
+});
+
+describe('a memory file', () => {
+  it('is read with its versions, and again when it changes, and not when another does', async () => {
+    withVersions();
+    const shown = new MemoryFile(peer.client);
+    shown.open({ ...PLACE, lines: [2, 3] });
+    await settle();
+    expect([shown.text?.text, shown.versions?.length, shown.place?.lines]).toEqual(['now', 3, [2, 3]]);
+    peer.emit('memory.updated', { path: 'USER.md' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(peer.askedFor('memory.versions')).toHaveLength(1);
+    peer.emit('memory.updated', { path: 'MEMORY.md' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(peer.askedFor('memory.versions')).toHaveLength(2);
+  });
+
+  it('shows a former version beside now, and the present one beside the version before it', async () => {
+    withVersions();
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    shown.compare(1);
+    await settle();
+    expect(shown.comparison).toMatchObject({ with: 'now', before: 'v1', after: 'now' });
+    shown.compare(3);
+    await settle();
+    expect(shown.comparison).toMatchObject({ with: 'before', before: 'v2', after: 'now' });
+  });
+
+  it('has nothing to be compared with where no earlier version is kept', async () => {
+    withVersions();
+    peer.results['memory.versions'] = { versions: [version(1, { current: true })], total: 1 };
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    shown.compare(1);
+    await settle();
+    expect(shown.comparison).toMatchObject({ with: 'nothing', before: 'now', after: 'now' });
+  });
+
+  it('comes back as it was, based on what was shown, and that can be undone', async () => {
+    withVersions();
+    const shown = new MemoryFile(peer.client);
+    const restored: Restored[] = [];
+    shown.restored.connect((_, one) => restored.push(one));
+    shown.open(PLACE);
+    await settle();
+    peer.results['memory.restore'] = { path: 'MEMORY.md', version: 4 };
+    await shown.restore(shown.versions![2]);
+    expect(peer.askedFor('memory.restore')).toEqual([{ ...PLACE, version: 1, basedOn: 'c-now' }]);
+    expect(restored[0].version.version).toBe(1);
+    await restored[0].undo!();
+    expect(peer.askedFor('memory.restore')[1]).toEqual({ ...PLACE, version: 3, basedOn: 'c-now' });
+    expect(shown.hasConflict).toBe(false);
+  });
+
+  it('that was changed meanwhile is left alone, said so, and read again', async () => {
+    withVersions();
+    const shown = new MemoryFile(peer.client);
+    let said = 0;
+    shown.restored.connect(() => (said += 1));
+    shown.open(PLACE);
+    shown.compare(1);
+    await settle();
+    const conflict = new Refusal(-32000, 'MEMORY.md has changed.', { code: 'memory_conflict' });
+    peer.results['memory.restore'] = conflict;
+    peer.results['memory.read'] = { path: 'MEMORY.md', text: 'by hand', checksum: 'c-hand' };
+    await shown.restore(shown.versions![2]);
+    expect([shown.hasConflict, shown.problem, said]).toEqual([true, null, 0]);
+    expect(shown.comparison?.after).toBe('by hand');
+    peer.results['memory.restore'] = { path: 'MEMORY.md', version: 5 };
+    await shown.restore(shown.versions![2]);
+    expect(peer.askedFor('memory.restore')[1]).toMatchObject({ basedOn: 'c-hand' });
+    expect([shown.hasConflict, said]).toEqual([false, 1]);
+  });
+
+  it('that was deleted has versions and no text, and comes back without an undo', async () => {
+    const shown = new MemoryFile(peer.client);
+    const restored: Restored[] = [];
+    shown.restored.connect((_, one) => restored.push(one));
+    const versions = [version(2, { current: true, deleted: true }), version(1)];
+    peer.results['memory.versions'] = { versions, total: 2 };
+    shown.open(PLACE);
+    await settle();
+    expect([shown.text, shown.problem]).toEqual([null, null]);
+    withVersions();
+    peer.results['memory.restore'] = { path: 'MEMORY.md', version: 3 };
+    await shown.restore(versions[1]);
+    expect(peer.askedFor('memory.restore')[0]).toMatchObject({ version: 1, basedOn: '' });
+    expect(restored[0].undo).toBeNull();
+  });
+
+  it('that cannot be read keeps its versions in reach', async () => {
+    withVersions();
+    peer.results['memory.read'] = new Refusal(-32000, 'MEMORY.md is no text.');
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    expect([shown.versions?.length, shown.problem]).toEqual([3, 'MEMORY.md is no text.']);
+  });
+
+  it('opens in an editor from the folder in which it lies', () => {
+    expect(memoryDrivePath('MEMORY.md', null)).toBe('Onyx:workspace/MEMORY.md');
+    expect(memoryDrivePath('memory/2026-11-20.md', 'analyst')).toBe(
+      'Onyx:workspace-analyst/memory/2026-11-20.md'
+    );
+    expect(memoryDrivePath('shared/a.md', 'analyst')).toBe('Onyx:shared/a.md');
+  });
+});
+
+describe('a text', () => {
+  it('falls into pieces that know their lines, each item of a list by itself', () => {
+    const text = '# Title\r\n\r\nTwo\nlines\n\n\n- one\n- two\n  goes on\n\n```\n- no item\n\n```\n';
+    const pieces = textPieces(text).map(piece => [piece.startLine, piece.endLine, piece.isItem, piece.text]);
+    expect(pieces).toEqual([
+      [1, 1, false, '# Title'],
+      [3, 4, false, 'Two\nlines'],
+      [7, 7, true, '- one'],
+      [8, 9, true, '- two\n  goes on'],
+      [11, 14, false, '```\n- no item\n\n```']
+    ]);
+  });
+
+  it('keeps a list whole that holds code', () => {
+    expect(textPieces('- a\n  ```\n- x\n  ```\n- b')).toHaveLength(1);
+  });
+
+  it('is marked where words of the query begin', () => {
+    expect(markedParts('The fiscal year', 'fisc YEAR')).toEqual(['The ', 'fisc', 'al ', 'year', '']);
+    expect(markedParts('an ant in March', 'an (')).toEqual(['', 'an', ' ant in March']);
+    expect(snippetFrom('## Work\n- **Ada** leads\n- the `year`', 'ada')).toBe('Ada leads the year');
+  });
+});
+
+describe('a citation', () => {
+  it('is found in an answer in every way in which lines are written', () => {
+    const cited = citedParts('See MEMORY.md:12–14, memory/2026-11-20.md:5 and shared/a.md#L7-L3.');
+    expect(cited).toEqual([
+      'See ',
+      { words: 'MEMORY.md:12–14', citation: { path: 'MEMORY.md', lines: [12, 14] } },
+      ', ',
+      { words: 'memory/2026-11-20.md:5', citation: { path: 'memory/2026-11-20.md', lines: [5, 5] } },
+      ' and ',
+      { words: 'shared/a.md#L7-L3', citation: { path: 'shared/a.md', lines: [3, 7] } },
+      '.'
+    ]);
+    expect(placeName({ path: 'MEMORY.md', startLine: 12, endLine: 14 })).toBe('MEMORY.md:12–14');
+  });
+
+  it.each(['README.md:12', 'docs/MEMORY.md:1', 'MEMORY.md', 'http://x/memory/a.md:80', 'shared/../x.md:1/2'])(
+    'is not seen in %s',
+    text => expect(citedParts(text)).toEqual([text])
+  );
+
+  it('is taken from what the memory tool found, and from nothing else', () => {
+    const results = [passage('MEMORY.md', 3)];
+    expect(foundPassages(JSON.stringify({ results, note: 'n' }))).toEqual({ results, note: 'n' });
+    for (const other of ['no JSON', '{"results": [{}]}', '[]', 'null', '{"results": 3}']) {
+      expect(foundPassages(other)).toBeNull();
+    }
+  });
+});

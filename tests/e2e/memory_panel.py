@@ -1,0 +1,44 @@
+"""The memory panel as a person sees it. Every selector of its tests stands here."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.skills_panel import choose
+
+
+class MemoryPanel:
+    """The panel in one page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.node = page.locator("[data-onyx=memory-panel]")
+        self.search = self.hook("memory-search")
+        self.text = self.hook("memory-text")
+        self.versions = self.hook("memory-version")
+        self.diff = self.hook("memory-diff")
+        self.notices = page.locator(".Toastify__toast")
+
+    def hook(self, name: str) -> Locator:
+        return self.node.locator(f"[data-onyx={name}]")
+
+    def file(self, path: str) -> Locator:
+        return self.node.locator(f'[data-onyx=memory-file][data-path="{path}"]')
+
+    def version(self, number: int) -> Locator:
+        return self.node.locator(f'[data-onyx=memory-version][data-version="{number}"]')
+
+    def marked(self) -> Locator:
+        """The pieces of the text whose lines were asked for."""
+        return self.text.locator("[data-marked]")
+
+    def show(self) -> None:
+        """By its tab where it is open, else by the menu."""
+        tab = self.page.locator(".lm-TabBar-tab[data-id=onyx-memory]")
+        if tab.count():
+            tab.click()
+        else:
+            choose(self.page, "View", "onyx:memory")
+        expect(self.node).to_be_visible()
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
