@@ -3,7 +3,7 @@
 import threading
 
 from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
-from tests.e2e.lab_server import TOKEN, LabServer
+from tests.e2e.lab_server import TOKEN, LabServer, until
 from tests.e2e.stage import Stage, saw_disconnect, tool_results
 from tests.magics.cells import LIMIT_S, Cells, Ran
 from tests.magics.conftest import Peer
@@ -163,8 +163,12 @@ def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: S
     lab.home.joinpath("workspace", "memory", "2026-01-02.md").write_text("# Work\n\nThe *fiscal* year: April.", "utf-8")
     assert "%onyx memory" in kernel.run("%onyx help").markdown
     assert "%onyx memory" in kernel.run("%onyx").markdown
-    found = kernel.run("%onyx memory fiscal year").markdown
-    assert found.startswith("`memory/2026-01-02.md:3` · Work\n\n> The \\*fiscal\\* year: April.  ")
+
+    def found() -> str:
+        return kernel.run("%onyx memory fiscal year").markdown
+
+    until(lambda: "`memory/2026-01-02.md:" in found())  # once the change has been noticed
+    assert "The \\*fiscal\\* year: April." in found()
     assert "%onyx -- memory zebra" in kernel.run("%onyx memory zebra").markdown
     unknown = kernel.run("%onyx --sesion x hello")
     assert "There is no option --sesion. Did you mean --session?" in unknown.traceback

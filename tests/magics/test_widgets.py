@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.lab_server import LabServer
+from tests.e2e.lab_server import LabServer, until
 from tests.e2e.stage import Stage
 from tests.magics.cells import Cells
 from tests.magics.conftest import Peer
@@ -118,11 +118,15 @@ def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer)
     lab.home.joinpath("workspace", "memory", "2026-02-03.md").write_text("Quokkas <b>smile</b>.", "utf-8")
     stage.play("Hello.")
     kernel.run("%onyx Hello")
-    kernel.run("import onyx_jupyter\nsearch = onyx_jupyter.memory_search('quokka')\ntable = onyx_jupyter.usage()")
-    found = kernel.value("search.children[1].value")
-    assert "memory/2026-02-03.md:1" in found
-    assert "Quokkas &lt;b&gt;smile&lt;/b&gt;." in found
-    kernel.run("search.children[0].value = 'nothingofthis'")
+    kernel.run("import onyx_jupyter\ntable = onyx_jupyter.usage()")
+
+    def found() -> str:
+        kernel.run("search = onyx_jupyter.memory_search('quokka')")
+        return str(kernel.value("search.children[1].value"))
+
+    until(lambda: "memory/2026-02-03.md:1" in found())  # once the change has been noticed
+    assert "Quokkas &lt;b&gt;smile&lt;/b&gt;." in found()
+    kernel.run("search.children[0].value = 'zebra'")
     assert "Nothing in memory" in kernel.value("search.children[1].value")
     usage = kernel.value("table.value")
     assert "memory_and_usage_are_shown.ipynb" in usage
