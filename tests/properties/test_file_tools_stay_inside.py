@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -97,7 +99,7 @@ def context(places: dict[str, Path]) -> ToolContext:
         server_root=places["root"],
         paths=PathGuard(places["root"], places["workspace"], private=places["home"]),
         notebooks=None,  # type: ignore[arg-type]
-        memory=None,  # type: ignore[arg-type]
+        memory=MemoryFiles(places["workspace"], FakeClock()),
         clock=None,  # type: ignore[arg-type]
         timeout_s=60,
         max_output_bytes=100_000,
