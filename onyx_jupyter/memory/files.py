@@ -154,6 +154,10 @@ class MemoryFiles:
             yield
             self.kept.wrote(path, real, content, author, session_key)
 
+    def why_asked(self, real: Path) -> str:
+        """What stands in a memory file is told to later conversations, so no mode and no grant answers for a person."""
+        return "later conversations are told what stands in this file" if self.folder.name_of(real) else ""
+
     # ── versions ────────────────────────────────────────────────────────────────────────────────────
 
     async def versions(self, path: str) -> Sequence[FileVersion]:

@@ -97,6 +97,10 @@ class Memory(Protocol):
         """
         ...
 
+    def why_asked(self, real: Path) -> str:
+        """Why a person is asked before any tool writes that real file, whatever was allowed; empty for other files."""
+        ...
+
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
         """The files that belong into every prompt, in the prompt's order; empty ones left out."""
         ...

@@ -52,39 +52,48 @@ class Consolidation:
 
     async def run(self, transcript: SessionTranscript) -> None:
         """Looks through what no consolidation has seen yet. Raises: ModelError, StorageError, ToolError, NotFound."""
-        parts = self.agent(summarise(transcript.entries).agent_id)
+        summary = summarise(transcript.entries)
+        parts = self.agent(summary.agent_id)
         await self._finish(transcript, parts.memory)
         part = unconsolidated(transcript.entries)
-        if not part.words_of_person or not self.can(parts):
+        if not part.words_of_person or not self.can(parts, summary.model):
             return
         turns = [
             Turn(one.entry.id, "person" if one.entry.role == "user" else "assistant", one.entry.content, one.own)
             for one in part.spoken
         ]
-        await self._plan(transcript, parts, part, turns)
+        await self._plan(transcript, parts, part, turns, summary.model)
         await self._finish(transcript, parts.memory)
 
-    def can(self, parts: AgentParts) -> bool:
+    def can(self, parts: AgentParts, of_session: str | None) -> bool:
         """Small models keep to no form: those are asked only where the configuration says so."""
         settings = self.settings()
         if settings.config.memory.consolidation_model:
             return True
-        return not self.model_for(parts, settings).light
+        return not self.model_for(parts, settings, of_session).light
 
-    def model_for(self, parts: AgentParts, settings: Settings) -> Model:
-        """The one that the configuration names for this, else the agent's own with its fallback behind it."""
+    def model_for(self, parts: AgentParts, settings: Settings, of_session: str | None) -> Model:
+        """The one that the configuration names for this, else the conversation's, and only then the agent's own.
+
+        A person who chose a model for a conversation has not said that another provider may read it.
+        """
 
         async def same_words(other: Model) -> str:
             return SYSTEM
 
-        chosen = settings.config.memory.consolidation_model
+        chosen = settings.config.memory.consolidation_model or of_session
         return self.choice.open(self.models(), settings.config, parts.config, chosen, same_words)
 
     async def _plan(
-        self, transcript: SessionTranscript, parts: AgentParts, part: Unconsolidated, turns: Sequence[Turn]
+        self,
+        transcript: SessionTranscript,
+        parts: AgentParts,
+        part: Unconsolidated,
+        turns: Sequence[Turn],
+        of_session: str | None,
     ) -> None:
         settings = self.settings()
-        asking = _Asking(self, parts, settings, turns)
+        asking = _Asking(self, self.model_for(parts, settings, of_session), parts, settings, turns)
         try:
             wishes, now = await asking.ask()
         except ModelError as error:
@@ -118,9 +127,11 @@ class Consolidation:
 class _Asking:
     """The side request of one consolidation; `usage` is what it has cost so far."""
 
-    def __init__(self, work: Consolidation, parts: AgentParts, settings: Settings, turns: Sequence[Turn]) -> None:
+    def __init__(
+        self, work: Consolidation, model: Model, parts: AgentParts, settings: Settings, turns: Sequence[Turn]
+    ) -> None:
         self.usage: Usage | None = None
-        self.model = work.model_for(parts, settings)
+        self.model = model
         self._parts = parts
         self._turns = turns
         self._processors = Processors(work.processors(settings))

@@ -49,7 +49,8 @@ class Stage:
         nowhere = f"http://127.0.0.1:{self._silent.getsockname()[1]}/v1"
         return {
             "agents": {"defaults": {"model": "scripted/writer"}},
-            "memory": {"consolidation": False},  # a session that was left would ask for what no test has planned
+            # A session that was left would ask for what no test has planned, and a note could join any message.
+            "memory": {"consolidation": False, "recall": False},
             "providers": {
                 "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
                 "locked": {"baseUrl": here, "apiKey": WRONG_KEY, "models": ["vault"]},

@@ -357,6 +357,19 @@ async def test_a_small_model_is_asked_only_where_the_configuration_names_one(tmp
     assert all("memory file" not in request.system[:60] for request in small.requests)
 
 
+async def test_a_conversation_is_looked_through_by_the_model_that_its_person_chose_for_it(tmp_path):
+    asked = Writer(wants(APRIL))
+    usual, chosen = ScriptedModel(asked), ScriptedModel(asked, model_id="scripted/private")
+    one = house(tmp_path, asked)
+    one.models = ScriptedModels({usual.id: usual, chosen.id: chosen})
+    key = await one.session(model=chosen.id)
+    await one.run(key, SAID)
+    await until(lambda: notes_of(one))
+    assert usual.requests == []
+    assert len(chosen.requests) == 2
+    await one.close()
+
+
 async def test_closing_stops_it_at_once_and_the_next_start_asks_again(tmp_path):
     hang = Hang()
     one = house(tmp_path, Writer([hang]))

@@ -17,7 +17,7 @@ from onyx_jupyter.tools.registry import ToolRegistry
 
 
 @pytest.fixture
-def context(make_context: Callable[..., ToolContext], tmp_path: Path) -> ToolContext:
+def told(make_context: Callable[..., ToolContext], tmp_path: Path) -> ToolContext:
     memory = MemoryFiles(tmp_path / "workspace", FakeClock())
     return make_context(memory=memory, facts=FactStore(memory, FakeClock()))
 
@@ -32,37 +32,37 @@ async def shown(context: ToolContext, name: str, **arguments: Any) -> Any:
     return await tool.preview(checked, context)
 
 
-async def test_the_model_reads_what_became_of_a_fact(context: ToolContext) -> None:
-    assert await ran(context, "remember", fact="Deadline is 3 March") == "Remembered as f1."
-    again = await ran(context, "remember", fact="the deadline is 3 March!")
+async def test_the_model_reads_what_became_of_a_fact(told: ToolContext) -> None:
+    assert await ran(told, "remember", fact="Deadline is 3 March") == "Remembered as f1."
+    again = await ran(told, "remember", fact="the deadline is 3 March!")
     assert again == "Known already, as f1: “Deadline is 3 March”. Its confidence is 1.00."
-    changed = await ran(context, "remember", fact="Deadline is 5 March")
+    changed = await ran(told, "remember", fact="Deadline is 5 March")
     assert changed == "Remembered as f2. It takes the place of f1 “Deadline is 3 March”, which was true until now."
 
 
-async def test_a_person_sees_what_a_fact_would_replace(context: ToolContext) -> None:
-    await ran(context, "remember", fact="Works in Oslo")
-    preview = await shown(context, "remember", fact="Works in Bergen", replaces="f1")
+async def test_a_person_sees_what_a_fact_would_replace(told: ToolContext) -> None:
+    await ran(told, "remember", fact="Works in Oslo")
+    preview = await shown(told, "remember", fact="Works in Bergen", replaces="f1")
     assert preview.summary == "Replace the fact f1"
     assert preview.details["former"] == ["f1 (2026-01-01): Works in Oslo"]
 
 
-async def test_forgetting_lists_exactly_what_goes_and_always_asks(context: ToolContext) -> None:
+async def test_forgetting_lists_exactly_what_goes_and_always_asks(told: ToolContext) -> None:
     for fact in ("Likes tea", "Likes jam", "Works in Oslo"):
-        await ran(context, "remember", fact=fact)
-    preview = await shown(context, "forget", pattern="likes")
+        await ran(told, "remember", fact=fact)
+    preview = await shown(told, "forget", pattern="likes")
     assert preview.summary == "Forget 2 facts"
     assert preview.details["facts"] == ["f1 (2026-01-01): Likes tea", "f2 (2026-01-01): Likes jam"]
     assert preview.must_ask
-    output = await ran(context, "forget", pattern="likes")
+    output = await ran(told, "forget", pattern="likes")
     assert "- f1 (2026-01-01): Likes tea\n- f2 (2026-01-01): Likes jam\n" in output
-    assert context.facts is not None
-    assert [fact.text for fact in await context.facts.matching("*")] == ["Works in Oslo"]
+    assert told.facts is not None
+    assert [fact.text for fact in await told.facts.matching("*")] == ["Works in Oslo"]
 
 
-async def test_what_matches_nothing_fails_before_anybody_is_asked(context: ToolContext) -> None:
+async def test_what_matches_nothing_fails_before_anybody_is_asked(told: ToolContext) -> None:
     with pytest.raises(ToolError, match="no fact with 'tea'"):
-        await shown(context, "forget", pattern="tea")
+        await shown(told, "forget", pattern="tea")
 
 
 async def test_without_facts_the_tools_say_so(make_context: Callable[..., ToolContext]) -> None:

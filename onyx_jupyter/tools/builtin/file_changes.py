@@ -96,7 +96,7 @@ def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPrevi
     else:
         details |= {"content": arguments.content}
         summary = f"Write the new file {shown}"
-    return _preview("write", summary, details, shown)
+    return _preview("write", summary, details, shown, context.memory.why_asked(real))
 
 
 def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: ToolContext) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _preview_edit(arguments: EditArguments, context: ToolContext) -> ToolPreview
     edit = _plan(arguments, context)
     shown = context.paths.shown(edit.real)
     details = {"path": shown, "diff": unified_diff(edit.content.text, edit.text)}
-    return _preview("edit", f"Edit {shown}", details, shown)
+    return _preview("edit", f"Edit {shown}", details, shown, context.memory.why_asked(edit.real))
 
 
 def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
@@ -199,11 +199,12 @@ def _lines(text: str) -> str:
     return "1 line" if count == 1 else f"{count} lines"
 
 
-def _preview(tool: str, summary: str, details: Mapping[str, Any], shown: str) -> ToolPreview:
+def _preview(tool: str, summary: str, details: Mapping[str, Any], shown: str, must_ask: str) -> ToolPreview:
     return ToolPreview(
         summary,
         details,
         grant=f"{tool} {json.dumps(shown, ensure_ascii=False)}",
         grant_text=f"every {tool} of {shown}",
         exactly=Exactly({"path": shown}, without=("path",)),
+        must_ask=must_ask,
     )
