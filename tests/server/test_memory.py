@@ -161,6 +161,10 @@ async def test_files_that_the_agent_writes_by_other_tools_have_versions_too(conn
         "Done.",
     ]
     sent = await client.ask("chat.send", sessionKey=key, message="Write it down", mode="auto")
+    for tool in ("write", "edit"):
+        asked = await client.event("exec.approval_request", toolName=tool)
+        assert "later conversations" in asked["details"]["mustAsk"]
+        await client.ask("exec.approve", approvalId=asked["approvalId"])
     assert (await client.end(sent["runId"]))[0] == "chat.final"
     assert await numbered(client, "USER.md") == [(3, "agent", True), (2, "agent", False), (1, "user", False)]
     assert (await client.ask("memory.versions", path="USER.md"))["versions"][0]["sessionKey"] == key
