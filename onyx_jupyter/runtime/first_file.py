@@ -1,10 +1,11 @@
-"""The commented onyx.json that a first start writes. It sets nothing, so it means the defaults."""
+"""What a first start writes: the home's folders and a commented onyx.json that sets nothing but says what could be."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from onyx_jupyter.storage.atomic_write import write_text_atomically
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
 
 # A line of an example stands three blanks behind its slashes, a line of words one.
 FIRST_FILE = """\
@@ -42,6 +43,13 @@ FIRST_FILE = """\
   //   },
 }
 """
+
+
+def make_home(home: Home) -> None:
+    """Makes what is not there yet. Raises: StorageError."""
+    for folder in (home.sessions, home.shared, home.skills, home.runs):
+        make_private_folder(folder)
+    write_first_file(home.config_file)
 
 
 def write_first_file(path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,24 +16,21 @@ from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.events import to_camel
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.agents import AgentParts
-from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.consolidating import Consolidating
-from onyx_jupyter.runtime.consolidation import Consolidation
-from onyx_jupyter.runtime.first_file import write_first_file
-from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.first_file import make_home
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.memories import Memories
 from onyx_jupyter.runtime.memory_notes import MemoryNotes
 from onyx_jupyter.runtime.message_context import MessageContext
+from onyx_jupyter.runtime.message_meta import MessageMeta
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
@@ -42,21 +38,19 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.server_skills import server_skills
+from onyx_jupyter.runtime.session_info import session_info
 from onyx_jupyter.runtime.session_search import SessionSearch
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import Encode, SessionStreams
+from onyx_jupyter.runtime.work import Work, make_work
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.packaged import recorded_hashes
-from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import Tool
-
-log = logging.getLogger(__name__)
-MAX_NOTEBOOKS_TOLD = 5
 
 
 async def _no_notebook(kernel_id: str) -> str | None:
@@ -102,7 +96,6 @@ class Onyx:
     ) -> None:
         self.home = home
         self.drive = drive
-        self._open_notebooks = open_notebooks
         self.notebook_of = notebook_of
         self.kernels = kernels
         self._clock = clock or SystemClock()
@@ -184,11 +177,7 @@ class Onyx:
         self.memory_notes = MemoryNotes(
             self.sessions, self.streams, self._audit, lambda agent_id: self.agent(agent_id).memory, self.redact
         )
-        self._consolidating: Consolidating | None = None
-        self._journal = TranscriptJournal(self.sessions, self.streams, self._audit)
-        self._approvals: ApprovalBroker | None = None
-        self._questions: Questions | None = None
-        self._runs: Runs | None = None
+        self._work: Work | None = None
         self._surroundings = Surroundings(
             settings=lambda: self.settings,
             models=lambda: self.models,
@@ -213,6 +202,7 @@ class Onyx:
             self.configured.is_light,
             self.memories.recall,
         )
+        self._message_meta = MessageMeta(self._context, self.review, notebook_of, open_notebooks)
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -235,13 +225,8 @@ class Onyx:
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
-        if self._consolidating is not None:
-            await self._consolidating.close()
-        if self._approvals is not None and self._questions is not None:
-            self._approvals.close()
-            self._questions.close()
-        if self._runs is not None:
-            await self._runs.close()
+        if self._work is not None:
+            await self._work.close()
         await self.skills.runs.close()
         await self.knowledge.close()
         await self.session_search.close()
@@ -297,23 +282,7 @@ class Onyx:
 
     def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
         """A session's metadata as the wire has it."""
-        names = (
-            "agent_id",
-            "title",
-            "created_at",
-            "updated_at",
-            "message_count",
-            "token_count",
-            "last_message_preview",
-        )
-        info = {to_camel(name): getattr(summary, name) for name in names}
-        return {
-            "sessionKey": session_key,
-            **info,
-            "status": "active",
-            "activity": self.runs.activity(session_key),
-            "model": summary.model,
-        }
+        return session_info(session_key, summary, self.runs.activity(session_key))
 
     # ── messages ────────────────────────────────────────────────────────────────────────────────────
 
@@ -342,24 +311,18 @@ class Onyx:
         transcript = await self.sessions.get(session_key)
         if sender is None and kernel is None and interactive:
             self.opened(session_key)
-        notebooks = self._notebooks_in_tabs() if sender is None else {}
-        if sender is None:
-            items = await self._context.of_message(transcript, message, context, model)
-        else:
-            items = await self._context.read(transcript, context, model)
-        facts = {
-            "model": model,
-            "mode": mode,
-            "context": items,
-            "notebooks": notebooks,
-            "from": sender,
-            "kernel": await asking_kernel(kernel, self.notebook_of) if kernel else None,
-        }
-        await self.review.thin_when_due()
-        facts |= await self.review.untold(session_key, transcript.entries)
-        meta = {name: value for name, value in facts.items() if value} | ({} if interactive else {"interactive": False})
+        meta = await self._message_meta.of(
+            transcript,
+            message,
+            model=model,
+            mode=mode,
+            context=context,
+            interactive=interactive,
+            sender=sender,
+            kernel=kernel,
+        )
         sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
-        return replace(sent, context=items)
+        return replace(sent, context=meta.get("context", ()))
 
     async def preview_context(
         self, session_key: str | None, items: Sequence[Mapping[str, Any]], model: str | None
@@ -367,12 +330,6 @@ class Onyx:
         """What the model would get of these items, were they sent now. Raises: NotFound, StorageError."""
         transcript = await self.sessions.get(session_key) if session_key else None
         return await self._context.read(transcript, items, model)
-
-    def _notebooks_in_tabs(self) -> dict[str, Any]:
-        """What the person has open as they send: it belongs to the message, so that an older one stays as it was."""
-        paths, active = self._open_notebooks()
-        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
-        return {name: value for name, value in (("front", active), ("open", others)) if value}
 
     async def notebook_renamed(self, old: str, new: str) -> None:
         """A notebook or folder has another name: what was changed in it is found there from now on."""
@@ -387,13 +344,11 @@ class Onyx:
 
     @property
     def approvals(self) -> ApprovalBroker:
-        assert self._approvals is not None, "ready() comes first"
-        return self._approvals
+        return self._at_work.approvals
 
     @property
     def questions(self) -> Questions:
-        assert self._questions is not None, "ready() comes first"
-        return self._questions
+        return self._at_work.questions
 
     async def revoke_grant(self, grant_id: str, by: str) -> None:
         """The grant counts no more, from the next call on. Raises: NotFound, StorageError."""
@@ -401,62 +356,39 @@ class Onyx:
 
     @property
     def consolidating(self) -> Consolidating:
-        assert self._consolidating is not None, "ready() comes first"
-        return self._consolidating
+        return self._at_work.consolidating
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def runs(self) -> Runs:
-        assert self._runs is not None, "ready() comes first"
-        return self._runs
+        return self._at_work.runs
+
+    @property
+    def _at_work(self) -> Work:
+        assert self._work is not None, "ready() comes first"
+        return self._work
 
     async def _prepare(self) -> None:
-        await asyncio.to_thread(self._make_home)
+        await asyncio.to_thread(make_home, self.home)
         await self.configured.read()
         self.memories.ready()
-        self._approvals = ApprovalBroker(
-            self._journal, self.grants, self._clock, self._ids, self._patience_s, redact=self.redact
+        self._work = make_work(
+            self.home,
+            self._surroundings,
+            self.streams,
+            self.sessions,
+            self._audit,
+            self.grants,
+            self.memory_notes,
+            self.redact,
+            self._changed,
         )
-        self._questions = Questions(self._journal, self._clock, self._ids, self._patience_s)
-        self._runs = Runs(
-            self._surroundings, self.streams, self._approvals, self._questions, self._audit, self._changed
-        )
-        self._consolidating = self._make_consolidating(self._runs)
         await self.review.thin()
         await self.skills.runs.recover()
         await self.skills.runs.thin()
-        await recover(self.sessions, self._runs, self._approvals, self._questions, self._audit, self._clock, self._ids)
-        self._consolidating.start(await self.sessions.list())
-
-    def _make_consolidating(self, runs: Runs) -> Consolidating:
-        around = self._surroundings
-        consolidation = Consolidation(
-            around.settings,
-            around.models,
-            self.agent,
-            around.processors,
-            runs.model_choice,
-            self.memory_notes,
-            self._ids,
-        )
-        return Consolidating(
-            self.sessions,
-            consolidation.run,
-            lambda: self.settings.config.memory,
-            lambda session_key: runs.activity(session_key) == "idle" and not runs.working,
-            self.home.consolidation_lock,
-            self._clock,
-        )
-
-    def _patience_s(self) -> float:
-        """How long a person has for an answer."""
-        return self.settings.config.security.approval_timeout_ms / 1000
-
-    def _make_home(self) -> None:
-        for folder in (self.home.sessions, self.home.shared, self.home.skills, self.home.runs):
-            make_private_folder(folder)
-        write_first_file(self.home.config_file)
+        await recover(self.sessions, self.runs, self.approvals, self.questions, self._audit, self._clock, self._ids)
+        self.consolidating.start(await self.sessions.list())
 
     def _changed(self, transcript: SessionTranscript) -> None:
         self._announce(transcript)

@@ -1,0 +1,68 @@
+"""What is written down beside a message: what goes along with it, who sent it, and from where. It sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from onyx_jupyter.runtime.asking_cell import asking_kernel
+from onyx_jupyter.runtime.message_context import MessageContext
+from onyx_jupyter.runtime.notebook_review import NotebookReview
+from onyx_jupyter.sessions.transcript import SessionTranscript
+
+MAX_NOTEBOOKS_TOLD = 5
+
+
+class MessageMeta:
+    """Read as the message is sent, so that an older message stays what it was.
+
+    `notebook_of` says which notebook runs in a kernel, `open_notebooks` which are open in tabs and which is in front.
+    """
+
+    def __init__(
+        self,
+        context: MessageContext,
+        review: NotebookReview,
+        notebook_of: Callable[[str], Awaitable[str | None]],
+        open_notebooks: Callable[[], tuple[Sequence[str], str | None]],
+    ) -> None:
+        self._context = context
+        self._review = review
+        self._notebook_of = notebook_of
+        self._open_notebooks = open_notebooks
+
+    async def of(
+        self,
+        transcript: SessionTranscript,
+        message: str,
+        *,
+        model: str | None,
+        mode: str | None,
+        context: Sequence[Mapping[str, Any]],
+        interactive: bool,
+        sender: Mapping[str, str] | None,
+        kernel: Mapping[str, str] | None,
+    ) -> dict[str, Any]:
+        """Only what says something; the parameters are those of `Onyx.send`. Raises: NotFound, StorageError."""
+        notebooks = self._notebooks_in_tabs() if sender is None else {}
+        if sender is None:
+            items = await self._context.of_message(transcript, message, context, model)
+        else:
+            items = await self._context.read(transcript, context, model)
+        meta = {
+            "model": model,
+            "mode": mode,
+            "context": items,
+            "notebooks": notebooks,
+            "from": sender,
+            "kernel": await asking_kernel(kernel, self._notebook_of) if kernel else None,
+        }
+        await self._review.thin_when_due()
+        meta |= await self._review.untold(transcript.session_key, transcript.entries)
+        return {name: value for name, value in meta.items() if value} | ({} if interactive else {"interactive": False})
+
+    def _notebooks_in_tabs(self) -> dict[str, Any]:
+        """What the person has open as they send."""
+        paths, active = self._open_notebooks()
+        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
+        return {name: value for name, value in (("front", active), ("open", others)) if value}
