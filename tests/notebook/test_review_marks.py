@@ -1,0 +1,150 @@
+"""What the changes of turns amount to, cell by cell."""
+
+import json
+from typing import Any
+
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell, MoveCell
+from tests.notebook.desk import SESSION, A, Desk, undone
+from tests.notebook.shelf import code
+
+
+async def test_marks_say_what_a_turn_amounts_to(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 100"))
+    await desk.change(InsertCell(code("new", "n"), After("one")))
+    await desk.change(MoveCell("three", "start"))
+    await desk.change(DeleteCell("two"))
+    await desk.run("new")
+    assert await desk.kinds() == {"one": ("edited",), "new": ("added",), "three": ("moved",), "two": ("deleted",)}
+    (turn,) = await desk.review.turns(SESSION)
+    assert (turn.cells, turn.ran, turn.pending, turn.paths) == (4, 0, 4, ((A, 4),))
+
+
+async def test_there_and_back_is_nothing(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new"), "end"), DeleteCell("new"))
+    await desk.change(MoveCell("three", "start"))
+    await desk.change(MoveCell("three", After("two")))
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 1"))
+    assert await desk.kinds() == {}
+
+
+async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "one")
+    before = dict(desk.shelf.cell(A, "one"))
+    await desk.run("one")
+    assert await desk.kinds() == {}
+    assert (await desk.review.turns(SESSION))[0].ran == 1
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "one") == before
+
+
+async def test_a_change_of_some_cells_reads_them_alone(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    shown = desk.shelf.cell(A, "two")["outputs"]
+    await desk.change(EditCell("one", "x = 10"), MoveCell("three", "start"), DeleteCell("two"))
+    await desk.run("one")
+    await desk.run("one")
+    assert desk.shelf.whole_reads == 0
+    changed = desk.lines()[1]["effects"]
+    assert [effect["cellId"] for effect in changed] == ["one", "three", "two"]
+    assert [effect.get("above") for effect in changed] == [None, ["two", "one"], ["one", "three"]]
+    assert changed[2]["before"]["outputs"] == shown
+
+
+async def test_an_edit_of_what_was_seen_reads_nothing_and_is_written_down_as_exactly(desk: Desk) -> None:
+    hand, seen = desk.hand(), list[dict[str, Any]]()
+    await hand.read_cells(A, ["one"])
+    desk.shelf.before_apply = lambda: seen.extend(desk.lines())
+    await hand.apply(A, [EditCell("one", "x = 10", cell_hash("x = 1"))])
+    assert desk.shelf.reads == 1
+    assert seen[0]["effects"][0]["before"] == {"cell_type": "code", "source": "x = 1", "metadata": {}}
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+
+
+async def test_an_edit_of_something_else_than_what_was_seen_is_looked_at_before_it_is_made(desk: Desk) -> None:
+    for base_hash in (None, cell_hash("mine")):
+        hand = desk.hand()
+        desk.shelf.cell(A, "one")["source"] = "x = 1"
+        await hand.read_cells(A, ["one"])
+        desk.shelf.cell(A, "one")["source"] = "mine"
+        await hand.apply(A, [EditCell("one", "x = 10", base_hash)])
+        assert desk.lines()[-2]["effects"][0]["before"]["source"] == "mine"
+    await hand.apply(A, [EditCell("one", "x = 20", cell_hash("x = 10"))])  # what it saw before its own edit
+    assert desk.lines()[-2]["effects"][0]["before"]["source"] == "x = 10"
+
+
+async def test_what_a_cell_shows_is_looked_at_before_each_of_its_runs(desk: Desk) -> None:
+    hand = desk.hand()
+    await hand.read_cells(A, ["one"])
+    for _ in range(2):
+        await hand.run_cell(A, "one", lambda line: None)
+    first, again = [line for line in desk.lines() if line["kind"] == "begun"]
+    assert first["effects"][0]["before"]["outputs"] == []
+    assert again["effects"][0]["before"]["outputs"] == desk.shelf.cell(A, "one")["outputs"]
+
+
+async def test_cells_that_run_in_one_call_are_not_read_one_by_one_and_all_come_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "one")
+    before = json.loads(json.dumps(desk.shelf.notebooks[A]))
+    hand = desk.hand()
+    await hand.read(A)
+    for name in ("two", "three"):
+        await hand.run_cell(A, name, lambda line: None)
+    assert desk.shelf.reads == 1
+    await hand.run_cell(A, "one", lambda line: None)
+    assert desk.lines()[-2]["effects"][0]["before"]["outputs"] == before[0]["outputs"]  # on disk before it ran
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks[A] == before
+
+
+async def test_turns_that_build_on_one_another_are_one_mark(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    await desk.change(EditCell("one", "x = 100"), run="r2", session="s2")
+    (mark,) = await desk.review.marks(A)
+    assert (mark.before or {})["source"] == "x = 1"
+    assert mark.runs == (("s1", "r1"), ("s2", "r2"))
+    await desk.review.reject(A, ["one"], "ada")
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+    assert await desk.kinds() == {}
+    assert [turn.pending for turn in await desk.review.turns("s2")] == [0]
+
+
+async def test_a_hand_between_two_turns_parts_their_marks(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
+    await desk.change(EditCell("one", "x = 100  # mine"), run="r2")
+    (mark,) = await desk.review.marks(A)
+    assert (mark.before or {})["source"] == "x = 10  # mine"
+    assert await undone(desk, "r1") == {"one": "changed_later"}
+    await desk.review.reject(A, None, "ada")
+    assert desk.shelf.cell(A, "one")["source"] == "x = 10  # mine"
+
+
+async def test_what_a_turn_changes_after_a_keep_has_a_mark_of_its_own(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
+    assert await desk.review.accept(A, None, "ada") == 2
+    await desk.change(EditCell("one", "x = 100"))
+    await desk.change(EditCell("new", "m"))
+    assert await desk.kinds() == {"one": ("edited",), "new": ("edited",)}
+    assert [(mark.before or {})["source"] for mark in await desk.review.marks(A)] == ["x = 10", "n"]
+    assert [turn.pending for turn in await desk.review.turns(SESSION)] == [2]
+    await desk.review.reject(A, ["new"], "ada")
+    assert desk.shelf.cell(A, "new")["source"] == "n"
+    assert await desk.review.accept(A, None, "ada") == 1
+    assert await desk.kinds() == {}
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"
+
+
+async def test_keeping_a_cell_brings_up_no_older_mark(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
+    desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
+    await desk.change(EditCell("one", "x = 100  # mine"), run="r2", session="s2")
+    assert await desk.review.accept(A, ["one"], "ada") == 1
+    assert await desk.kinds() == {"two": ("edited",)}
+    desk.restart()
+    assert await desk.kinds() == {"two": ("edited",)}
