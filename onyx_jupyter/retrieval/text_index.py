@@ -56,11 +56,13 @@ class LanceTextIndex:
         self._legs = IndexLegs(self._collection, self._vectors)
         self._upkeep = IndexUpkeep(self._collection, self._vectors, idle_s=idle_s, steady_s=steady_s)
         self._beginning = asyncio.Lock()
+        self._has_begun = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def checksums(self, agent: str | None = None) -> Mapping[tuple[str, str], str]:
         """(agent, path) → checksum, "" for what has to be cut anew. Raises: IndexUnavailable."""
-        await self._begin()
+        if not await self._has_table():
+            return {}
         only = "position = 0" if agent is None else f"position = 0 AND {among('agent', [agent])}"
         columns = ["agent", "path", "checksum", "chunking"]
 
@@ -82,9 +84,8 @@ class LanceTextIndex:
 
     async def remove(self, names: Sequence[tuple[str, str]]) -> None:
         """Takes sources out. Raises: IndexUnavailable."""
-        if not names:
+        if not names or not await self._has_table():
             return
-        await self._begin()
         gone = among("source", [source_key(agent, path) for agent, path in names])
         await asyncio.to_thread(self._collection.write, lambda table, _: table.delete(gone))
         self._upkeep.wrote()
@@ -94,16 +95,18 @@ class LanceTextIndex:
 
         Raises: IndexUnavailable where neither leg could be searched.
         """
-        await self._begin()
         if count < 1 or not query.strip():
             return [], None
+        if not await self._has_table():
+            await self._begin()
         candidates, note = await self._legs.search(query, count, where(only))
         self._upkeep.looked()
         return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
 
     async def count(self) -> int:
         """How many chunks there are, one at least for each source. Raises: IndexUnavailable."""
-        await self._begin()
+        if not await self._has_table():
+            return 0
         return await asyncio.to_thread(self._collection.read, lambda table, _: table.count())
 
     async def settled(self) -> None:
@@ -115,11 +118,17 @@ class LanceTextIndex:
         """Ends what goes on in the background; what is half done there is gone on with next time."""
         await self._upkeep.close()
 
+    async def _has_table(self) -> bool:
+        """Only to make one has to be known whose vectors it will hold, and to find out takes seconds."""
+        self._loop = asyncio.get_running_loop()
+        return self._has_begun or await asyncio.to_thread(self._collection.has_table)
+
     async def _begin(self) -> None:
         async with self._beginning:
-            if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            if not self._has_begun:
                 self._collection.identity = await self._vectors.current()
-                self._loop = asyncio.get_running_loop()
+                self._has_begun = True
 
     async def _put_together(self, sources: Sequence[Source]) -> None:
         rows, state = await asyncio.to_thread(self._rows_and_table, sources)

@@ -27,6 +27,8 @@ from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.storage.versions import VersionStore
 
 Broadcast = Callable[[str, dict[str, object]], None]
+# An embedder that is known is told in less; finding out may take as long as a server does that does not answer.
+_EMBEDDER_WAIT_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """How search stands; `progress` is files done and in all, while some are read into the index."""
+    """How search stands; `progress` is files done and in all, while some are read into the index.
+
+    `seeks_embedder`: which one there is, is still being found out.
+    """
 
     searches: Literal["index", "words"]
     files: int
     problems: Sequence[Problem]
     chunks: int | None = None
     embedder: EmbedderIdentity | None = None
+    seeks_embedder: bool = False
     progress: tuple[int, int] | None = None
 
 
@@ -70,7 +76,7 @@ class Memories:
         self._project = project
         self._configured = configured
         self._broadcast = broadcast
-        self._clock = clock
+        self.clock = clock
         self._versions = VersionStore(
             home.versions, clock, max_bytes=lambda: configured.settings.config.memory.max_versions_bytes
         )
@@ -88,12 +94,13 @@ class Memories:
         self._facts: dict[str, FactStore] = {}
         self.recall = Recall(self._recalling, lambda: configured.settings.config.memory, redact)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._seeking: asyncio.Task[EmbedderIdentity | None] | None = None
 
     def files(self, agent_id: str, workspace: Path) -> MemoryFiles:
         """The memory of one agent."""
         return MemoryFiles(
             workspace,
-            self._clock,
+            self.clock,
             agent_id=agent_id,
             shared=self._home.shared,
             versions=self._versions,
@@ -106,7 +113,7 @@ class Memories:
         known = self._facts.get(memory.agent_id)
         if known is None or known.memory is not memory:
             known = self._facts[memory.agent_id] = FactStore(
-                memory, self._clock, embeddings=self.embeddings, redact=self._redact
+                memory, self.clock, embeddings=self.embeddings, redact=self._redact
             )
         return known
 
@@ -125,6 +132,9 @@ class Memories:
 
     async def close(self) -> None:
         await self.recall.close()
+        if self._seeking is not None:
+            self._seeking.cancel()
+            await asyncio.wait([self._seeking])
         await self._index.close()
         await self._configured_embeddings.close()
 
@@ -155,14 +165,16 @@ class Memories:
         return await asyncio.to_thread(file_states, memory, indexed)
 
     async def status(self) -> MemoryState:
-        """How search stands."""
+        """How search stands, at once; `memory.updated` tells when the embedder that is sought for is known."""
+        embedder, seeks = await self._embedder() if self._index.has_begun else (None, False)
         state = self._index.state
         in_words = (state.problem, self.embeddings.problem)
         return MemoryState(
             searches="index" if self.is_in_step else "words",
             files=state.files,
             chunks=state.chunks,
-            embedder=await self.embeddings.current() if self._index.has_begun else None,
+            embedder=embedder,
+            seeks_embedder=seeks,
             progress=state.progress,
             problems=[
                 *(Problem(message) for message in in_words if message),
@@ -176,6 +188,20 @@ class Memories:
         before = await asyncio.to_thread(self._note, places, {})
         yield
         await asyncio.to_thread(self._note, places, before)
+
+    async def _embedder(self) -> tuple[EmbedderIdentity | None, bool]:
+        """Whose vectors are made now, and whether that is not known yet."""
+        seeking = self._seeking
+        if seeking is None or seeking.done():
+            seeking = self._seeking = asyncio.create_task(self.embeddings.current(), name="onyx embedder, for status")
+            await asyncio.wait([seeking], timeout=_EMBEDDER_WAIT_S)
+            if not seeking.done():
+                seeking.add_done_callback(self._sought)
+        return (seeking.result(), False) if seeking.done() else (None, True)
+
+    def _sought(self, seeking: asyncio.Task[EmbedderIdentity | None]) -> None:
+        if not seeking.cancelled() and seeking.exception() is None:
+            self._broadcast("memory.updated", {})
 
     def _recalling(self, agent_id: str) -> Search | None:
         """Only what costs next to nothing is searched unasked."""

@@ -90,6 +90,11 @@ class LanceCollection:
         self._served = state.serving.name
         return state
 
+    def has_table(self) -> bool:
+        """Whether there is something to read, so that none has to be made. Raises: IndexUnavailable."""
+        state = self._read_state()
+        return state is not None and self._folder.has(state.serving.name)
+
     def read(self, work: Callable[[LanceTable, TableState], T]) -> T:
         """What `work` makes of the serving table; tried again where that was replaced, lost or damaged meanwhile."""
         for attempt in range(1, _TRIES + 1):

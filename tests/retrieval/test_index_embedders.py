@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from tests.retrieval.sources import EVERYTHING, found, open_index, source, texts_with
@@ -80,6 +81,36 @@ async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp
     assert {one.chunk.text for one in candidates} == {"tea 0", "tea 1", "more tea"}
     assert {(one.similarity, one.vector) for one in candidates} == {(None, None)}
     assert note == "Words alone were searched. Ollama does not answer."
+    await index.close()
+
+
+class SoughtEmbeddings(FakeEmbeddings):
+    """Embeds, and never says who does: some server that is asked does not answer."""
+
+    async def current(self) -> EmbedderIdentity | None:
+        return await asyncio.Event().wait() or None
+
+
+async def test_what_is_indexed_is_known_found_and_taken_out_before_it_is_known_who_embeds(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put(NOTES[:2])
+    await index.close()
+    again = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+    assert set(await again.checksums()) == {("main", "0.md"), ("main", "1.md")}
+    await again.remove([("main", "1.md")])
+    assert await again.count() == 2
+    candidates, note = await again.candidates("tea 0", 10, EVERYTHING)
+    assert {one.chunk.text for one in candidates} == {"tea 0", "more tea"}
+    assert all(one.similarity is not None for one in candidates), "whose vectors the index holds, it knows itself"
+    assert note is None
+    await again.close()
+
+
+async def test_where_there_is_no_index_nothing_is_waited_for_to_say_so(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+    assert (await index.checksums(), await index.count()) == ({}, 0)
+    await index.remove([("main", "1.md")])
+    assert tables(tmp_path) == 0, "a table without vectors would have to be made a second time"
     await index.close()
 
 

@@ -162,6 +162,20 @@ async def test_where_no_index_can_be_made_words_answer_and_say_why(tmp_path: Pat
         assert (await library.search("telescope")).note is None
 
 
+async def test_what_is_in_step_since_the_last_start_is_searched_before_it_is_known_who_embeds(tmp_path: Path) -> None:
+    async with library_in(tmp_path) as library:
+        library.write("MEMORY.md", "Ada drinks tea")
+        await library.in_step()
+        await library.index.close()
+        known = library.embeddings.current
+        library.embeddings.current = lambda: asyncio.Event().wait()  # type: ignore[method-assign,assignment]
+        library.index = library.opened()
+        await library.in_step()
+        assert await library.found("tea") == ["MEMORY.md:1"]
+        assert [path for _, path in await library.index.indexed()] == ["MEMORY.md"]
+        library.embeddings.current = known  # type: ignore[method-assign]
+
+
 async def test_an_agent_finds_its_own_and_the_shared_files_and_no_other_agent_s(tmp_path: Path) -> None:
     async with library_in(tmp_path, ("ada", "bob")) as library:
         library.write("MEMORY.md", "ada has a telescope", "ada")

@@ -185,11 +185,12 @@ async def once(client, ask):
 
 
 async def in_step(client):
-    """The status, once the index can be asked."""
+    """The status, once the index can be asked and the embedder is known."""
 
     async def ask():
         status = await client.ask("memory.status")
-        return status if status["searches"] == "index" and "progress" not in status else None
+        whole = status["searches"] == "index" and "progress" not in status and not status["seeksEmbedder"]
+        return status if whole else None
 
     return await once(client, ask)
 

@@ -34,9 +34,18 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
   );
 }
 
-function searchWords({ searches, embedder }: MemoryStatus, trans: Ui['trans']): string {
-  if (searches === 'words' || !embedder) {
+function searchWords(status: MemoryStatus, trans: Ui['trans']): string {
+  const { searches, embedder, seeksEmbedder, problems } = status;
+  if (searches === 'words') {
     return trans.__('Search finds words, not yet meaning.');
   }
-  return trans.__('Search finds meaning and words, by %1 (%2).', embedder.model, embedder.provider);
+  if (seeksEmbedder) {
+    return trans.__('Looking for what finds meaning…');
+  }
+  if (embedder) {
+    return trans.__('Search finds meaning and words, by %1 (%2).', embedder.model, embedder.provider);
+  }
+  return problems.some(problem => !problem.path)
+    ? trans.__('Search finds words alone.')
+    : trans.__('Search finds words alone: there is no embedder.');
 }

@@ -592,10 +592,15 @@ export interface MemorySearchParams {
   until?: string | null;
 }
 
-/** How search stands. `searches`: by the index, or by words in the files alone while the index cannot be used. */
+/**
+ * How search stands. `searches`: by the index, or by words in the files alone while the index cannot be used.
+ *
+ * `seeksEmbedder`: which embedder there is, is still being found out; `memory.updated` comes when it is known.
+ */
 export interface MemoryStatus {
   searches: "index" | "words";
   embedder?: MemoryEmbedder | null;
+  seeksEmbedder?: boolean;
   files: number;
   chunks?: number | null;
   problems: Array<MemoryProblem>;

@@ -113,6 +113,7 @@ async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
         MemoryStatus(
             searches=found.searches,
             embedder=MemoryEmbedder(**asdict(embedder)) if embedder else None,
+            seeks_embedder=found.seeks_embedder,
             files=found.files,
             chunks=found.chunks,
             problems=[MemoryProblem(**asdict(problem)) for problem in found.problems],

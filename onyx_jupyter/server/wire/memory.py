@@ -177,10 +177,14 @@ class MemoryProgress(Wire):
 
 
 class MemoryStatus(Wire):
-    """How search stands. `searches`: by the index, or by words in the files alone while the index cannot be used."""
+    """How search stands. `searches`: by the index, or by words in the files alone while the index cannot be used.
+
+    `seeksEmbedder`: which embedder there is, is still being found out; `memory.updated` comes when it is known.
+    """
 
     searches: Literal["index", "words"]
     embedder: MemoryEmbedder | None = None
+    seeks_embedder: bool = False
     files: int
     chunks: int | None = None
     problems: list[MemoryProblem]
