@@ -32,7 +32,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
   const { trans } = useUi();
   const isSearch = query.trim() !== '';
   return (
-    <div className="onyx-Memory-list" onKeyDown={event => moveFocus(event, ROWS)}>
+    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
       <input
         type="search"
         className="onyx-Input"
@@ -61,7 +61,7 @@ function Results(props: MemoryListProps): JSX.Element {
   const { query, results, note, searchProblem, place, openPassage } = props;
   const { trans } = useUi();
   return (
-    <div className="onyx-Skills" data-onyx="memory-results">
+    <div className="onyx-Rows" data-onyx="memory-results">
       <div className="onyx-Note" role="status">
         {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
         {!searchProblem && results?.length === 0 && <span>{trans.__('Nothing found.')}</span>}
@@ -82,7 +82,7 @@ function Results(props: MemoryListProps): JSX.Element {
 function Files({ files, place, openFile }: MemoryListProps): JSX.Element {
   const { trans } = useUi();
   return (
-    <div className="onyx-Skills" data-onyx="memory-files">
+    <div className="onyx-Rows" data-onyx="memory-files">
       {files === null && <div className="onyx-Note">{trans.__('Reading…')}</div>}
       {fileGroups(files ?? []).map(([group, found]) => (
         <section key={group} aria-label={groupName(group, trans)}>
@@ -107,7 +107,7 @@ function FileRow(props: {
   return (
     <button
       type="button"
-      className="onyx-Skill"
+      className="onyx-Row"
       data-onyx="memory-file"
       data-path={file.path}
       data-state={file.problem ? 'broken' : undefined}
@@ -115,11 +115,11 @@ function FileRow(props: {
       title={file.problem ? `${file.path}\n${file.problem}` : file.path}
       onClick={() => open(file.path)}
     >
-      <span className="onyx-Skill-name">{fileTitle(file.path)}</span>
-      <span className="onyx-Skill-state">
+      <span className="onyx-Row-name">{fileTitle(file.path)}</span>
+      <span className="onyx-Row-state">
         {file.problem ? trans.__('unreadable') : file.deleted ? '' : sizeInWords(file.sizeBytes)}
       </span>
-      <span className="onyx-Skill-about">
+      <span className="onyx-Row-about">
         {file.deleted
           ? trans._n('%1 version is kept', '%1 versions are kept', file.versions)
           : file.problem || (changed && trans.__('changed %1', changed))}

@@ -14,15 +14,15 @@ export function MemoryResult({ passage, query, isSelected, open }: MemoryResultP
   return (
     <button
       type="button"
-      className="onyx-Skill onyx-Result"
+      className="onyx-Row onyx-Result"
       data-onyx="memory-result"
       data-path={passage.path}
       aria-current={isSelected}
       onClick={open}
     >
-      <span className="onyx-Skill-name">{placeName(passage)}</span>
+      <span className="onyx-Row-name">{placeName(passage)}</span>
       <ScoreBar scores={passage} />
-      {passage.heading && <span className="onyx-Skill-about">{passage.heading}</span>}
+      {passage.heading && <span className="onyx-Row-about">{passage.heading}</span>}
       <span className="onyx-Result-text">
         {markedParts(snippetFrom(passage.snippet, query), query).map((part, index) =>
           index % 2 ? <mark key={index}>{part}</mark> : part

@@ -20,7 +20,7 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
   const found = (skills ?? []).filter(skill => matches(skill, query));
   const groups = [...new Set(found.map(skill => skill.source))];
   return (
-    <>
+    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '[data-onyx=skill]')}>
       <input
         type="search"
         className="onyx-Input"
@@ -30,11 +30,7 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
         value={query}
         onChange={event => setQuery(event.target.value)}
       />
-      <div
-        className="onyx-Skills"
-        data-onyx="skill-list"
-        onKeyDown={event => moveFocus(event, '[data-onyx=skill]')}
-      >
+      <div className="onyx-Rows" data-onyx="skill-list">
         {groups.map(source => (
           <section key={source} aria-label={sourceName(source, trans)}>
             <h3>{sourceName(source, trans)}</h3>
@@ -52,7 +48,7 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
         {skills !== null && skills.length > 0 && found.length === 0 && trans.__('Nothing found.')}
         {leftOut > 0 && trans._n('%1 more is not listed.', '%1 more are not listed.', leftOut)}
       </div>
-    </>
+    </div>
   );
 }
 
@@ -67,7 +63,7 @@ function SkillRow(props: {
   return (
     <button
       type="button"
-      className="onyx-Skill"
+      className="onyx-Row"
       data-onyx="skill"
       data-skill={skill.name}
       data-state={skill.state}
@@ -75,9 +71,9 @@ function SkillRow(props: {
       title={skill.reason ?? undefined}
       onClick={() => select(skill.id)}
     >
-      <span className="onyx-Skill-name">{skill.name}</span>
-      {state && <span className="onyx-Skill-state">{state}</span>}
-      <span className="onyx-Skill-about">{skill.description || skill.reason}</span>
+      <span className="onyx-Row-name">{skill.name}</span>
+      {state && <span className="onyx-Row-state">{state}</span>}
+      <span className="onyx-Row-about">{skill.description || skill.reason}</span>
     </button>
   );
 }

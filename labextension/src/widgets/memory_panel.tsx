@@ -62,8 +62,7 @@ export class MemoryPanel extends ReactWidget {
   /** Files may have changed while nobody looked. */
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    void this.props.files.load();
-    void this.props.file.load();
+    readAgain(this.props);
   }
 
   protected override onActivateRequest(message: Message): void {
@@ -80,6 +79,11 @@ export class MemoryPanel extends ReactWidget {
       </UiProvider>
     );
   }
+}
+
+function readAgain({ files, file }: Pick<MemoryPanelProps, 'files' | 'file'>): void {
+  void files.load();
+  void file.load();
 }
 
 function Panel(props: MemoryPanelProps): JSX.Element {
@@ -108,10 +112,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
             icon={refreshIcon}
             label={trans.__('Read again')}
             hook="memory-refresh"
-            onClick={() => {
-              void files.load();
-              void file.load();
-            }}
+            onClick={() => readAgain(props)}
           />
         </>
       }
