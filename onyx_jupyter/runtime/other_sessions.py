@@ -47,13 +47,13 @@ class OtherSessions:
         ]
 
     async def search(self, query: str, limit: int) -> tuple[Sequence[SaidThere], str | None]:
-        hits, note = await self._search.search(query, self._agent_id, limit=limit + _OWN_TURNS)
+        answer = await self._search.search(query, self._agent_id, limit=limit + _OWN_TURNS)
         others = [
             SaidThere(_other(hit.session_key, hit.summary), hit.place.role, hit.place.at, hit.snippet, hit.score)
-            for hit in hits
+            for hit in answer.hits
             if hit.session_key != self._session_key
         ]
-        return others[:limit], note
+        return others[:limit], answer.note
 
     async def get(self, session_key: str) -> OtherSession:
         return _other(session_key, summarise((await self._open(session_key)).entries))

@@ -22,11 +22,15 @@ from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.sessions.conversation import Summary
 from onyx_jupyter.sessions.search import SessionSync, TurnPlace, said_words, session_of, turn_place
 from onyx_jupyter.sessions.store import SessionStore
+from onyx_jupyter.sessions.word_search import FoundByWords, SessionWordSearch
 
 log = logging.getLogger(__name__)
 COLLECTION = "session"
 SEEN_FILE = "session_files.json"
 BEING_READ = "The sessions are still being read into the index, so words alone were searched."
+IN_THE_NEWEST = (
+    "The sessions are still being read into the index, so words alone were searched, in the newest {} of {}."
+)
 # The first answer of a new server comes first; other servers and deleted files are seen at the next look.
 _FIRST_LOOK_S = 3.0
 _LOOK_S = 60.0
@@ -43,6 +47,18 @@ class SessionHit:
     place: TurnPlace
     score: float
     snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswer:
+    """The best turns first, each once, and what kept the search from being better.
+
+    `is_whole` is False where time ran out before all was looked through that should have been.
+    """
+
+    hits: Sequence[SessionHit]
+    note: str | None = None
+    is_whole: bool = True
 
 
 class SessionSearch:
@@ -62,7 +78,8 @@ class SessionSearch:
             folder, COLLECTION, embeddings, fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost
         )
         self._sync = SessionSync(self._index, store, folder / SEEN_FILE, redact)
-        self._search = HybridSearch(self._index, settings, clock, fallback=self._sync.by_words)
+        self._words = SessionWordSearch(store, redact, clock)
+        self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
         self._changed = asyncio.Event()
         self._wanted = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
@@ -78,22 +95,28 @@ class SessionSearch:
         self._changed.set()
 
     async def search(
-        self, query: str, agent_id: str | None = None, *, limit: int, min_score: float | None = None
-    ) -> tuple[Sequence[SessionHit], str | None]:
-        """The best turns first, each once, and what kept the search from being better. Raises: StorageError.
+        self,
+        query: str,
+        agent_id: str | None = None,
+        *,
+        limit: int,
+        min_score: float | None = None,
+        within_s: float | None = None,
+    ) -> SessionAnswer:
+        """`agent_id` None searches the sessions of all agents. Raises: StorageError.
 
-        `agent_id` None searches the sessions of all agents.
+        `within_s` is for who searches while typing: until all is indexed, the newest sessions are looked through in
+        that time, and no longer than until the next such search.
         """
         self.start()
         self._wanted.set()
         only = SearchFilter(agents=None if agent_id is None else frozenset({agent_id}))
+        most = limit * _PASSAGES_A_RESULT
         if self._in_step:
-            most = limit * _PASSAGES_A_RESULT
             answer = await self._search.search(query, only=only, limit=most, min_score=min_score)
-            found, note = answer.found, answer.note
-        else:
-            found, note = await self._sync.by_words(query, only, limit * _PASSAGES_A_RESULT), BEING_READ
-        return (await self._hits(found))[:limit], note
+            return SessionAnswer((await self._hits(answer.found))[:limit], answer.note)
+        read = await self._words.search(query, only, most, within_s=within_s)
+        return SessionAnswer((await self._hits(read.found))[:limit], _note(read), read.is_whole)
 
     async def close(self) -> None:
         if self._following is not None:
@@ -101,6 +124,9 @@ class SessionSearch:
             with suppress(asyncio.CancelledError):
                 await self._following
         await self._index.close()
+
+    async def _by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
+        return (await self._words.search(query, only, limit)).found
 
     def _index_was_lost(self, why: str) -> None:
         self._in_step = False
@@ -131,6 +157,11 @@ class SessionSearch:
                 self._in_step = False
                 log.exception("The sessions could not be brought into the index")
             await _set_within(self._changed, _LOOK_S)
+
+
+def _note(read: FoundByWords) -> str:
+    all_of_them = read.looked_through == read.sessions
+    return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:

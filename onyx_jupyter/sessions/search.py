@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.protocols import Chunk, Found, SearchFilter, Source, TextIndex
-from onyx_jupyter.retrieval.snippet import coverage, query_stems, snippet
+from onyx_jupyter.protocols import Chunk, Found, Source, TextIndex
 from onyx_jupyter.retrieval.turns import Turn, chunk_turns
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
@@ -31,7 +30,6 @@ SPEAKERS = {"user": "User", "assistant": "Assistant"}
 _TURNS_A_PART = 40
 _TURNS_BEFORE = 2
 _SESSIONS_AT_ONCE = 16
-_SESSIONS_READ_FOR_WORDS = 200
 Name = tuple[str, str]
 
 
@@ -89,10 +87,6 @@ class SessionSync:
                 await asyncio.to_thread(self._save)
             return put
 
-    async def by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
-        """Turns that hold the query's words, in the newest sessions: what answers while the index cannot."""
-        return await asyncio.to_thread(self._by_words, query, only, limit)
-
     def _is_known(self, file: SessionFile, seen: _Seen | None, indexed: Mapping[Name, str]) -> bool:
         if seen is None or seen.stamp != file.stamp:
             return False
@@ -119,16 +113,6 @@ class SessionSync:
             log.info("A session is not searched for now: %s", error)
             return None
         return list(session_sources(file.agent, file.session_key, entries, self._redact))
-
-    def _by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
-        stems = query_stems(query)
-        newest = sorted(self._store.files(), key=lambda file: file.stamp[1], reverse=True)
-        found = []
-        for file in newest[:_SESSIONS_READ_FOR_WORDS]:
-            if only.agents is None or file.agent in only.agents:
-                for source in self._sources(file) or ():
-                    found += [one for chunk in source.chunks if (one := _found(source, chunk, stems)).score > 0]
-        return sorted(found, key=lambda one: -one.score)[:limit]
 
     def _load(self) -> dict[str, _Seen]:
         if self._seen is None:
@@ -187,22 +171,6 @@ def _placed(chunk: Chunk, entry: Entry) -> Chunk:
     """Its heading leads back to the entry, whatever lines are added to the transcript."""
     line = chunk.start_line + 1
     return replace(chunk, start_line=line, end_line=line, heading=f"{entry.role} {entry.ts} {entry.id}")
-
-
-def _found(source: Source, chunk: Chunk, stems: Sequence[str]) -> Found:
-    share = coverage(chunk.text, stems)
-    return Found(
-        kind=source.kind,
-        agent=source.agent,
-        path=source.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        heading=chunk.heading,
-        snippet=snippet(chunk.text, stems),
-        score=round(share, 4),
-        text_score=round(share, 4),
-        day=source.day,
-    )
 
 
 def _day(moment: str) -> date | None:

@@ -6,6 +6,10 @@ import shutil
 
 import pytest
 
+from onyx_jupyter.server.methods import sessions
+from onyx_jupyter.sessions import word_search
+from onyx_jupyter.sessions.search import SessionSync
+from onyx_jupyter.sessions.word_search import SessionWordSearch
 from onyx_jupyter.testing.script import Call
 from tests.waiting import LIMIT_S
 
@@ -69,10 +73,44 @@ async def test_the_list_gives_titles_first_and_then_what_was_said(connect, repli
     assert [info["sessionKey"] for info in listed["sessions"]] == [named, spoken]
     assert listed["total"] == 2
     assert "match" not in listed["sessions"][0]
+    assert (listed["isWhole"], listed["note"]) == (True, "Words alone were searched. There is no embedder.")
     match = listed["sessions"][1]["match"]
     assert (match["role"], match["snippet"]) == ("assistant", "Puffins nest in burrows.")
     everything = (await client.ask("sessions.list"))["sessions"]
     assert not [info for info in everything if "match" in info]
+
+
+async def test_a_list_that_was_not_searched_as_a_whole_says_so(connect, replies, monkeypatch):
+    async def never(self):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(SessionSync, "run", never)
+    client = await connect()
+    spoken = await said(client, replies, "Tell me about birds.", "Puffins nest in burrows.")
+    replies.next = ["You are welcome."]
+    sent = await client.ask("chat.send", sessionKey=spoken, message="Thank you.")
+    await client.end(sent["runId"])
+    await said(client, replies, "Hi.", "Hi!", title="Other")
+    whole = await client.ask("sessions.list", query="nest")
+    assert [info["sessionKey"] for info in whole["sessions"]] == [spoken]
+    assert (whole["isWhole"], "words alone were searched" in whole["note"]) == (True, True)
+
+    monkeypatch.setattr(word_search, "MOST_SESSIONS", 1)
+    newest = await client.ask("sessions.list", query="nest")
+    assert (newest["sessions"], newest["isWhole"]) == ([], True)
+    assert newest["note"].endswith("in the newest 1 of 2.")
+
+    monkeypatch.setattr(sessions, "_READING_S", 0.0)
+    late = await client.ask("sessions.list", query="nest")
+    assert (late["sessions"], late["isWhole"]) == ([], False)
+    assert late["note"].endswith("in the newest 0 of 2.")
+
+    monkeypatch.setattr(SessionWordSearch, "search", lambda *args, **more: asyncio.Event().wait())
+    monkeypatch.setattr(sessions, "_CONTENT_S", 0.05)
+    stuck = await client.ask("sessions.list", query="other")
+    assert [info["title"] for info in stuck["sessions"]] == ["Other"]
+    assert (stuck["isWhole"], stuck["note"]) == (False, sessions.TOO_LATE)
+    assert "note" not in await client.ask("sessions.list"), "nothing was searched for"
 
 
 async def test_what_tools_brought_in_and_secrets_are_not_found(connect, replies, onyx_home, jp_root_dir):

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import Candidate, SearchFilter, Source
-from onyx_jupyter.sessions.search import SessionSync, session_sources, turn_place
+from onyx_jupyter.sessions.search import SessionSync, session_sources
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from tests.sessions.places import file_of, store_on
@@ -21,11 +20,8 @@ class KeptIndex:
     def __init__(self) -> None:
         self.sources: dict[tuple[str, str], Source] = {}
         self.puts: list[list[str]] = []
-        self.is_broken = False
 
     async def checksums(self, agent: str | None = None) -> Mapping[tuple[str, str], str]:
-        if self.is_broken:
-            raise IndexUnavailable("broken")
         return {name: source.checksum for name, source in self.sources.items()}
 
     async def put(self, sources: Sequence[Source]) -> None:
@@ -129,23 +125,6 @@ async def test_what_is_deleted_goes_and_what_cannot_be_read_stays(store: Session
     unreadable.mkdir()
     await sync.run()
     assert [path for _, path in index.sources] == [f"{other.session_key}/0"]
-
-
-async def test_without_an_index_the_words_are_found_in_the_transcripts(store: SessionStore, tmp_path: Path) -> None:
-    index = KeptIndex()
-    index.is_broken = True
-    mine, theirs = await store.create("main", "Mine", None), await store.create("other", "Theirs", None)
-    await talk(mine, 3)
-    await talk(theirs, 3)
-    sync = sync_of(index, store, tmp_path)
-    with pytest.raises(IndexUnavailable):
-        await sync.run()
-    found = await sync.by_words("question 2", SearchFilter(agents=frozenset({"main"})), 2)
-    assert [(one.agent, one.score) for one in found] == [("main", 1.0), ("main", 0.5)]
-    place = turn_place(found[0])
-    assert place is not None
-    assert place.role == "user"
-    assert place.entry_id in {entry.id for entry in mine.entries}
 
 
 async def test_two_looks_at_once_do_not_disturb_each_other(store: SessionStore, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import { ago } from '../models/ago';
 import { matchParts } from '../models/match_parts';
 import type { SessionInfo } from '../protocol/wire';
 import { useUi } from './ui_context';
+import { useOpensFirst } from './use_opens_first';
 
 const SEARCH_PAUSE_MS = 200;
 
@@ -12,6 +13,10 @@ interface SessionListViewProps {
   sessions: readonly SessionInfo[];
   total: number;
   isLoading: boolean;
+  /** What kept the search from being better. */
+  note: string | null;
+  /** False where there was no time to look through all that was said. */
+  isWhole: boolean;
   problem: string | null;
   current: string | null;
   search: (query: string) => void;
@@ -22,7 +27,7 @@ interface SessionListViewProps {
 }
 
 export function SessionListView(props: SessionListViewProps): JSX.Element {
-  const { sessions, total, isLoading, problem, current, search, searched, open, close } = props;
+  const { sessions, current, search, searched, open, close } = props;
   const { trans } = useUi();
   const [query, setQuery] = useState('');
   const first = useRef(true);
@@ -31,16 +36,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
     first.current = false;
     return () => clearTimeout(timer);
   }, [query, search]);
-  const [opensFirst, setOpensFirst] = useState(false);
-  useEffect(() => {
-    // Enter may come before the answer to what was typed.
-    if (opensFirst && searched === query) {
-      setOpensFirst(false);
-      if (sessions[0]) {
-        open(sessions[0]);
-      }
-    }
-  }, [opensFirst, searched, query, sessions, open]);
+  const openFirst = useOpensFirst({ query, searched, results: sessions, open });
   const list = useRef<HTMLUListElement>(null);
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -69,9 +65,9 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
         aria-label={trans.__('Search sessions')}
         onChange={event => {
           setQuery(event.target.value);
-          setOpensFirst(false);
+          openFirst(false);
         }}
-        onKeyDown={event => event.key === 'Enter' && setOpensFirst(true)}
+        onKeyDown={event => event.key === 'Enter' && openFirst(true)}
       />
       <ul className="onyx-Sessions-items" ref={list}>
         {sessions.map(session => (
@@ -84,16 +80,38 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
           />
         ))}
       </ul>
-      <div className="onyx-Note" role="status">
-        {problem ??
-          (sessions.length === 0 && !isLoading
-            ? query
-              ? trans.__('Nothing found')
-              : trans.__('No sessions yet')
-            : total > sessions.length
-              ? trans.__('%1 more: search to find them', total - sessions.length)
-              : '')}
-      </div>
+      <Standing {...props} query={query} />
+    </div>
+  );
+}
+
+/** What is to be known of the list as it is: that nothing was found, that there is more, how it was searched. */
+function Standing(props: SessionListViewProps & { query: string }): JSX.Element {
+  const { sessions, total, isLoading, note, isWhole, problem, search, query } = props;
+  const { trans } = useUi();
+  const isEmpty = sessions.length === 0 && !isLoading;
+  const nothing = isWhole ? trans.__('Nothing found.') : trans.__('Nothing found so far.');
+  return (
+    <div className="onyx-Note onyx-Sessions-note" role="status" data-onyx="session-note">
+      {problem ?? (
+        <>
+          {isEmpty && <span>{query ? nothing : trans.__('No sessions yet')}</span>}
+          {total > sessions.length && (
+            <span>{trans.__('%1 more: search to find them', total - sessions.length)}</span>
+          )}
+          {note && <span>{note}</span>}
+          {!isWhole && !isLoading && (
+            <button
+              type="button"
+              className="onyx-Link"
+              data-onyx="session-search-again"
+              onClick={() => search(query)}
+            >
+              {trans.__('Search again')}
+            </button>
+          )}
+        </>
+      )}
     </div>
   );
 }

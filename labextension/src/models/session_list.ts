@@ -31,6 +31,16 @@ export class SessionList implements IDisposable {
     return this._query;
   }
 
+  /** What kept the search from being better. */
+  get note(): string | null {
+    return this._note;
+  }
+
+  /** False where there was no time to look through all that was said. */
+  get isWhole(): boolean {
+    return this._isWhole;
+  }
+
   get problem(): string | null {
     return this._problem;
   }
@@ -45,9 +55,12 @@ export class SessionList implements IDisposable {
     this._isLoading = true;
     this._changed.emit();
     try {
-      const { sessions, total } = await this.client.request('sessions.list', { query: query || null, limit });
+      const found = await this.client.request('sessions.list', { query: query || null, limit });
+      const { sessions, total, note, isWhole } = found;
       if (turn === this._turn) {
         this._sessions = sessions;
+        this._note = note ?? null;
+        this._isWhole = isWhole !== false;
         this._query = query;
         this._total = total;
         this._problem = null;
@@ -75,6 +88,8 @@ export class SessionList implements IDisposable {
   private _total = 0;
   private _turn = 0;
   private _isLoading = false;
+  private _note: string | null = null;
+  private _isWhole = true;
   private _problem: string | null = null;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);

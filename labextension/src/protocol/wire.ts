@@ -825,9 +825,16 @@ export interface SessionInfo {
   match?: SessionMatch | null;
 }
 
+/**
+ * `note` says what kept a search from being better.
+ *
+ * `isWhole` is false where there was no time to look through all that was said: another search may find more.
+ */
 export interface SessionList {
   sessions: Array<SessionInfo>;
   total: number;
+  note?: string | null;
+  isWhole?: boolean;
 }
 
 /** The turn in which a search found something. */

@@ -235,6 +235,8 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
       sessions={sessions.sessions}
       total={sessions.total}
       isLoading={sessions.isLoading}
+      note={sessions.note}
+      isWhole={sessions.isWhole}
       problem={sessions.problem}
       current={session.key}
       search={search}

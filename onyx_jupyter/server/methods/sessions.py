@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from onyx_jupyter.runtime.session_search import SessionHit
+from onyx_jupyter.runtime.session_search import SessionAnswer, SessionHit
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.sessions import (
     SessionParams,
@@ -17,7 +18,9 @@ from onyx_jupyter.server.wire.sessions import (
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
 
+TOO_LATE = "There was no time to search what was said, so titles alone were."
 _CONTENT_S = 2.0
+_READING_S = 1.5
 _CONTENT_HITS = 50
 # Of a list one expects what one has typed: what is only remotely akin has no place in it.
 _CONTENT_SCORE = 0.25
@@ -34,18 +37,21 @@ async def list_sessions(params: SessionsListParams, caller: Caller) -> dict[str,
     infos = [onyx.session_info(item.session_key, item.summary) for item in await onyx.sessions.list()]
     fitting = [info for info in infos if _fits(info, params)]
     wanted = [info for info in fitting if _is_named(info, params)]
+    answer: dict[str, Any] = {"isWhole": True}
     if params.query and params.query.strip():
-        named = {info["sessionKey"] for info in wanted}
-        wanted += await _with_content([info for info in fitting if info["sessionKey"] not in named], params, caller)
-    return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted)}
+        said = await _said(params.query, params.agent_id, caller)
+        wanted += _with_turns(fitting, {info["sessionKey"] for info in wanted}, said.hits)
+        answer = {"isWhole": said.is_whole} | ({"note": said.note} if said.note else {})
+    return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted), **answer}
 
 
 async def search(params: SessionsSearchParams, caller: Caller) -> dict[str, Any]:
-    hits, note = await caller.onyx.session_search.search(params.query, params.agent_id, limit=params.limit)
+    answer = await caller.onyx.session_search.search(params.query, params.agent_id, limit=params.limit)
     results = [
-        {"sessionKey": hit.session_key, "title": hit.summary.title, "score": hit.score, **_turn(hit)} for hit in hits
+        {"sessionKey": hit.session_key, "title": hit.summary.title, "score": hit.score, **_turn(hit)}
+        for hit in answer.hits
     ]
-    return {"results": results} | ({"note": note} if note else {})
+    return {"results": results} | ({"note": answer.note} if answer.note else {})
 
 
 async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
@@ -72,24 +78,27 @@ def _is_named(info: dict[str, Any], params: SessionsListParams) -> bool:
     return all(word in text for word in words)
 
 
-async def _with_content(
-    infos: list[dict[str, Any]], params: SessionsListParams, caller: Caller
-) -> list[dict[str, Any]]:
-    """Those in which something was said that answers, the best first, each with its best turn."""
-    by_key = {info["sessionKey"]: info for info in infos}
-    found: dict[str, dict[str, Any]] = {}
+async def _said(query: str, agent_id: str | None, caller: Caller) -> SessionAnswer:
+    """What was said that answers, as far as there is time: the titles are there at once."""
     try:
-        async with asyncio.timeout(_CONTENT_S):  # the titles are there at once; the next key press asks anew
-            search = caller.onyx.session_search.search(
-                params.query or "", params.agent_id, limit=_CONTENT_HITS, min_score=_CONTENT_SCORE
+        async with asyncio.timeout(_CONTENT_S):
+            return await caller.onyx.session_search.search(
+                query, agent_id, limit=_CONTENT_HITS, min_score=_CONTENT_SCORE, within_s=_READING_S
             )
-            hits, _ = await search
     except TimeoutError:
-        return []
+        return SessionAnswer((), TOO_LATE, is_whole=False)
+
+
+def _with_turns(
+    infos: Sequence[dict[str, Any]], known: Set[str], hits: Sequence[SessionHit]
+) -> Iterable[dict[str, Any]]:
+    """The others of which a turn answers, the best first, each with its best turn."""
+    by_key = {info["sessionKey"]: info for info in infos if info["sessionKey"] not in known}
+    found: dict[str, dict[str, Any]] = {}
     for hit in hits:
         if hit.session_key in by_key:
             found.setdefault(hit.session_key, {**by_key[hit.session_key], "match": _turn(hit)})
-    return list(found.values())
+    return found.values()
 
 
 def _turn(hit: SessionHit) -> dict[str, Any]:

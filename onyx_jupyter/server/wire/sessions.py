@@ -90,8 +90,15 @@ class SessionsListParams(Wire):
 
 
 class SessionList(Wire):
+    """`note` says what kept a search from being better.
+
+    `isWhole` is false where there was no time to look through all that was said: another search may find more.
+    """
+
     sessions: list[SessionInfo]
     total: int
+    note: str | None = None
+    is_whole: bool = True
 
 
 class SessionsSearchParams(Wire):

@@ -1,0 +1,145 @@
+"""Finds turns by the words of a query in the transcripts themselves, the newest first. It keeps no index.
+
+It answers while the index of the sessions cannot, reads one search at a time, and stops where nobody waits any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.protocols import Chunk, Found, SearchFilter, Source
+from onyx_jupyter.retrieval.snippet import coverage, hits, query_stems, snippet
+from onyx_jupyter.sessions.search import SPEAKERS, session_sources
+from onyx_jupyter.sessions.store import SessionFile, SessionStore
+
+log = logging.getLogger(__name__)
+MOST_SESSIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FoundByWords:
+    """The best first; `looked_through` of the `sessions` in question, the newest, were read in time."""
+
+    found: Sequence[Found]
+    looked_through: int
+    sessions: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether as many were read as ever are."""
+        return self.looked_through == min(self.sessions, MOST_SESSIONS)
+
+
+class SessionWordSearch:
+    """`redact` takes secrets out of what is found."""
+
+    def __init__(self, store: SessionStore, redact: Callable[[str], str], clock: Clock) -> None:
+        self._store = store
+        self._redact = redact
+        self._clock = clock
+        self._one_at_a_time = asyncio.Lock()
+        self._typed: _Reading | None = None
+
+    async def search(
+        self, query: str, only: SearchFilter, limit: int, *, within_s: float | None = None
+    ) -> FoundByWords:
+        """Turns that hold words of the query, in the newest sessions.
+
+        `within_s` is for who searches while typing: what was found by then is given, and as soon as the next such
+        search comes, this one is of no use any more and ends.
+        """
+        reading = _Reading(self._clock, within_s)
+        if within_s is not None:
+            if self._typed is not None:
+                self._typed.stop()
+            self._typed = reading
+        async with self._one_at_a_time:
+            work = asyncio.create_task(asyncio.to_thread(self._read, query, only, limit, reading))
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                reading.stop()
+                await asyncio.wait([work])  # a turn at most; the next one begins when this thread is free
+                raise
+
+    def _read(self, query: str, only: SearchFilter, limit: int, reading: _Reading) -> FoundByWords:
+        stems = query_stems(query)
+        newest = sorted(self._store.files(), key=lambda file: file.stamp[1], reverse=True)
+        asked = [file for file in newest if only.agents is None or file.agent in only.agents]
+        found: list[Found] = []
+        looked_through = 0
+        with suppress(_Over):
+            for file in asked[:MOST_SESSIONS]:
+                found += self._found_in(file, stems, reading)
+                looked_through += 1
+        best = sorted(found, key=lambda one: -one.score)[:limit]
+        return FoundByWords(best, looked_through, len(asked))
+
+    def _found_in(self, file: SessionFile, stems: Sequence[str], reading: _Reading) -> Sequence[Found]:
+        """Raises: _Over."""
+        reading.go_on()
+        try:
+            entries = self._store.read(file)
+        except StorageError as error:
+            log.info("A session is not searched for now: %s", error)
+            return ()
+        said = [entry for entry in entries if entry.role in SPEAKERS]
+        if not any(_holds(entry.content, stems, reading) for entry in said):
+            return ()  # most have none of the words, and to look for secrets takes far longer
+
+        def redacted(text: str) -> str:
+            reading.go_on()
+            return self._redact(text)
+
+        sources = session_sources(file.agent, file.session_key, entries, redacted)
+        passages = [(source, chunk, coverage(chunk.text, stems)) for source in sources for chunk in source.chunks]
+        return [_found(source, chunk, share, stems) for source, chunk, share in passages if share > 0]
+
+
+class _Over(Exception):
+    """The time is over, or nobody waits any more."""
+
+
+class _Reading:
+    """How long one search may go on."""
+
+    def __init__(self, clock: Clock, within_s: float | None) -> None:
+        self._clock = clock
+        self._until_s = None if within_s is None else clock.monotonic() + within_s
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def go_on(self) -> None:
+        """Between any two turns. Raises: _Over."""
+        if self._stopped.is_set() or (self._until_s is not None and self._clock.monotonic() >= self._until_s):
+            raise _Over
+
+
+def _holds(text: str, stems: Sequence[str], reading: _Reading) -> bool:
+    """Raises: _Over."""
+    reading.go_on()
+    return bool(hits(text, stems))
+
+
+def _found(source: Source, chunk: Chunk, share: float, stems: Sequence[str]) -> Found:
+    return Found(
+        kind=source.kind,
+        agent=source.agent,
+        path=source.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        heading=chunk.heading,
+        snippet=snippet(chunk.text, stems),
+        score=round(share, 4),
+        text_score=round(share, 4),
+        day=source.day,
+    )
