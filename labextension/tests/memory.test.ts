@@ -134,6 +134,40 @@ describe('a search', () => {
     expect(search.results).toBeNull();
   });
 
+  it('says what its results are an answer to, which is behind what is typed', async () => {
+    const search = new MemorySearch(peer.client, () => null);
+    peer.results['memory.search'] = { results: [passage('a.md')] };
+    search.type('fiscal ');
+    expect([search.searched, search.results]).toEqual([null, null]);
+    await vi.advanceTimersByTimeAsync(500);
+    search.type('fiscal year');
+    expect([search.searched, search.results?.length]).toEqual(['fiscal', 1]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(search.searched).toBe('fiscal year');
+    search.type('');
+    expect(search.searched).toBeNull();
+  });
+
+  it('in another agent’s memory begins with nothing, and one that fails leaves none of another query', async () => {
+    let agent: string | null = null;
+    const search = new MemorySearch(peer.client, () => agent);
+    peer.results['memory.search'] = { results: [passage('mine.md')], note: 'By words alone.' };
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    agent = 'analyst';
+    const answer = search.load();
+    expect([search.results, search.note, search.searched]).toEqual([null, null, null]);
+    await answer;
+    expect(peer.askedFor('memory.search')[1]).toMatchObject({ agentId: 'analyst' });
+
+    peer.results['memory.search'] = new Refusal(-32000, 'Away.');
+    await search.load();
+    expect([search.results?.length, search.problem]).toEqual([1, 'Away.']);
+    search.type('budget');
+    await vi.advanceTimersByTimeAsync(500);
+    expect([search.results, search.searched, search.problem]).toEqual([null, null, 'Away.']);
+  });
+
   it('that fails says why', async () => {
     peer.results['memory.search'] = new Refusal(-32000, 'The index is being made.');
     const search = new MemorySearch(peer.client, () => 'analyst');

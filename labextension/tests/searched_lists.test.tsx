@@ -5,10 +5,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { MemoryList } from '../src/components/memory_list';
 import { SessionListView } from '../src/components/session_list_view';
 import { UiProvider } from '../src/components/ui_context';
 import type { Ui } from '../src/components/ui_context';
-import type { SessionInfo } from '../src/protocol/wire';
+import type { MemoryPassage, SessionInfo } from '../src/protocol/wire';
 
 let root: Root;
 let host: HTMLElement;
@@ -18,6 +19,8 @@ const draw = (element: JSX.Element) =>
     root.render(<UiProvider value={ui}>{element}</UiProvider>);
   });
 const hook = (name: string) => host.querySelector<HTMLElement>(`[data-onyx=${name}]`);
+const press = (name: string, key: string) =>
+  act(async () => void hook(name)!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 
 beforeEach(() => {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -27,6 +30,58 @@ beforeEach(() => {
 afterEach(async () => {
   await act(async () => root.unmount());
   host.remove();
+});
+
+describe('Enter in the memory’s search', () => {
+  const passage = (path: string, values: Partial<MemoryPassage> = {}): MemoryPassage => ({
+    ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
+    ...values
+  });
+  const opened = vi.fn<(passage: MemoryPassage) => void>();
+  const list = (values: Partial<ComponentProps<typeof MemoryList>>) =>
+    draw(
+      <MemoryList
+        {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
+        {...{ query: 'fiscal year', searched: 'fiscal year', results: null }}
+        {...values}
+        openFile={vi.fn()}
+        openPassage={opened}
+      />
+    );
+
+  beforeEach(() => opened.mockClear());
+
+  it('opens the best of what was typed, and never what a former query found', async () => {
+    await list({ searched: 'fisc', results: [passage('old.md')] });
+    await press('memory-search', 'Enter');
+    expect(opened).not.toHaveBeenCalled();
+    await list({ results: [passage('new.md'), passage('other.md')] });
+    expect(opened.mock.calls.map(([one]) => one.path)).toEqual(['new.md']);
+    await list({ results: [passage('newer.md')] });
+    expect(opened).toHaveBeenCalledTimes(1);
+    await press('memory-search', 'Enter');
+    expect(opened).toHaveBeenLastCalledWith(passage('newer.md'));
+  });
+
+  it('is called off by a search that fails', async () => {
+    await list({ searched: null });
+    await press('memory-search', 'Enter');
+    await list({ searched: null, searchProblem: 'Away.' });
+    await list({ results: [passage('new.md')] });
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('has a row for each passage of one long line, of which one is looked at', async () => {
+    const long = [passage('a.md'), passage('a.md', { endLine: 1 }), passage('a.md', { endLine: 1 })];
+    const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    await list({ results: long.slice(1) });
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    const rows = [...host.querySelectorAll('[data-onyx=memory-result]')];
+    expect(rows.map(row => row.getAttribute('aria-current'))).toEqual(['true', 'false', 'false']);
+  });
 });
 
 describe('the list of sessions', () => {

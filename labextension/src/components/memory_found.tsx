@@ -2,6 +2,7 @@
 import { useMemo } from 'react';
 
 import { foundPassages } from '../models/citations';
+import { placeName } from '../models/memory_text';
 import { MemoryResult } from './memory_result';
 import { useUi } from './ui_context';
 
@@ -25,9 +26,9 @@ export function MemoryFound({ output, query }: MemoryFoundProps): JSX.Element | 
   return (
     <div className="onyx-Found" data-onyx="memory-found">
       {found.results.length === 0 && <div className="onyx-Note">{trans.__('Nothing found.')}</div>}
-      {found.results.map(passage => (
+      {found.results.map((passage, index) => (
         <MemoryResult
-          key={`${passage.path}:${passage.startLine}`}
+          key={`${placeName(passage)}:${index}`}
           passage={passage}
           query={query}
           isSelected={false}

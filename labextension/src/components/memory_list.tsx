@@ -1,6 +1,8 @@
 /** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
+import { useEffect } from 'react';
+
 import type { MemoryPlace } from '../models/memory_file';
-import { fileGroups, fileTitle, sizeInWords } from '../models/memory_text';
+import { fileGroups, fileTitle, placeName, sizeInWords } from '../models/memory_text';
 import type { FileGroup } from '../models/memory_text';
 import { ago } from '../models/ago';
 import type { MemoryFileInfo, MemoryPassage, MemoryStatus } from '../protocol/wire';
@@ -9,6 +11,7 @@ import { MemoryStatusLine } from './memory_status';
 import { moveFocus } from './move_focus';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
+import { useOpensFirst } from './use_opens_first';
 
 interface MemoryListProps {
   /** null while they are being read. */
@@ -16,6 +19,8 @@ interface MemoryListProps {
   status: MemoryStatus | null;
   place: MemoryPlace | null;
   query: string;
+  /** What the results are an answer to. */
+  searched: string | null;
   /** null where nothing was searched for, or no answer came yet. */
   results: readonly MemoryPassage[] | null;
   note: string | null;
@@ -25,12 +30,22 @@ interface MemoryListProps {
   openPassage: (passage: MemoryPassage) => void;
 }
 
+const NOTHING: readonly MemoryPassage[] = [];
 const ROWS = '[data-onyx=memory-file], [data-onyx=memory-result]';
 
 export function MemoryList(props: MemoryListProps): JSX.Element {
-  const { query, type } = props;
+  const { query, type, searched, searchProblem, openPassage } = props;
   const { trans } = useUi();
-  const isSearch = query.trim() !== '';
+  const asked = query.trim();
+  const openFirst = useOpensFirst({
+    ...{ query: asked, searched, open: openPassage },
+    results: props.results ?? NOTHING
+  });
+  useEffect(() => {
+    if (searchProblem) {
+      openFirst(false); // the answer to another try must open nothing any more
+    }
+  }, [searchProblem, openFirst]);
   return (
     <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
       <input
@@ -40,18 +55,22 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         placeholder={trans.__('Search memory')}
         aria-label={trans.__('Search memory')}
         value={query}
-        onChange={event => type(event.target.value)}
+        onChange={event => {
+          openFirst(false);
+          type(event.target.value);
+        }}
         onKeyDown={event => {
           if (event.key === 'Escape' && query !== '') {
             event.preventDefault();
+            openFirst(false);
             type('');
           }
-          if (event.key === 'Enter' && !event.nativeEvent.isComposing && props.results?.[0]) {
-            props.openPassage(props.results[0]);
+          if (event.key === 'Enter' && !event.nativeEvent.isComposing && asked !== '') {
+            openFirst(true);
           }
         }}
       />
-      {isSearch ? <Results {...props} /> : <Files {...props} />}
+      {asked !== '' ? <Results {...props} /> : <Files {...props} />}
       <MemoryStatusLine status={props.status} />
     </div>
   );
@@ -66,17 +85,21 @@ function Results(props: MemoryListProps): JSX.Element {
         {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
         {!searchProblem && results?.length === 0 && <span>{trans.__('Nothing found.')}</span>}
       </div>
-      {(results ?? []).map(passage => (
+      {(results ?? NOTHING).map((passage, index) => (
         <MemoryResult
-          key={`${passage.kind}:${passage.path}:${passage.startLine}`}
+          key={`${placeName(passage)}:${index}`}
           passage={passage}
           query={query}
-          isSelected={place?.path === passage.path && place.lines?.[0] === passage.startLine}
+          isSelected={isAt(place, passage)}
           open={() => openPassage(passage)}
         />
       ))}
     </div>
   );
+}
+
+function isAt(place: MemoryPlace | null, { path, startLine, endLine }: MemoryPassage): boolean {
+  return place?.path === path && place.lines?.[0] === startLine && place.lines[1] === endLine;
 }
 
 function Files({ files, place, openFile }: MemoryListProps): JSX.Element {

@@ -30,6 +30,11 @@ export class MemorySearch implements IDisposable {
     return this._results;
   }
 
+  /** What the results are an answer to; null where there are none. It is behind `query` while one types. */
+  get searched(): string | null {
+    return this._searched;
+  }
+
   /** What kept the search from being better. */
   get note(): string | null {
     return this._note;
@@ -48,30 +53,39 @@ export class MemorySearch implements IDisposable {
     this._query = query;
     if (query.trim() === '') {
       this._turn += 1;
-      this._results = this._note = this._problem = null;
+      this._forget();
     } else {
       this._settled.ask();
     }
     this._changed.emit();
   }
 
-  /** Search once more, now: what is found may have changed. */
+  /** Search once more, now: what is found, or whose memory it is, may have changed. */
   async load(): Promise<void> {
     const query = this._query.trim();
     if (query === '' || this._isDisposed) {
       return;
     }
     const turn = ++this._turn;
-    const params = { query, agentId: this.agentId(), limit: LIMIT };
+    const agentId = this.agentId();
+    if (agentId !== this._agentId) {
+      this._agentId = agentId; // what another agent remembers has no place here
+      this._forget();
+      this._changed.emit();
+    }
     try {
-      const { results, note } = await this.client.request('memory.search', params);
+      const { results, note } = await this.client.request('memory.search', { query, agentId, limit: LIMIT });
       if (turn === this._turn) {
         this._results = results;
+        this._searched = query;
         this._note = note ?? null;
         this._problem = null;
       }
     } catch (error) {
       if (turn === this._turn) {
+        if (query !== this._searched) {
+          this._forget();
+        }
         this._problem = (error as Error).message;
       }
     }
@@ -88,7 +102,13 @@ export class MemorySearch implements IDisposable {
     }
   }
 
+  private _forget(): void {
+    this._results = this._searched = this._note = this._problem = null;
+  }
+
   private _query = '';
+  private _searched: string | null = null;
+  private _agentId: string | null = null;
   private _results: readonly MemoryPassage[] | null = null;
   private _note: string | null = null;
   private _problem: string | null = null;

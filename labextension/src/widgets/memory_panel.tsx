@@ -185,6 +185,7 @@ function ListPart({ files, search, file, ui, openSession }: MemoryPanelProps): J
       status={files.status}
       place={file.place}
       query={search.query}
+      searched={search.searched}
       results={search.results}
       note={search.note}
       searchProblem={search.problem}
