@@ -1,15 +1,28 @@
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import Found, SearchAnswer
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 
 Make = Callable[..., ToolContext]
+
+
+class Notes:
+    """A Search that always answers the same."""
+
+    def __init__(self, answer: SearchAnswer) -> None:
+        self.answer = answer
+
+    async def search(self, query: str, **more: Any) -> SearchAnswer:
+        return self.answer
 
 
 def call(name: str, **arguments: Any) -> Any:
@@ -41,6 +54,19 @@ async def test_a_bad_target_fails_before_anybody_is_asked(make_context: Make) ->
     tool, arguments = call("memory_write", content="x", target="SOUL.md")
     with pytest.raises(ToolError, match="no place for a memory"):
         await tool.preview(arguments, make_context())
+
+
+async def test_a_search_that_finds_nothing_says_where_else_to_look_by_tools_that_there_are(make_context: Make) -> None:
+    names = {tool.name for tool in all_tools()}
+    for found, says in (((), True), ((Found("memory", "main", "MEMORY.md", 1, 1, "", "tea", 0.5),), False)):
+        context = replace(make_context(), memory_search=Notes(SearchAnswer(found, "By words alone.")))
+        tool, arguments = call("memory_search", query="tea")
+        answer = json.loads((await tool.run(arguments, context)).output)
+        assert answer["note"].startswith("By words alone.")
+        assert [name in answer["note"] and name in names for name in ("sessions_search", "knowledge_search")] == [
+            says,
+            says,
+        ]
 
 
 async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) -> None:

@@ -15,6 +15,11 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.spec import Arguments, Tool
 
+# What was told and never noted is found where it was said; the tool's definition has no room to say so.
+NOTHING_NOTED = (
+    "Nothing noted holds this. Through more_tools: sessions_search (what was said), knowledge_search (documents)."
+)
+
 
 class MemorySearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=1000)
@@ -48,7 +53,8 @@ class MemorySearchTool(Tool[MemorySearchArguments]):
             }
             for found in answer.found
         ]
-        note = {"note": answer.note} if answer.note else {}
+        said = " ".join(filter(None, (answer.note, None if results else NOTHING_NOTED)))
+        note = {"note": said} if said else {}
         return ToolResult(json.dumps({"results": results, **note}, ensure_ascii=False))
 
 
