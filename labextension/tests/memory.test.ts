@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { citedParts, foundPassages } from '../src/models/citations';
+import { factGroups, isAt } from '../src/models/memory_facts';
 import { MemoryFile } from '../src/models/memory_file';
-import type { Restored } from '../src/models/memory_file';
+import type { MemoryPlace, Restored } from '../src/models/memory_file';
 import { MemoryFiles } from '../src/models/memory_files';
 import { MemorySearch } from '../src/models/memory_search';
 import { fileGroups, markedParts, placeName, snippetFrom, textPieces } from '../src/models/memory_text';
 import { memoryDrivePath } from '../src/models/onyx_drive';
-import type { MemoryFileInfo, MemoryPassage, MemoryVersionInfo } from '../src/protocol/wire';
+import type { MemoryFact, MemoryFileInfo, MemoryPassage, MemoryVersionInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 
 const file = (path: string, values: Partial<MemoryFileInfo> = {}): MemoryFileInfo => ({
@@ -92,12 +93,19 @@ describe('the memory files', () => {
   });
 
   it('stand in groups, the newest day first', () => {
-    const files = ['AGENTS.md', 'MEMORY.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'shared/a.md'];
+    const files = [
+      'memory/facts.jsonl',
+      'AGENTS.md',
+      'MEMORY.md',
+      'memory/2026-11-20.md',
+      'memory/2026-11-21.md',
+      'shared/a.md'
+    ];
     const groups = fileGroups(
       [...files, 'USER.md'].map(path => file(path)).concat(file('OLD.md', { deleted: true }))
     );
     expect(groups.map(([group, found]) => [group, found.map(one => one.path)])).toEqual([
-      ['remembered', ['MEMORY.md', 'USER.md']],
+      ['remembered', ['MEMORY.md', 'USER.md', 'memory/facts.jsonl']],
       ['days', ['memory/2026-11-21.md', 'memory/2026-11-20.md']],
       ['shared', ['shared/a.md']],
       ['instructions', ['AGENTS.md']],
@@ -309,6 +317,45 @@ describe('a text', () => {
   });
 });
 
+describe('facts', () => {
+  const fact = (id: string, values: Partial<MemoryFact> = {}): MemoryFact => ({
+    ...{ id, text: `Fact ${id}`, category: 'general', confidence: 1, lines: [1], author: 'agent' as const },
+    ...{ since: '2026-03-01T00:00:00Z', toldAt: '2026-03-01T00:00:00Z', validFrom: '2026-03-01T00:00:00Z' },
+    ...values
+  });
+  const FORMER = fact('f1', { validUntil: '2026-03-05T00:00:00Z', confidence: 0.66, category: 'dates' });
+
+  it('that hold stand before those that held once, the last told first', () => {
+    const again = fact('f3', { toldAt: '2026-03-09T00:00:00Z' });
+    const groups = factGroups([FORMER, fact('f2'), again]);
+    expect(groups.map(group => group.map(one => one.id))).toEqual([['f3', 'f2'], ['f1']]);
+  });
+
+  it('are named by their ids and by every line that tells of them', () => {
+    const told = fact('f1', { lines: [2, 7] });
+    const path = 'memory/facts.jsonl';
+    const at = (place: Partial<MemoryPlace>) => isAt(told, { path, agentId: null, ...place });
+    expect([at({ fact: 'f1' }), at({ lines: [2, 2] }), at({ lines: [6, 8] })]).toEqual([true, true, true]);
+    expect([at({ fact: 'f2' }), at({ lines: [3, 6] }), at({})]).toEqual([false, false, false]);
+  });
+
+  it('are compared as sentences and not as the lines of their file', async () => {
+    withVersions();
+    const facts = (...all: MemoryFact[]) => ({ text: '{"id":"f1"}', checksum: 'c', facts: { facts: all } });
+    peer.results['memory.read'] = (params: { version?: number }) =>
+      params.version ? facts(fact('f1', { category: 'dates' })) : facts(FORMER, fact('f2'));
+    const shown = new MemoryFile(peer.client);
+    shown.open({ path: 'memory/facts.jsonl', agentId: null });
+    await settle();
+    shown.compare(1);
+    await settle();
+    expect(shown.comparison).toMatchObject({
+      before: 'Fact f1 [dates] 2026-03-01 100 %\n',
+      after: 'Fact f1 [dates] 2026-03-01 – 2026-03-05 66 %\nFact f2 2026-03-01 100 %\n'
+    });
+  });
+});
+
 describe('a citation', () => {
   it('is found in an answer in every way in which lines are written', () => {
     const cited = citedParts('See MEMORY.md:12–14, memory/2026-11-20.md:5 and shared/a.md#L7-L3.');
@@ -321,13 +368,26 @@ describe('a citation', () => {
       { words: 'shared/a.md#L7-L3', citation: { path: 'shared/a.md', lines: [3, 7] } },
       '.'
     ]);
+    expect(citedParts('Told (memory/facts.jsonl:3), see memory/facts.jsonl#f12.')).toEqual([
+      'Told (',
+      { words: 'memory/facts.jsonl:3', citation: { path: 'memory/facts.jsonl', lines: [3, 3] } },
+      '), see ',
+      { words: 'memory/facts.jsonl#f12', citation: { path: 'memory/facts.jsonl', fact: 'f12' } },
+      '.'
+    ]);
     expect(placeName({ path: 'MEMORY.md', startLine: 12, endLine: 14 })).toBe('MEMORY.md:12–14');
   });
 
-  it.each(['README.md:12', 'docs/MEMORY.md:1', 'MEMORY.md', 'http://x/memory/a.md:80', 'shared/../x.md:1/2'])(
-    'is not seen in %s',
-    text => expect(citedParts(text)).toEqual([text])
-  );
+  it.each([
+    'README.md:12',
+    'docs/MEMORY.md:1',
+    'MEMORY.md',
+    'http://x/memory/a.md:80',
+    'shared/../x.md:1/2',
+    'MEMORY.md#f1',
+    'x/memory/facts.jsonl:1',
+    'memory/facts.jsonl#fa'
+  ])('is not seen in %s', text => expect(citedParts(text)).toEqual([text]));
 
   it('is taken from what the memory tool found, and from nothing else', () => {
     const results = [passage('MEMORY.md', 3)];

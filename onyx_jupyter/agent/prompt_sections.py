@@ -12,6 +12,7 @@ from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.security.external_content import glimpse
 
 MEMORY_FILE = "MEMORY.md"
+FACTS_FILE = "memory/facts.jsonl"
 ASK_MODE = (
     "The person chose Ask mode: you can look at things, and change or run nothing. Where a change is what they want, "
     "show it in your answer; to have it done they choose Agent beside the input."
@@ -149,7 +150,9 @@ def _remembered(known: Sequence[KnownFact]) -> str:
     if not known:
         return ""
     lines = [f"- {fact.id}, {fact.since[:10]}: {fact.text}" for fact in known]
-    return "\n".join(["\nFacts that you were told to remember (memory/facts.jsonl):", *lines])
+    # The id and no line: a fact moves to another line when it is told again.
+    cited = f"cite as {FACTS_FILE}#{known[0].id}"
+    return "\n".join([f"\nFacts that you were told to remember ({cited}):", *lines])
 
 
 def _skill_line(skill: SkillLine) -> str:

@@ -7,7 +7,7 @@ and lines that are no fact stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
@@ -30,12 +30,13 @@ _AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
 class FactLines:
     """A file's facts by id, in the order of their first lines, and the number (from 1) of the last line of each.
 
-    `raw` are the objects that the lines hold; `others` the lines that are no fact; `last_number` the highest that an
-    id was ever given.
+    `told` are the numbers of all lines that tell of it, in order; `raw` are the objects that the lines hold; `others`
+    the lines that are no fact; `last_number` the highest that an id was ever given.
     """
 
     facts: Mapping[str, Fact]
     numbers: Mapping[str, int]
+    told: Mapping[str, Sequence[int]]
     raw: Mapping[str, Mapping[str, Any]]
     others: tuple[str, ...]
     lines: int
@@ -51,6 +52,7 @@ def read_facts(text: str) -> FactLines:
     """Whatever the text holds."""
     facts: dict[str, Fact] = {}
     numbers: dict[str, int] = {}
+    told: dict[str, list[int]] = {}
     raw: dict[str, Mapping[str, Any]] = {}
     others: list[str] = []
     lines, last_number = 0, 0
@@ -64,12 +66,13 @@ def read_facts(text: str) -> FactLines:
         fact = _fact(merged)
         if fact is not None:
             facts[fact.id], numbers[fact.id], raw[fact.id] = fact, number, merged
+            told.setdefault(fact.id, []).append(number)
             last_number = max(last_number, number_of(fact.id)[0])
         elif item and isinstance(item.get("last_number"), int):
             last_number = max(last_number, item["last_number"])
         else:
             others.append(line.rstrip("\r"))
-    return FactLines(facts, numbers, raw, tuple(others), lines, last_number)
+    return FactLines(facts, numbers, told, raw, tuple(others), lines, last_number)
 
 
 def fact_chunks(text: str) -> list[Chunk]:

@@ -58,7 +58,7 @@ async def test_what_it_was_told_to_remember_stands_in_the_last_section_alone():
     plain, told = build_prompt(await facts()), build_prompt(await facts(remembered=known))
     start = plain.index("# Now")
     assert told[:start] == plain[:start]
-    assert told[start:].endswith("(memory/facts.jsonl):\n- f3, 2025-11-02: Prefers polars")
+    assert told[start:].endswith("(cite as memory/facts.jsonl#f3):\n- f3, 2025-11-02: Prefers polars")
     assert "facts.jsonl" not in plain
 
 

@@ -36,7 +36,7 @@ async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, r
     await answered(client, replies, ["Yes."], allow=None)
     assert "Prefers walnuts to almonds" not in prompt_of(replies.requests[0])
     now = prompt_of(replies.requests[-1]).split("# Now")[1]
-    assert "(memory/facts.jsonl):\n- f1, " in now
+    assert "(cite as memory/facts.jsonl#f1):\n- f1, " in now
     assert now.endswith("Prefers walnuts to almonds")
     (version,) = (await client.ask("memory.versions", path="memory/facts.jsonl"))["versions"]
     assert (version["author"], version["sessionKey"]) == ("agent", key)
@@ -46,6 +46,32 @@ async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, r
     found = await found_at(client, "which nuts: walnuts?", "Prefers walnuts to almonds", file)
     assert (found["kind"], found["startLine"], found["heading"]) == ("fact", 1, "f1")
     assert (await client.ask("memory.search", query="walnuts", kinds=["memory"]))["results"] == []
+
+
+async def test_the_file_is_read_as_the_facts_that_it_tells(connect, replies, onyx_home):
+    client = await connect()
+    key, _ = await answered(
+        client, replies, [[more("remember", fact="The deadline is 3 March", category="dates")], "Noted."]
+    )
+    await answered(client, replies, [[more("remember", fact="the deadline is 3 March")], "I know."])
+    changed = more("remember", fact="The deadline is 5 March", category="dates", replaces="f1")
+    await answered(client, replies, [[changed], "Noted."])
+    file = onyx_home / "workspace/memory/facts.jsonl"
+    old = '{"id": "f9", "fact": "Has a cat", "confidence": 1.0, "created": "2025-01-01T00:00:00Z"}\n'
+    file.write_text(file.read_text() + old + "by hand\n")
+
+    read = await client.ask("memory.read", path="memory/facts.jsonl")
+    former, now, cat = read["facts"]["facts"]
+    assert read["facts"]["otherLines"] == 1
+    assert (former["id"], former["text"], former["category"]) == ("f1", "The deadline is 3 March", "dates")
+    assert (former["lines"], former["supersededBy"], former["sessionKey"]) == ([1, 2, 3], "f2", key)
+    assert former["since"] == former["validFrom"] < former["toldAt"] <= former["validUntil"]
+    assert (now["id"], now["lines"], now["confidence"], now["author"]) == ("f2", [4], 1.0, "agent")
+    assert "validUntil" not in now
+    assert 0 < cat["confidence"] < 0.3, "as sure as one may be now, not as it was when it was told"
+    first = await client.ask("memory.read", path="memory/facts.jsonl", version=1)
+    assert [fact["lines"] for fact in first["facts"]["facts"]] == [[1]]
+    assert "facts" not in await client.ask("memory.read", path="MEMORY.md")
 
 
 async def test_forgetting_waits_for_a_yes_to_exactly_these_and_can_be_taken_back(connect, replies, onyx_home):

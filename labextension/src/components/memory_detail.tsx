@@ -6,6 +6,7 @@ import type { Comparison, MemoryPlace } from '../models/memory_file';
 import { fileTitle, sizeInWords } from '../models/memory_text';
 import type { MemoryFileInfo, MemoryText, MemoryVersionInfo } from '../protocol/wire';
 import type { DrawDiff } from './drawn_diff';
+import { MemoryFactsView } from './memory_facts_view';
 import { MemoryTextView } from './memory_text_view';
 import { MemoryVersions } from './memory_versions';
 import { useUi } from './ui_context';
@@ -60,7 +61,7 @@ export function MemoryDetail(props: MemoryDetailProps): JSX.Element {
 function Head(props: MemoryDetailProps): JSX.Element {
   const { place, info, view, show, versionCount, openEditor, back } = props;
   const { trans } = useUi();
-  const title = fileTitle(place.path);
+  const title = fileTitle(place.path, trans);
   const tab = (name: 'text' | 'versions', label: string) => (
     <button
       type="button"
@@ -105,7 +106,8 @@ function Head(props: MemoryDetailProps): JSX.Element {
   );
 }
 
-function Text({ place, text, problem, info, show }: MemoryDetailProps): JSX.Element | null {
+function Text(props: MemoryDetailProps): JSX.Element | null {
+  const { place, text, problem, info, show } = props;
   const { trans } = useUi();
   if (info?.deleted) {
     return (
@@ -122,6 +124,9 @@ function Text({ place, text, problem, info, show }: MemoryDetailProps): JSX.Elem
   }
   if (text.text.trim() === '') {
     return <p className="onyx-Note">{trans.__('Nothing stands in it yet.')}</p>;
+  }
+  if (text.facts) {
+    return <MemoryFactsView {...props} facts={text.facts} />;
   }
   return (
     <>

@@ -138,7 +138,7 @@ function FileRow(props: {
       title={file.problem ? `${file.path}\n${file.problem}` : file.path}
       onClick={() => open(file.path)}
     >
-      <span className="onyx-Row-name">{fileTitle(file.path)}</span>
+      <span className="onyx-Row-name">{fileTitle(file.path, trans)}</span>
       <span className="onyx-Row-state">
         {file.problem ? trans.__('unreadable') : file.deleted ? '' : sizeInWords(file.sizeBytes)}
       </span>

@@ -1,4 +1,5 @@
 /** One passage that a search found: where it stands, how well it answers, and its words with the hits marked. */
+import { FACTS_FILE } from '../models/citations';
 import { markedParts, placeName, snippetFrom } from '../models/memory_text';
 import { ScoreBar } from './score_bar';
 import type { Scores } from './score_bar';
@@ -22,7 +23,9 @@ export function MemoryResult({ passage, query, isSelected, open }: MemoryResultP
     >
       <span className="onyx-Row-name">{placeName(passage)}</span>
       <ScoreBar scores={passage} />
-      {passage.heading && <span className="onyx-Row-about">{passage.heading}</span>}
+      {passage.heading && passage.path !== FACTS_FILE && (
+        <span className="onyx-Row-about">{passage.heading}</span>
+      )}
       <span className="onyx-Result-text">
         {markedParts(snippetFrom(passage.snippet, query), query).map((part, index) =>
           index % 2 ? <mark key={index}>{part}</mark> : part

@@ -1,10 +1,11 @@
 /** A memory file's text, rendered piece by piece with its line numbers; the lines that were asked for are marked. */
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { textPieces } from '../models/memory_text';
 import type { TextPiece } from '../models/memory_text';
 import { MarkdownBlockView } from './markdown_block_view';
 import { useUi } from './ui_context';
+import { useKeptInSight } from './use_kept_in_sight';
 
 interface MemoryTextViewProps {
   text: string;
@@ -13,8 +14,6 @@ interface MemoryTextViewProps {
 
 /** As many pieces as are drawn at first, and with each further asking. */
 const STEP = 300;
-/** While pieces are still being drawn above them, the marked lines are kept in sight. */
-const SETTLE_MS = 1500;
 
 export function MemoryTextView({ text, lines }: MemoryTextViewProps): JSX.Element {
   const { trans } = useUi();
@@ -23,7 +22,7 @@ export function MemoryTextView({ text, lines }: MemoryTextViewProps): JSX.Elemen
   const [more, setMore] = useState(0);
   const first = Math.max(0, marked - STEP / 2 - more * STEP);
   const last = Math.max(0, marked) + STEP * (more + 1);
-  const root = useKeptInSight(lines);
+  const root = useKeptInSight<HTMLDivElement>(lines);
   const grow = () => setMore(more + 1);
   return (
     <div className="onyx-MemoryText" data-onyx="memory-text" ref={root}>
@@ -58,29 +57,4 @@ function More({ label, grow }: { label: string; grow: () => void }): JSX.Element
 
 function meets(piece: TextPiece, [start, end]: readonly [number, number]): boolean {
   return piece.startLine <= end && piece.endLine >= start;
-}
-
-/** Until a person scrolls by themselves. */
-function useKeptInSight(lines: readonly [number, number] | undefined): React.RefObject<HTMLDivElement> {
-  const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const node = root.current;
-    if (!node || !lines) {
-      return;
-    }
-    const show = () => node.querySelector('[data-marked]')?.scrollIntoView({ block: 'center' });
-    const observer = new ResizeObserver(show);
-    const stop = () => observer.disconnect();
-    const timer = setTimeout(stop, SETTLE_MS);
-    observer.observe(node);
-    show();
-    const signs = ['wheel', 'keydown', 'pointerdown'] as const;
-    signs.forEach(sign => window.addEventListener(sign, stop, { passive: true }));
-    return () => {
-      clearTimeout(timer);
-      stop();
-      signs.forEach(sign => window.removeEventListener(sign, stop));
-    };
-  }, [lines]);
-  return root;
 }

@@ -125,7 +125,7 @@ function PlaceLink({ call }: { call: ToolCall }): JSX.Element | null {
     );
   }
   if (memory && openMemory) {
-    const label = trans.__('Open %1', memory.path);
+    const label = memory.fact ? trans.__('Open the fact in memory') : trans.__('Open %1', memory.path);
     return <PlaceButton hook="open-memory" label={label} go={() => openMemory(memory)} />;
   }
   return file && openFile ? (

@@ -4,14 +4,19 @@ export interface Citation {
   path: string;
   /** Counted from 1, both included; left out for the file as a whole. */
   lines?: readonly [number, number];
+  /** The id of a fact in the facts' file, where it is named by that. */
+  fact?: string;
 }
+
+export const FACTS_FILE = 'memory/facts.jsonl';
 
 /** A text in order: plain parts, and citations with the words that stand for them. */
 export type CitedPart = string | { words: string; citation: Citation };
 
-const FILE = String.raw`(?:onyx:)?((?:MEMORY|USER|HISTORY)\.md|(?:memory|shared)\/[\w.-]+\.md)`;
-const LINES = String.raw`(?::|#)L?(\d{1,7})(?:\s?[-–—]\s?L?(\d{1,7}))?`;
-const CITATION = new RegExp(`(?<![\\w/.:-])${FILE}${LINES}(?![\\w/])`, 'g');
+const FILE = String.raw`(?:MEMORY|USER|HISTORY)\.md|(?:memory|shared)\/[\w.-]+\.md|memory\/facts\.jsonl`;
+const LINES = String.raw`L?(\d{1,7})(?:\s?[-–—]\s?L?(\d{1,7}))?`;
+const FACT = String.raw`(?<=memory\/facts\.jsonl[:#])(f\d{1,7})`;
+const CITATION = new RegExp(`(?<![\\w/.:-])(?:onyx:)?(${FILE})[:#](?:${LINES}|${FACT})(?![\\w/])`, 'g');
 
 export function hasCitation(text: string): boolean {
   return text.search(CITATION) >= 0;
@@ -21,9 +26,10 @@ export function citedParts(text: string): readonly CitedPart[] {
   const parts: CitedPart[] = [];
   let at = 0;
   for (const found of text.matchAll(CITATION)) {
-    const [words, path, start, end] = found;
+    const [words, path, start, end, fact] = found;
+    const place = fact ? { fact } : { lines: ordered(Number(start), Number(end ?? start)) };
     parts.push(text.slice(at, found.index));
-    parts.push({ words, citation: { path, lines: ordered(Number(start), Number(end ?? start)) } });
+    parts.push({ words, citation: { path, ...place } });
     at = found.index + words.length;
   }
   parts.push(text.slice(at));

@@ -9,6 +9,7 @@ import { RequestError } from '../protocol/frames';
 import type { EventFrame } from '../protocol/frames';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { MemoryText, MemoryVersionInfo } from '../protocol/wire';
+import { factsAsText } from './memory_facts';
 import { Settled } from './settled';
 
 /** Where a citation or a search result leads. */
@@ -17,6 +18,8 @@ export interface MemoryPlace {
   agentId: string | null;
   /** Counted from 1, both included; left out for the file as a whole. */
   lines?: readonly [number, number];
+  /** The id of a fact, where that was named. */
+  fact?: string;
 }
 
 /** A version, and the state that it is compared with: the file as it is now, or the version before. */
@@ -111,7 +114,7 @@ export class MemoryFile implements IDisposable {
     const isSame = place !== null && this._isShown(place);
     this._place = place;
     this._hasConflict = false;
-    this._view = isSame && !place.lines ? this._view : 'text';
+    this._view = isSame && !place.lines && !place.fact ? this._view : 'text';
     if (!isSame) {
       this._text = this._versions = this._comparison = this._compared = this._problem = null;
     }
@@ -254,9 +257,9 @@ export class MemoryFile implements IDisposable {
       const [text, isCut] = await this._textOf(place, version);
       const now = this._text;
       const cut = isCut || now?.cut === true;
-      return { version, with: 'now', before: text, after: now?.text ?? '', isCut: cut };
+      return { version, with: 'now', before: text, after: now ? readable(now) : '', isCut: cut };
     }
-    const after = this._text?.text ?? '';
+    const after = this._text ? readable(this._text) : '';
     const earlier = this._versions?.find(one => one.version < version.version);
     if (!earlier) {
       return { version, with: 'nothing', before: after, after, isCut: false };
@@ -270,11 +273,9 @@ export class MemoryFile implements IDisposable {
       return ['', false];
     }
     const { path, agentId } = place;
-    const { text, cut } = await this.client.request('memory.read', {
-      ...{ path, agentId },
-      version: version.version
-    });
-    return [text, cut === true];
+    const { version: number } = version;
+    const text = await this.client.request('memory.read', { path, agentId, version: number });
+    return [readable(text), text.cut === true];
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
@@ -310,6 +311,11 @@ export class MemoryFile implements IDisposable {
   private readonly _settled: Settled;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _restored = new Signal<this, Restored>(this);
+}
+
+/** As a person compares it: facts one a line, and not the lines of JSON that tell them. */
+function readable({ text, facts }: MemoryText): string {
+  return facts ? factsAsText(facts.facts) : text;
 }
 
 function isConflict(error: Error): boolean {

@@ -1,5 +1,8 @@
 /** Memory's texts as they are shown: a file cut into pieces with their lines, marked words, groups of files. Pure. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import type { MemoryFileInfo, MemoryPassage } from '../protocol/wire';
+import { FACTS_FILE } from './citations';
 import { MarkdownBlocks } from './markdown_blocks';
 
 /** A piece of a file; `startLine` and `endLine` are counted from 1, both included. */
@@ -81,7 +84,7 @@ export function placeName(passage: Pick<MemoryPassage, 'path' | 'startLine' | 'e
 
 export type FileGroup = 'remembered' | 'days' | 'shared' | 'instructions' | 'deleted';
 
-const REMEMBERED = ['MEMORY.md', 'USER.md', 'HISTORY.md'];
+const REMEMBERED = ['MEMORY.md', 'USER.md', FACTS_FILE, 'HISTORY.md'];
 const ORDER: readonly FileGroup[] = ['remembered', 'days', 'shared', 'instructions', 'deleted'];
 
 /** The files as a person looks for them: what is remembered, the days with the newest first, and so on. */
@@ -106,14 +109,17 @@ function groupOf(file: MemoryFileInfo): FileGroup {
   if (file.shared) {
     return 'shared';
   }
-  if (file.path.startsWith('memory/')) {
-    return 'days';
+  if (REMEMBERED.includes(file.path)) {
+    return 'remembered';
   }
-  return REMEMBERED.includes(file.path) ? 'remembered' : 'instructions';
+  return file.path.startsWith('memory/') ? 'days' : 'instructions';
 }
 
-/** `Friday, 20 Nov 2026` of a day's notes, in the browser's language; else the file's name. */
-export function fileTitle(path: string): string {
+/** What a file is called: `Facts`, `Friday, 20 Nov 2026` of a day's notes, in the browser's language; else the file's name. */
+export function fileTitle(path: string, trans: TranslationBundle): string {
+  if (path === FACTS_FILE) {
+    return trans.__('Facts');
+  }
   const day = /^memory\/(\d{4})-(\d{2})-(\d{2})\.md$/.exec(path);
   if (!day) {
     return path.replace(/^(?:shared|memory)\//, '');

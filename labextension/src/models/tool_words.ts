@@ -1,6 +1,8 @@
 /** How a tool call reads as one line: verb, object. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { FACTS_FILE } from './citations';
+import type { Citation } from './citations';
 import type { ToolCall } from './conversation';
 
 export interface ToolLine {
@@ -143,13 +145,17 @@ export function fileOf(call: ToolCall): string {
 }
 
 /** The lines of memory that a call read or wrote; null for other calls. */
-export function memoryOf(call: ToolCall): { path: string; lines?: readonly [number, number] } | null {
+export function memoryOf(call: ToolCall): Citation | null {
   if (call.status !== 'ok') {
     return null;
   }
   if (call.tool === 'memory_write') {
     const path = /^Added to (\S+\.md)\.?$/m.exec(call.output)?.[1];
     return path ? { path } : null;
+  }
+  if (call.tool === 'remember') {
+    const fact = /^(?:Remembered|Known already,) as (f\d+)\b/.exec(call.output)?.[1];
+    return fact ? { path: FACTS_FILE, fact } : null;
   }
   const path = string(call.input.path).replace(/^onyx:/, '');
   if (!/^memory_(get|history)$/.test(call.tool) || path === '' || path.startsWith('/')) {

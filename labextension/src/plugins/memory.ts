@@ -28,7 +28,7 @@ import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { lazyDiff } from './lazy_diff';
 
-/** With `path`, and `startLine` and `endLine` where they are known, it opens there. */
+/** With `path`, and `startLine` and `endLine` or a `fact`'s id where they are known, it opens there. */
 export const MEMORY_COMMAND = 'onyx:memory';
 
 /** Of the workspace's plugin. */
@@ -79,7 +79,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
           insertCode: null,
           copy: text => Clipboard.copyToSystem(text),
           openFile: path => void app.commands.execute(OPEN_FILE, { path }),
-          openMemory: ({ path, lines }) => file.open({ path, agentId: files.agentId, lines })
+          openMemory: citation => file.open({ ...citation, agentId: files.agentId })
         }
       });
       const panel = new MainAreaWidget({ content });
@@ -103,7 +103,10 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
         }
         app.shell.activateById(panel.id);
         if (typeof args['path'] === 'string') {
-          panel.content.open({ path: args['path'], lines: linesIn(args) }, agentIn(args));
+          panel.content.open(
+            { path: args['path'], lines: linesIn(args), fact: textIn(args, 'fact') },
+            agentIn(args)
+          );
         }
       }
     });
@@ -122,10 +125,11 @@ export function memoryOpener(
   app: JupyterFrontEnd,
   agentId: () => string | null | undefined
 ): (citation: Citation) => void {
-  return ({ path, lines }) =>
+  return ({ path, lines, fact }) =>
     void app.commands.execute(MEMORY_COMMAND, {
       path,
       ...(lines ? { startLine: lines[0], endLine: lines[1] } : {}),
+      ...(fact ? { fact } : {}),
       agentId: agentId() ?? null
     });
 }
@@ -136,7 +140,12 @@ function linesIn(args: ReadonlyPartialJSONObject): readonly [number, number] | u
 }
 
 function agentIn(args: ReadonlyPartialJSONObject): string | null {
-  return typeof args['agentId'] === 'string' ? args['agentId'] : null;
+  return textIn(args, 'agentId') ?? null;
+}
+
+function textIn(args: ReadonlyPartialJSONObject, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function sayRestored({ place, version, undo }: Restored, trans: TranslationBundle): void {

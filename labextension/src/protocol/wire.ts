@@ -492,6 +492,33 @@ export interface MemoryEmbedder {
 }
 
 /**
+ * A fact of `memory/facts.jsonl` as its last line says; `lines` are all that tell of it, counted from 1.
+ *
+ * `confidence` is that of now, from 0 to 1. It was first told at `since`, last at `toldAt`, and true from `validFrom`
+ * to `validUntil`; without that it still is. `supersededBy` is the id of the fact that took its place.
+ */
+export interface MemoryFact {
+  id: string;
+  text: string;
+  category: string;
+  confidence: number;
+  lines: Array<number>;
+  since: string;
+  toldAt: string;
+  validFrom: string;
+  validUntil?: string | null;
+  supersededBy?: string | null;
+  author: "user" | "agent" | "consolidation";
+  sessionKey?: string | null;
+}
+
+/** `otherLines` counts those that are no fact. */
+export interface MemoryFacts {
+  facts: Array<MemoryFact>;
+  otherLines?: number;
+}
+
+/**
  * A memory file; one under `shared/` belongs to all agents. `checksum` is what a change of it is based on.
  *
  * `indexed`: search knows it as it stands. `problem` says why it cannot be searched. Of a `deleted` one only versions
@@ -607,12 +634,13 @@ export interface MemoryStatus {
   progress?: MemoryProgress | null;
 }
 
-/** A file's text; `checksum` is of the whole, also where the text is `cut`. */
+/** A file's text; `checksum` is of the whole, also where the text is `cut`. `facts` are those that it tells. */
 export interface MemoryText {
   path: string;
   text: string;
   checksum: string;
   cut?: boolean;
+  facts?: MemoryFacts | null;
 }
 
 /** `noteId` is the `id` in the data of a note of the kind `memory`. */

@@ -41,10 +41,10 @@ export class MemoryPanel extends ReactWidget {
   }
 
   /** Look at lines of a file of that agent's memory; null is the standard agent. */
-  open({ path, lines }: Citation, agentId: string | null): void {
+  open(citation: Citation, agentId: string | null): void {
     const { files, file } = this.props;
     files.choose(agentId);
-    file.open({ path, agentId: files.agentId, lines });
+    file.open({ ...citation, agentId: files.agentId });
   }
 
   /** What the command that opens the panel needs, so that it shows the same after a reload. */

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
+from onyx_jupyter.clock import timestamp
+from onyx_jupyter.memory.fact_lines import read_facts
+from onyx_jupyter.memory.facts import confidence_at
+from onyx_jupyter.memory.targets import FACTS_FILE
 from onyx_jupyter.protocols import FileVersion, Found, SearchFilter
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import NoParams, Wire
@@ -15,6 +20,8 @@ from onyx_jupyter.server.wire.memory import (
     MemoryDiff,
     MemoryDiffParams,
     MemoryEmbedder,
+    MemoryFact,
+    MemoryFacts,
     MemoryFileInfo,
     MemoryFileList,
     MemoryFilesParams,
@@ -67,7 +74,9 @@ async def read(params: MemoryReadParams, caller: Caller) -> dict[str, Any]:
     # Before anything is cut: half a secret is not known for one.
     text = await asyncio.to_thread(caller.onyx.redact, found.text)
     shown = text[:SHOWN_CHARS]
-    return _json(MemoryText(path=found.path, text=shown, checksum=found.checksum, cut=len(shown) < len(text)))
+    cut = len(shown) < len(text)
+    facts = await asyncio.to_thread(_facts, found.path, text, caller.onyx.memories.clock.now())
+    return _json(MemoryText(path=found.path, text=shown, checksum=found.checksum, cut=cut, facts=facts))
 
 
 async def versions(params: MemoryVersionsParams, caller: Caller) -> dict[str, Any]:
@@ -137,6 +146,31 @@ def _passage(found: Found) -> MemoryPassage:
         recency=found.recency,
         day=found.day.isoformat() if found.day else None,
     )
+
+
+def _facts(path: str, text: str, moment: datetime) -> MemoryFacts | None:
+    """None for a file of another kind."""
+    if path != FACTS_FILE:
+        return None
+    found = read_facts(text)
+    facts = [
+        MemoryFact(
+            id=fact.id,
+            text=fact.text,
+            category=fact.category,
+            confidence=round(confidence_at(fact, moment), 3),
+            lines=list(found.told[fact.id]),
+            since=timestamp(fact.created_at),
+            told_at=timestamp(fact.reinforced_at),
+            valid_from=timestamp(fact.valid_from),
+            valid_until=timestamp(fact.valid_until) if fact.valid_until else None,
+            superseded_by=fact.superseded_by,
+            author=fact.author,
+            session_key=fact.session_key,
+        )
+        for fact in found.facts.values()
+    ]
+    return MemoryFacts(facts=facts, other_lines=len(found.others))
 
 
 def _version(version: FileVersion, current: int | None) -> MemoryVersionInfo:

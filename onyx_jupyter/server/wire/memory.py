@@ -84,13 +84,42 @@ class MemoryReadParams(Wire):
     version: int | None = Field(default=None, ge=1, description="the file as it is now where unset")
 
 
+class MemoryFact(Wire):
+    """A fact of `memory/facts.jsonl` as its last line says; `lines` are all that tell of it, counted from 1.
+
+    `confidence` is that of now, from 0 to 1. It was first told at `since`, last at `toldAt`, and true from `validFrom`
+    to `validUntil`; without that it still is. `supersededBy` is the id of the fact that took its place.
+    """
+
+    id: str
+    text: str
+    category: str
+    confidence: float
+    lines: list[int]
+    since: str
+    told_at: str
+    valid_from: str
+    valid_until: str | None = None
+    superseded_by: str | None = None
+    author: MemoryAuthor
+    session_key: str | None = None
+
+
+class MemoryFacts(Wire):
+    """`otherLines` counts those that are no fact."""
+
+    facts: list[MemoryFact]
+    other_lines: int = 0
+
+
 class MemoryText(Wire):
-    """A file's text; `checksum` is of the whole, also where the text is `cut`."""
+    """A file's text; `checksum` is of the whole, also where the text is `cut`. `facts` are those that it tells."""
 
     path: str
     text: str
     checksum: str
     cut: bool = False
+    facts: MemoryFacts | None = None
 
 
 class MemoryVersionsParams(Wire):

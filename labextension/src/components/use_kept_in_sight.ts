@@ -1,0 +1,29 @@
+/** Keeps the part that was asked for in the middle of what is seen while more is still being drawn around it. */
+import { useEffect, useRef } from 'react';
+
+const SETTLE_MS = 1500;
+
+/** For the element around it; `asked` is anew whenever it is asked for. Until a person scrolls by themselves. */
+export function useKeptInSight<T extends HTMLElement>(asked: unknown): React.RefObject<T> {
+  const root = useRef<T>(null);
+  useEffect(() => {
+    const node = root.current;
+    if (!node || !asked) {
+      return;
+    }
+    const show = () => node.querySelector('[data-marked]')?.scrollIntoView({ block: 'center' });
+    const observer = new ResizeObserver(show);
+    const stop = () => observer.disconnect();
+    const timer = setTimeout(stop, SETTLE_MS);
+    observer.observe(node);
+    show();
+    const signs = ['wheel', 'keydown', 'pointerdown'] as const;
+    signs.forEach(sign => window.addEventListener(sign, stop, { passive: true }));
+    return () => {
+      clearTimeout(timer);
+      stop();
+      signs.forEach(sign => window.removeEventListener(sign, stop));
+    };
+  }, [asked]);
+  return root;
+}
