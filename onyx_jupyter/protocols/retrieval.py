@@ -118,7 +118,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage that answers; `score` and its parts are within 0 and 1, a part that did not count is None."""
+    """A passage that answers; `score` and its parts are within 0 and 1, a part that did not count is None.
+
+    `relevance` says how well it answers by words and meaning, whatever the order was made from and however old it is;
+    None where that is the score. `checksum` is of the whole passage, of which the snippet may be a part; empty where
+    the snippet is all.
+    """
 
     kind: SourceKind
     agent: str
@@ -132,6 +137,8 @@ class Found:
     text_score: float | None = None
     recency: float | None = None
     day: date | None = None
+    relevance: float | None = None
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True)

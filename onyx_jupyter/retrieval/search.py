@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
@@ -16,6 +17,7 @@ from onyx_jupyter.retrieval.snippet import query_stems, snippet
 
 MAX_QUERY_CHARS = 2_000
 _DIGITS = 4
+_CHECKSUM_CHARS = 16
 # (query, filter, most results) → passages, where the index cannot be asked.
 Fallback = Callable[[str, SearchFilter, int], Awaitable[Sequence[Found]]]
 
@@ -98,6 +100,8 @@ def _found(scored: Scored, stems: Sequence[str]) -> Found:
         text_score=_rounded(scored.text_score),
         recency=_rounded(scored.recency),
         day=candidate.day,
+        relevance=round(scored.relevance, _DIGITS),
+        checksum=hashlib.sha256(candidate.chunk.text.encode("utf-8", "surrogatepass")).hexdigest()[:_CHECKSUM_CHARS],
     )
 
 

@@ -25,7 +25,11 @@ CANDIDATES_A_RESULT = 4
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its score, which is its relevance times its recency, and the parts of that."""
+    """A candidate with its score, by which it is placed, and the parts of that.
+
+    `relevance` is the mean of the legs by their weights, also where the score is made from ranks: a rank says nothing
+    of how well the first one answers. The score is what places it times its recency.
+    """
 
     candidate: Candidate
     score: float
@@ -81,13 +85,13 @@ def _scored(
     covered = max((coverage(_searched(one.chunk), stems) for one in candidates if one.words is not None), default=0.0)
     by_words = word_scores([one.words or 0.0 for one in candidates], covered)
     texts = [None if one.words is None else score for one, score in zip(candidates, by_words, strict=True)]
-    if settings.fusion == "rrf":
-        relevances = _by_ranks(candidates)
-    else:
-        relevances = _by_weights(vectors, texts, settings)
+    relevances = _by_weights(vectors, texts, settings)
+    places = _by_ranks(candidates) if settings.fusion == "rrf" else relevances
     return [
-        _aged(candidate, relevance, vector, text, settings, today)
-        for candidate, relevance, vector, text in zip(candidates, relevances, vectors, texts, strict=True)
+        _aged(candidate, place, relevance, vector, text, settings, today)
+        for candidate, place, relevance, vector, text in zip(
+            candidates, places, relevances, vectors, texts, strict=True
+        )
     ]
 
 
@@ -122,6 +126,7 @@ def _ranking(scores: Sequence[float | None]) -> list[int]:
 
 def _aged(
     candidate: Candidate,
+    place: float,
     relevance: float,
     vector: float | None,
     text: float | None,
@@ -130,7 +135,7 @@ def _aged(
 ) -> Scored:
     factor = recency(candidate.day, today, settings.half_life_days, settings.recency_floor)
     part = None if candidate.day is None else factor
-    return Scored(candidate, relevance * factor, relevance, vector, text, part)
+    return Scored(candidate, place * factor, relevance, vector, text, part)
 
 
 def _order(scored: Scored) -> tuple[float, int, str, str, int]:

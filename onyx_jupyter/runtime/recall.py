@@ -6,6 +6,7 @@ A message waits for it for a moment at most. It never writes, and what it found 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import logging
 import secrets
@@ -22,6 +23,7 @@ from onyx_jupyter.text_tokens import text_tokens
 
 log = logging.getLogger(__name__)
 MEMORY = "memory"
+CHANGED = ", changed since it was sent before"
 MAX_ENTRIES = 3
 LIGHT_ENTRIES = 1
 # Where words alone were searched, a common word or two make a high score: more is asked of them.
@@ -32,6 +34,7 @@ PATIENCE_S = 10.0
 _QUERY_CHARS = 1000
 _KEPT_SESSIONS = 200
 _BOUNDARY_CHARS = 16
+_HASH_CHARS = 16
 # The files of instructions stand in every prompt; they are no memory of anything.
 _PATHS = ("MEMORY.md", "USER.md", "HISTORY.md", "memory/", "shared/")
 
@@ -64,15 +67,21 @@ class Recall:
         search = self._search(agent_id) if self._config().recall else None
         before = self._late.pop(session_key, None)
         if search is None or not message.strip():
+            if before is not None:
+                before.cancel()
             return []
         asked = asyncio.create_task(self._found(search, message[:_QUERY_CHARS]), name="onyx recall")
         await asyncio.wait({asked}, timeout=self._wait_s)
         if not asked.done():
             self._keep(session_key, asked)
-        found = [one for task in (asked, before) if task is not None and task.done() for one in task.result()]
-        known = {_place(item) for entry in entries for item in entry.context or ()}
-        items = {_place(item): item for item in map(self._item, found)}
-        fresh = [item for place, item in items.items() if place not in known]
+        found: dict[tuple[Any, ...], Found] = {}
+        for task in filter(None, (asked, before)):
+            for one in task.result() if task.done() else ():
+                found.setdefault(_place_of(one), one)
+        if before is not None:
+            before.cancel()  # where it is still at it: the next message has a search of its own
+        sent = {_place(item): item.get("hash") for entry in entries for item in entry.context or ()}
+        fresh = [self._item(one, place in sent) for place, one in found.items() if sent.get(place) != _hash(one)]
         return fresh[: LIGHT_ENTRIES if light else MAX_ENTRIES]
 
     async def close(self) -> None:
@@ -94,8 +103,9 @@ class Recall:
             return []
         return [one for one in answer.found if _answers_well(one, least)]
 
-    def _item(self, found: Found) -> dict[str, Any]:
-        place = f"{found.path}:{found.start_line}–{found.end_line}"
+    def _item(self, found: Found, changed: bool) -> dict[str, Any]:
+        """`changed`: an earlier message has what stood in these lines then."""
+        place = f"{found.path}:{found.start_line}–{found.end_line}{CHANGED if changed else ''}"
         text = self._redact(found.snippet)
         seal = hmac.new(self._key, f"{place}\n{text}".encode(errors="surrogatepass"), "sha256")
         item: dict[str, Any] = {
@@ -103,6 +113,7 @@ class Recall:
             "path": found.path,
             "startLine": found.start_line,
             "endLine": found.end_line,
+            "hash": _hash(found),
             "text": fence_memory(text, place, seal.hexdigest()[:_BOUNDARY_CHARS]),
         }
         item |= {"label": found.heading[:200]} if found.heading else {}
@@ -115,7 +126,23 @@ class Recall:
 
 
 def _answers_well(found: Found, least: float) -> bool:
-    return found.score >= (least if found.vector_score is not None else max(least, WORDS_MIN_SCORE))
+    return _how_well(found) >= (least if found.vector_score is not None else max(least, WORDS_MIN_SCORE))
+
+
+def _how_well(found: Found) -> float:
+    """The score, had it been made from the weights: one that is made from ranks says only who came first."""
+    if found.relevance is None:
+        return found.score
+    return found.relevance if found.recency is None else found.relevance * found.recency
+
+
+def _hash(found: Found) -> str:
+    """Of the whole passage where that is known: what is shown of it depends on the question."""
+    return found.checksum or hashlib.sha256(found.snippet.encode(errors="surrogatepass")).hexdigest()[:_HASH_CHARS]
+
+
+def _place_of(found: Found) -> tuple[Any, ...]:
+    return (MEMORY, found.path, found.start_line, found.end_line)
 
 
 def _place(item: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -226,6 +226,29 @@ async def test_reciprocal_ranks_are_the_other_way_and_their_scores_are_within_bo
     assert answer.found[0].score == pytest.approx((1 / 62 + 1 / 62) / (2 / 61), abs=1e-4)
 
 
+async def test_ranks_place_what_is_found_and_say_nothing_of_whether_it_is_relevant() -> None:
+    ranks = replace(PLAIN, fusion="rrf")
+    only_hit = a_candidate("only.md", "w", similarity=0.05)
+    assert (await search_of(Scripted(only_hit), ranks).search("x", min_score=0.35)).found == ()
+    far = a_candidate("far.md", "x y", similarity=0.3, words=3.0)
+    near = a_candidate("near.md", "w", similarity=0.9)
+    answer = await search_of(Scripted(only_hit, far, near), ranks).search("x", min_score=0.5)
+    assert names(answer) == ["far.md", "near.md"]
+    assert [one.relevance for one in answer.found] == [pytest.approx(0.6 * 0.3 + 0.4), pytest.approx(0.6 * 0.9)]
+
+
+async def test_a_passage_is_known_again_by_its_whole_text_whatever_is_shown_of_it() -> None:
+    text = "The cat. " + "Nothing here. " * 60 + "Money."
+    cat, money = [
+        (await search_of(Scripted(a_candidate("a.md", text, similarity=0.9, words=5.0))).search(word)).found[0]
+        for word in ("cat", "money")
+    ]
+    assert cat.snippet != money.snippet
+    assert cat.checksum == money.checksum
+    other = a_candidate("a.md", text.replace("Money.", "Sea."), similarity=0.9, words=5.0)
+    assert (await search_of(Scripted(other)).search("cat")).found[0].checksum != cat.checksum
+
+
 async def test_a_changed_configuration_counts_at_the_next_search() -> None:
     index = await notes(a="cat", b="the cat", c="a cat")
     settings = [replace(PLAIN, limit=1)]

@@ -26,8 +26,8 @@ TEMPLATE = """# Memory
 """
 
 
-def passage(line: int = 3, score: float = 0.9, vector: float | None = 0.8, text: str = "Tea") -> Found:
-    return Found("memory", "main", "MEMORY.md", line, line + 2, "Taste", text, score, vector, 0.5)
+def passage(line: int = 3, score: float = 0.9, vector: float | None = 0.8, text: str = "Tea", **more: Any) -> Found:
+    return Found("memory", "main", "MEMORY.md", line, line + 2, "Taste", text, score, vector, 0.5, **more)
 
 
 class Notes:
@@ -96,6 +96,13 @@ async def test_what_answers_badly_stays_behind_and_words_alone_have_to_say_more(
     assert await places(recall_of(notes), " \n") == []
 
 
+async def test_the_first_of_many_bad_answers_is_a_bad_one_too() -> None:
+    first = passage(1, 1.0, 0.05, relevance=0.23)
+    faded = passage(10, 0.5, 0.9, relevance=0.6, recency=0.5)
+    good = passage(20, 0.4, 0.9, relevance=0.6, recency=0.7)
+    assert await places(recall_of(Notes(first, faded, good), fusion="rrf")) == ["MEMORY.md:20-22"]
+
+
 async def test_three_at_most_and_one_for_a_small_model() -> None:
     notes = Notes(*(passage(line) for line in (1, 10, 20, 30)))
     assert len(await places(recall_of(notes))) == 3
@@ -108,6 +115,22 @@ async def test_what_the_session_has_already_is_not_sent_again() -> None:
     items = await recall.items("main", "s", "First", ())
     assert await places(recall, entries=[entry(items[:1])]) == ["MEMORY.md:10-12"]
     assert await places(recall, entries=[entry(items)]) == []
+
+
+async def test_what_its_person_has_corrected_is_sent_again_and_says_that_it_was() -> None:
+    notes = Notes(passage(text="Tea", checksum="1"))
+    recall = recall_of(notes)
+    before = await recall.items("main", "s", "What does Ada drink?", ())
+    notes.found = [passage(text="…another part of it…", checksum="1")]
+    assert await places(recall, entries=[entry(before)]) == [], "the passage is the same"
+    notes.found = [passage(text="Coffee", checksum="2")]
+    (now,) = await recall.items("main", "s", "What does Ada drink?", [entry(before)])
+    first, text, _ = now["text"].split("\n")
+    assert "MEMORY.md:3–5, changed since it was sent before" in first
+    assert text == "Coffee"
+    assert await places(recall, entries=[entry(before), entry([now])]) == []
+    notes.found = [passage(text="Tea", checksum="1")]
+    assert await places(recall, entries=[entry(before), entry([now])]) == ["MEMORY.md:3-5"], "as it was at first"
 
 
 async def test_nobody_waits_for_a_slow_search_whose_result_joins_the_next_message() -> None:

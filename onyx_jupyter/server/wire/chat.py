@@ -68,7 +68,8 @@ _NEEDED = {"variable": "name", "error": "cell_id", "selection": "text"}
 class SentItem(ContextItem):
     """An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read.
 
-    `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then.
+    `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then;
+    of what memory had to say it is the passage's, which is sent again once it has been changed.
     """
 
     tokens: int
