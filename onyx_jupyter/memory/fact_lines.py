@@ -49,14 +49,14 @@ class FactLines:
 
 
 def read_facts(text: str) -> FactLines:
-    """Whatever the text holds."""
+    """Whatever the text holds; the mark with which some editors begin a file is no part of its first line."""
     facts: dict[str, Fact] = {}
     numbers: dict[str, int] = {}
     told: dict[str, list[int]] = {}
     raw: dict[str, Mapping[str, Any]] = {}
     others: list[str] = []
     lines, last_number = 0, 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         lines += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -113,18 +113,22 @@ class FactStore:
         category: str | None = None,
         *,
         replaces: str | None = None,
+        may_end: Collection[str] | None = None,
         author: MemoryAuthor = "agent",
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactKept:
-        """Raises: ToolError where the text is refused or there is no such id, StorageError."""
+        """Raises: ToolError where the text is refused, no such id is there or another would end, StorageError."""
         text, category = self._checked(text), self._checked_category(category)
 
         for _ in range(_ATTEMPTS):  # where somebody else was faster, anew from the file as it is then
             file = await asyncio.to_thread(self._file)
             moment = self._clock.now()
-            true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
-            pair = _replaced(true, replaces) if replaces else await counterpart(true, text, self._embeddings)
+            pair = await self._pair(file, text, replaces)
+            if may_end is not None and pair is not None and pair[1] == "changed" and pair[0].id not in may_end:
+                raise ToolError(
+                    f"{pair[0].id} “{pair[0].text}” would end with it, and nobody was asked. Call it again."
+                )
             fact = Fact(
                 id=f"f{file.found.last_number + 1}",
                 text=text,
@@ -142,6 +146,12 @@ class FactStore:
                 return kept
         raise _contended()
 
+    async def ended_by(self, text: str, *, replaces: str | None = None) -> KnownFact | None:
+        """As things stand; what an embedder knows may be different a moment later. Raises: as `remember`."""
+        text, file = self._checked(text), await asyncio.to_thread(self._file)
+        pair = await self._pair(file, text, replaces)
+        return known(pair[0], self._clock.now()) if pair is not None and pair[1] == "changed" else None
+
     async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
         """The file is made anew without them; its former state stays a version. Raises: ToolError, StorageError."""
         for _ in range(_ATTEMPTS):
@@ -156,6 +166,12 @@ class FactStore:
         raise _contended()
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _pair(self, file: _File, text: str, replaces: str | None) -> tuple[Fact, Likeness] | None:
+        """The fact that is told again or changed by the text."""
+        moment = self._clock.now()
+        true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
+        return _replaced(true, replaces) if replaces else await counterpart(true, text, self._embeddings)
 
     def _checked(self, text: str) -> str:
         text = " ".join(text.encode("utf-8", "replace").decode().split())

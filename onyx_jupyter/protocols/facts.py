@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -36,14 +36,20 @@ class Facts(Protocol):
         category: str | None = None,
         *,
         replaces: str | None = None,
+        may_end: Collection[str] | None = None,
         author: Literal["user", "agent", "consolidation"] = "agent",
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactKept:
         """Keeps it, or adds weight to the same one; `replaces` is the id of one that is true no more.
 
-        Raises: ToolError where the text is refused or there is no such id, StorageError.
+        `may_end` are the ids of those that may end with it, None where any may.
+        Raises: ToolError where the text is refused, there is no such id or another one would end, StorageError.
         """
+        ...
+
+    async def ended_by(self, text: str, *, replaces: str | None = None) -> KnownFact | None:
+        """The fact that would end if this one were remembered now; None where none would. Raises: as `remember`."""
         ...
 
     async def matching(self, pattern: str) -> Sequence[KnownFact]:

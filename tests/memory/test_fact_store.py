@@ -54,6 +54,17 @@ async def test_a_fact_is_a_line_with_where_it_comes_from(place: Place) -> None:
     assert place.file.stat().st_mode & 0o777 == 0o600
 
 
+async def test_a_file_that_an_editor_began_with_a_mark_keeps_its_first_fact(place: Place) -> None:
+    await place.facts.remember("Likes tea")
+    await place.facts.remember("Works in Oslo")
+    place.file.write_text("\ufeff" + place.file.read_text("utf-8"), "utf-8")
+    assert await place.texts() == ["Likes tea", "Works in Oslo"]
+    assert [fact.text for fact in await place.again().context()] == ["Likes tea", "Works in Oslo"]
+    assert (await place.facts.remember("likes tea")).outcome == "reinforced"
+    await place.facts.forget(["f1"])
+    assert await place.texts() == ["Works in Oslo"]
+
+
 async def test_the_same_fact_told_again_stays_one_and_grows_surer(place: Place) -> None:
     await place.facts.remember("Likes tea")
     place.clock.advance(timedelta(days=70).total_seconds())

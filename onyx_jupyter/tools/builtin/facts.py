@@ -1,4 +1,4 @@
-"""The tools that keep single facts and give them up. They never forget what their person was not shown."""
+"""The tools that keep single facts and give them up. They never end or forget what their person was not shown."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from onyx_jupyter.protocols import Exactly, Facts, KnownFact, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
 
+_SHOWN = 100
+
 
 class RememberArguments(Arguments):
     fact: str = Field(min_length=1, max_length=2_000, description="One sentence, at most 200 characters.")
@@ -24,7 +26,7 @@ class ForgetArguments(Arguments):
 
 
 class RememberTool(Tool[RememberArguments]):
-    """Keeps a fact, or strengthens it where it is known."""
+    """Keeps a fact, or strengthens it where it is known. Of others it ends the one that its preview has shown."""
 
     name = "remember"
     description = (
@@ -36,16 +38,22 @@ class RememberTool(Tool[RememberArguments]):
     deferred: ClassVar[bool] = True
     arguments = RememberArguments
 
+    def __init__(self) -> None:
+        self._shown: dict[tuple[str, str], frozenset[str]] = {}
+
     async def preview(self, arguments: RememberArguments, context: ToolContext) -> ToolPreview:
+        former = await _facts(context).ended_by(arguments.fact, replaces=arguments.replaces)
+        self._shown.pop(_call(context), None)
+        self._shown[_call(context)] = frozenset({former.id} if former else ())
+        if len(self._shown) > _SHOWN:  # the oldest of those that were never run
+            self._shown.pop(next(iter(self._shown)))
         details = arguments.model_dump(by_alias=True, exclude_none=True)
-        if arguments.replaces:
-            found = await _facts(context).matching(arguments.replaces)
-            details["former"] = [_line(fact) for fact in found]
         return ToolPreview(
-            summary=f"Replace the fact {arguments.replaces}" if arguments.replaces else "Remember a fact",
-            details=details,
+            summary=f"Replace the fact {former.id}" if former else "Remember a fact",
+            details=details | ({"former": [_line(former)]} if former else {}),
             grant=self.name,
             grant_text="every fact that is remembered",
+            must_ask="another fact ends with it" if former else "",
         )
 
     async def run(self, arguments: RememberArguments, context: ToolContext) -> ToolResult:
@@ -53,6 +61,7 @@ class RememberTool(Tool[RememberArguments]):
             arguments.fact,
             arguments.category,
             replaces=arguments.replaces,
+            may_end=self._shown.pop(_call(context), frozenset()),
             session_key=context.session_key,
             turn=context.run_id,
         )
@@ -104,6 +113,10 @@ async def _found(arguments: ForgetArguments, context: ToolContext) -> list[Known
     if not found:
         raise ToolError(f"There is no fact with {arguments.pattern!r}. Take fewer words, or a fact's id.")
     return found
+
+
+def _call(context: ToolContext) -> tuple[str, str]:
+    return context.run_id, context.call_id
 
 
 def _facts(context: ToolContext) -> Facts:
