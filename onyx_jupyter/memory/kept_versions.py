@@ -82,8 +82,11 @@ class KeptVersions:
         return self._there().read(self._file(path), number)
 
     def text(self, path: str, number: int) -> tuple[str, str]:
-        """A version's text and checksum, both empty where the file was deleted. Raises: NotFound, StorageError."""
-        if any(version.number == number and not version.checksum for version in self.history(path)):
+        """A version's text and checksum, both empty where the file was deleted, and before the first (0).
+
+        Raises: NotFound, StorageError.
+        """
+        if number == 0 or any(version.number == number and not version.checksum for version in self.history(path)):
             return "", ""
         checksum = next((version.checksum for version in self.history(path) if version.number == number), "")
         return self.content(path, number).decode("utf-8", "replace"), checksum

@@ -99,6 +99,17 @@ def apply_operations(
     return Applied(work.text if done else text, tuple(done), tuple(refused))
 
 
+def are_done(text: str, operations: Sequence[Operation]) -> bool:
+    """Whether the text is as if all of them had been done: what was added stands there, what was dropped is gone."""
+    texts = {item.text for item in anatomy(text).items}
+    bare = {_bare(one) for one in texts}
+    return all(
+        (operation.op == "drop" or _bare(operation.content) in bare)
+        and (operation.op == "add" or operation.item not in texts)
+        for operation in operations
+    )
+
+
 @dataclass
 class _Work:
     """What has been taken on so far. `edits` are new lines (None: it goes) for an item, `added` lines for a section."""

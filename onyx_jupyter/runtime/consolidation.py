@@ -19,7 +19,7 @@ from onyx_jupyter.memory.consolidation import SYSTEM, UnreadableAnswer, Wishes, 
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operation_checks import Turn, no_secret, no_steering, said_by_a_person, unfounded
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
-from onyx_jupyter.memory.plan import HISTORY_FILE, carry_out, make_plan, memory_text
+from onyx_jupyter.memory.plan import HISTORY_FILE, carry_out, make_plan, memory_text, newest_version
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
 from onyx_jupyter.runtime.agents import AgentParts
@@ -103,7 +103,9 @@ class Consolidation:
             raise
         checks = [no_secret(settings.secrets.apply), no_steering]
         history = _history_line(wishes.history, turns, parts.memory, checks)
-        plan = make_plan(now, wishes.operations, [*checks, said_by_a_person(turns)], history)
+        version = await newest_version(parts.memory, now)
+        checks.append(said_by_a_person(turns))
+        plan = make_plan(now, wishes.operations, checks, history, version=version)
         facts = {"upTo": part.up_to, "of": part.run_id, "model": asking.model.id, "note": self.ids.new()}
         await transcript.append(
             "system", "", {"kind": CONSOLIDATION, **facts, "plan": asdict(plan)}, usage=asking.usage

@@ -1,9 +1,6 @@
 """What a conversation leaves in the memory by itself: when, what of it, and what never."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +27,6 @@ APRIL = {
     "sources": [1],
 }
 SAID = "Our fiscal year starts in April."
-REPOSITORY = Path(__file__).parents[2]
 
 
 def wants(*operations: dict[str, Any], history: str = "") -> str:
@@ -312,6 +308,52 @@ async def test_undo_is_refused_after_a_change_by_hand_and_a_second_time(tmp_path
     await one.close()
 
 
+@pytest.mark.parametrize("broken", [b"# History\n\xff\xfe\n", b"a\x00b\n"], ids=["no UTF-8", "a NUL"])
+async def test_a_history_that_cannot_be_read_keeps_nothing_from_being_remembered_told_and_undone(tmp_path, broken):
+    one = house(tmp_path, Writer(wants(APRIL, history="Agreed on the fiscal year that starts in April")))
+    (one.home.root / "workspace" / "HISTORY.md").write_bytes(broken)
+    key = await one.session()
+    await one.run(key, SAID)
+    await until(lambda: notes_of(one))
+    data = notes_of(one)[0]["data"]
+    assert ([done["content"] for done in data["done"]], data["history"]) == ([APRIL["content"]], "")
+    assert "HISTORY.md cannot be added to" in data["refused"][-1]["why"]
+    assert one.onyx.consolidating.next_due()[1] is None, "nothing is tried again"
+    assert (await one.onyx.memory_notes.undo(key, data["id"], "ada")).ok
+    assert memory_of(one) == MEMORY
+    assert (one.home.root / "workspace" / "HISTORY.md").read_bytes() == broken
+    await one.close()
+
+
+async def test_the_first_that_is_ever_remembered_is_undone_too(tmp_path):
+    one = house(tmp_path, Writer(wants(APRIL)))
+    (one.home.root / "workspace" / "MEMORY.md").unlink()
+    key = await one.session()
+    await one.run(key, SAID)
+    await until(lambda: notes_of(one))
+    data = notes_of(one)[0]["data"]
+    assert (data["version"], data["before"]) == (1, 0)
+    memory = one.onyx.agent(None).memory
+    assert (await memory.version_content("MEMORY.md", 0)).text == "", "what the note's diff begins with"
+    assert (await one.onyx.memory_notes.undo(key, data["id"], "ada")).ok
+    assert memory_of(one) == ""
+    await one.close()
+
+
+async def test_what_was_remembered_into_a_file_that_its_person_had_deleted_is_undone_too(tmp_path):
+    one = house(tmp_path, Writer(wants(APRIL)))
+    key = await one.session()
+    memory = one.onyx.agent(None).memory
+    await memory.content("MEMORY.md")
+    (one.home.root / "workspace" / "MEMORY.md").unlink()
+    await memory.versions("MEMORY.md")
+    await one.run(key, SAID)
+    await until(lambda: notes_of(one))
+    assert (await one.onyx.memory_notes.undo(key, notes_of(one)[0]["data"]["id"], "ada")).ok
+    assert memory_of(one) == ""
+    await one.close()
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -404,68 +446,6 @@ async def test_two_servers_on_one_home_do_not_do_the_same_twice(tmp_path):
     await other.close()
     await one.close()
     assert memory_of(one).count("fiscal year") == 1
-
-
-KILLED = """
-import asyncio, sys
-from pathlib import Path
-from onyx_jupyter.runtime import consolidation
-from onyx_jupyter.runtime.memory_notes import MemoryNotes
-from tests.runtime import test_consolidation as here
-from tests.waiting import until
-
-async def main():
-    one = here.house(Path(sys.argv[1]), here.Writer([{reply}]))
-    reached = asyncio.Event()
-
-    async def stuck(*arguments):
-        reached.set()
-        await asyncio.Event().wait()
-
-    {patch}
-    key = await one.session()
-    await one.run(key, here.SAID)
-    await {reached}
-    print(key, flush=True)
-    await asyncio.Event().wait()
-
-asyncio.run(main())
-"""
-
-
-def killed_server(folder: Path, code: str) -> str:
-    """The key of a session whose server was killed (SIGKILL) in the middle of looking through it."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-c", code, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        key = server.stdout.readline().strip()
-        server.kill()
-    assert key
-    return key
-
-
-@pytest.mark.parametrize(
-    ("reply", "patch", "reached", "asks_again"),
-    [
-        ("hang := here.Hang()", "pass", "until(hang.reached.is_set)", True),
-        ("here.wants(here.APRIL)", "consolidation.carry_out = stuck", "reached.wait()", False),
-        ("here.wants(here.APRIL)", "MemoryNotes.tell = stuck", "reached.wait()", False),
-    ],
-    ids=["while the model answers", "before the file is changed", "before the note is written"],
-)
-async def test_a_kill_neither_repeats_nor_forgets_anything(tmp_path, reply, patch, reached, asks_again):
-    key = killed_server(tmp_path, KILLED.format(reply=reply, patch=patch, reached=reached))
-    writer = Writer(*([wants(APRIL)] if asks_again else []))
-    one = house(tmp_path, writer, consolidationIdleMs=0)
-    await one.onyx.ready()
-    await until(lambda: lines_of_kind(one, key, "note"))
-    assert len(writer.asked) == asks_again
-    assert memory_of(one).count("fiscal year") == 1
-    (note,) = lines_of_kind(one, key, "note")
-    assert (await one.onyx.memory_notes.undo(key, note["meta"]["data"]["id"], "ada")).ok
-    assert memory_of(one) == MEMORY
-    await one.close()
 
 
 # ── what a summary proposes ──────────────────────────────────────────────────────────────────────────

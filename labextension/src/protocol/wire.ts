@@ -476,7 +476,7 @@ export interface MemoryDiff {
   checksum: string;
 }
 
-/** The change from `version` to `to`, or to the file as it is now. */
+/** The change from `version` to `to`, or to the file as it is now; 0 is the nothing before the first one. */
 export interface MemoryDiffParams {
   path: string;
   version: number;

@@ -153,10 +153,10 @@ class MemoryVersions(Wire):
 
 
 class MemoryDiffParams(Wire):
-    """The change from `version` to `to`, or to the file as it is now."""
+    """The change from `version` to `to`, or to the file as it is now; 0 is the nothing before the first one."""
 
     path: str = Field(min_length=1, max_length=4096)
-    version: int = Field(ge=1)
+    version: int = Field(ge=0)
     to: int | None = Field(default=None, ge=1, description="another version; the file as it is now where unset")
     agent_id: str | None = None
 
