@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onyx_jupyter.memory.operations import Check, Operation
+from onyx_jupyter.memory.passed_on import addresses, is_order, parted
 from onyx_jupyter.security.injected_words import injected_words
 from onyx_jupyter.security.secrets_filter import marked
 
@@ -23,6 +24,7 @@ _FRAME = frozenset({"user", "pers", "pref", "want", "like", "they", "thei"})
 _NAME = re.compile(r"[^\s\"'`()<>\[\]{}|]+")
 _EXACT = re.compile(r"://|[@/\\_]|\d.*\d.*\d")
 _EDGES = ".,;:!?*"
+PASSED_ON = "it may be from a text that you only passed on, and no orders, addresses or paths are taken from there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,21 @@ def no_steering(operation: Operation) -> str | None:
     return next(filter(None, map(injected_words, (operation.content, operation.section))), None)
 
 
-def said_by_a_person(turns: Sequence[Turn]) -> Check:
-    """Refuses what does not follow from what a person said in these turns, or agreed to."""
+def said_by_a_person(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check:
+    """Refuses what does not follow from what a person said in these turns, or agreed to.
+
+    Of what they may only have passed on, here or in a message `before`, facts count, but no orders and no addresses.
+    """
     by_id = {turn.id: turn for turn in turns}
-    return lambda operation: _unfounded(operation, by_id)
+    texts = [*before, *(turn.text for turn in turns if turn.who == "person")]
+    passed_on = "\n".join(parted(text).passed_on for text in texts)
+    return lambda operation: _unfounded(operation, by_id) or _only_passed_on(operation, by_id, passed_on)
 
 
 def unfounded(text: str, turns: Sequence[Turn]) -> str | None:
     """Why this is not what was said in these turns (those that only pass on something do not count), or None."""
     said = " ".join(turn.text for turn in turns if turn.own)
-    stems, wanted = set(_stems(said)), set(_stems(text)) - _FRAME
-    if wanted and len(wanted & stems) < len(wanted) * _LEAST_SHARE:
+    if not _has_the_words(said, text):
         return "it is not what was said there"
     known = _exactly(said)
     names = (name.strip(_EDGES) for name in _NAME.findall(text) if _EXACT.search(name))
@@ -83,6 +89,23 @@ def _unfounded(operation: Operation, by_id: Mapping[str, Turn]) -> str | None:
     if operation.op == "drop":
         return None
     return unfounded(operation.content, [*cited, Turn("", "person", operation.item)])
+
+
+def _only_passed_on(operation: Operation, by_id: Mapping[str, Turn], passed_on: str) -> str | None:
+    if operation.op == "drop" or not passed_on:
+        return None
+    cited = [by_id[source] for source in operation.sources if source in by_id]
+    own = " ".join([*(parted(turn.text).own for turn in cited if turn.who == "person"), operation.item])
+    content, theirs, typed = operation.content, _exactly(passed_on), _exactly(own)
+    if any(_exactly(one) in theirs and _exactly(one) not in typed for one in addresses(content)):
+        return PASSED_ON
+    orders = is_order(content) and _has_the_words(passed_on, content) and not _has_the_words(own, content)
+    return PASSED_ON if orders else None
+
+
+def _has_the_words(said: str, text: str) -> bool:
+    stems, wanted = set(_stems(said)), set(_stems(text)) - _FRAME
+    return not wanted or len(wanted & stems) >= len(wanted) * _LEAST_SHARE
 
 
 def _stems(text: str) -> Iterator[str]:

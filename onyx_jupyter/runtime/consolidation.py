@@ -29,7 +29,7 @@ from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import CONSOLIDATION, CONSOLIDATION_FAILED
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.sessions.unconsolidated import Unconsolidated, unconsolidated, unfinished_plan
+from onyx_jupyter.sessions.unconsolidated import Unconsolidated, is_of_person, unconsolidated, unfinished_plan
 from onyx_jupyter.tools.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
@@ -103,8 +103,9 @@ class Consolidation:
             raise
         checks = [no_secret(settings.secrets.apply), no_steering]
         history = _history_line(wishes.history, turns, parts.memory, checks)
+        typed = [entry.content for entry in transcript.entries if is_of_person(entry)]
         version = await newest_version(parts.memory, now)
-        checks.append(said_by_a_person(turns))
+        checks.append(said_by_a_person(turns, typed))
         plan = make_plan(now, wishes.operations, checks, history, version=version)
         facts = {"upTo": part.up_to, "of": part.run_id, "model": asking.model.id, "note": self.ids.new()}
         await transcript.append(

@@ -36,10 +36,17 @@ _WHAT: dict[str, tuple[str, ...]] = {
         r"\b(?:approv\w+|confirm\w+|permission|asking first)\b",
         r"\b(?:approve|allow|grant|accept|confirm)\b.{0,25}\b(?:automatically|everything|(?:all|any|every) "
         r"(?:tool|call|command|request|action)s?)\b",
+        r"\b(?:run|do|execut|perform|call|mak|us|switch|chang|turn|enabl|stay|work)\w*\b.{0,40}\bauto[ -]?mode\b",
+        r"\b(?:user|person|owner|human)\b.{0,10}\bha(?:s|ve|d)\b.{0,12}\b(?:agreed|consented|approved|authori[sz]ed"
+        r"|allowed|permitted)\b(?:\W*$|.{0,30}\b(?:everything|anything|all|every|any)\b)",
     ),
     "it sends something away or runs something": (
         r"\b(?:send|post|upload|forward|exfiltrat\w+|leak|e-?mail)\b.{0,60}"
         r"(?:https?://|\b(?:api[ _-]?key|password|token|secret|credential)s?\b)",
+        r"\b(?:push|publish|copy|transmit|submit|transfer|deliver|sync|write|report|save)\b.{0,60}\b(?:in)?to https?://",
+        r"\b(?:read|open|print|show|include|cat|load|copy|attach|send|add|quote|paste|put)\b.{0,60}(?:\.ssh\b"
+        r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\.aws/|\.kube/|\.netrc\b|\.pgpass\b|\.git-credentials\b"
+        r"|/etc/(?:passwd|shadow)\b|\bcredentials\.json\b)",
         r"\b(?:curl|wget|iwr|invoke-webrequest)\b.{0,120}(?:\||&&|;|https?://|\$\()",
         r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
         r"\brm\s+-[a-z]*[rf]|\bchmod\s+[0-7]*777|\bbase64\s+(?:-d|--decode)",
