@@ -64,7 +64,6 @@ def _tokens(text: str) -> int:
 
 
 async def _session() -> list[Received]:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     with ScriptedServer(_reply) as server:
         configuration = {
             "agents": {"defaults": {"model": "openai/scripted"}},

@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no {', '.join(sorted(unknown))}, only {', '.join(NAMES)}")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else LiteLLM looks for prices on the network
     groups, failed = _measure([name for name in NAMES if name in options.names or not options.names])
     print(as_table(groups))
     for name in failed:

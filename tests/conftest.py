@@ -1,8 +1,13 @@
 """What holds for every test."""
 
+import faulthandler
+import sys
+
 import pytest
 
 from onyx_jupyter.testing.no_real_providers import no_real_providers
+
+END_S = 60
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -10,3 +15,8 @@ def no_provider_outside_this_machine():
     """A test that reaches for a paid provider fails with words instead of a bill."""
     with no_real_providers():
         yield
+
+
+def pytest_unconfigure():
+    """A process that does not end by itself says which of its threads is to blame, and ends as a failure."""
+    faulthandler.dump_traceback_later(END_S, exit=True, file=sys.__stderr__)

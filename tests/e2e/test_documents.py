@@ -29,7 +29,12 @@ def lab(request: pytest.FixtureRequest) -> LabServer:
 
 
 def sources_on_disk(path: Path) -> list[str]:
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    """None of them while the file is being written: Jupyter writes it in place."""
+    try:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+    except json.JSONDecodeError:
+        return []
+    return ["".join(cell["source"]) for cell in cells]
 
 
 def insertion(path: Path, source: str) -> Call:
