@@ -1,7 +1,8 @@
 """Every state that a file was in, kept beside it: recorded, listed, read back, thinned. It never touches the files.
 
 `<folder>/<owner>/<path>.jsonl` lists a file's versions, oldest first; `<folder>/contents/ab/<sha256>.z` holds each
-content once, compressed. A content is on disk before the line that names it, so a listed version can be read.
+content once, compressed. A content is on disk before the line that names it, so a listed version can be read. Lines
+that a newer Onyx wrote and this one cannot read stay with what they name.
 """
 
 from __future__ import annotations
@@ -65,14 +66,21 @@ class VersionStore:
         *,
         max_bytes: Callable[[], int] = lambda: MAX_BYTES,
         kept_of_a_file: int = KEPT_OF_A_FILE,
+        on_grown: Callable[[], None] | None = None,
     ) -> None:
-        """Of each file the newest `kept_of_a_file` stay, also where that goes beyond `max_bytes`."""
+        """Of each file the newest `kept_of_a_file` stay, also where that goes beyond `max_bytes`.
+
+        `on_grown` is called when `thin` should look, so that somebody does it who keeps nobody waiting: after the first
+        version that a process keeps, however short it lives, and when much was added. None does it at once.
+        """
         self._folder = folder
         self._clock = clock
         self._max_bytes = max_bytes
         self._kept = kept_of_a_file
+        self._on_grown = on_grown or self.thin
         self._lock = SharedLock(folder / "versions")
         self._added = 0
+        self._has_grown = False
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -95,12 +103,14 @@ class VersionStore:
         `restored` is the version that was brought back. Raises: StorageError.
         """
         with self.held():
-            newest = next(reversed(self.history(file)), None)
+            log = self._log(file)
+            lines = _lines(log)
+            newest = next((line for line in reversed(lines) if isinstance(line.get("checksum"), str)), None)
             checksum = checksum_of(content) if content is not None else ""
-            if (newest.checksum if newest else "") == checksum:
-                return Recorded(newest, is_new=False)
+            if (newest["checksum"] if newest else "") == checksum:
+                return Recorded(_from_json(newest) if newest else None, is_new=False)
             version = FileVersion(
-                number=newest.number + 1 if newest else 1,
+                number=max((line["version"] for line in lines if isinstance(line.get("version"), int)), default=0) + 1,
                 at=timestamp(self._clock.now()),
                 author=author,
                 checksum=checksum,
@@ -110,16 +120,14 @@ class VersionStore:
             )
             if content is not None:
                 self._keep(checksum, content)
-            log = self._log(file)
             make_private_folder(log.parent)
             append_line(log, _to_json(file, version))
-            if self._added > self._max_bytes() // _ADDED_SHARE:
-                self.thin()
+            self._grown(_LINE_BYTES)
             return Recorded(version, is_new=True)
 
     def history(self, file: VersionedFile) -> Sequence[FileVersion]:
         """The oldest first; lines that cannot be read are passed over. Raises: StorageError."""
-        return _versions(self._log(file))
+        return _known(_lines(self._log(file)))
 
     def files(self, owner: str) -> Sequence[VersionedFile]:
         """Those of which there are versions, in the order of their paths. Raises: StorageError."""
@@ -144,15 +152,18 @@ class VersionStore:
     def thin(self) -> int:
         """Lets the oldest versions go until the rest fits, never one of a file's newest; how many it were.
 
-        What no version names any more goes too. Raises: StorageError.
+        What no line names any more goes too. Where all fits, nobody is kept from recording. Raises: StorageError.
         """
-        with self.held():
-            logs = {log: list(_versions(log)) for log in self._logs("*")}
+        self._added = 0
+        if self._size_bytes() <= self._max_bytes():
+            return 0
+        with self.held(), disk_errors("thin", self._folder):
+            lines = {log: _lines(log) for log in self._logs("*")}
             sizes = {place.stem: place.stat().st_size for place in self._contents()}
-            named = Counter(version.checksum for versions in logs.values() for version in versions)
+            named = Counter(str(line.get("checksum")) for found in lines.values() for line in found)
             total = sum(size for checksum, size in sizes.items() if checksum in named)
-            total += sum(log.stat().st_size for log in logs)
-            spare = [(version, log) for log, versions in logs.items() for version in versions[: -self._kept]]
+            total += sum(log.stat().st_size for log in lines)
+            spare = [(version, log) for log, found in lines.items() for version in _known(found)[: -self._kept]]
             gone: dict[Path, set[int]] = {}
             max_bytes = self._max_bytes()
             for version, log in sorted(spare, key=lambda one: (one[0].at, one[0].number)):
@@ -162,11 +173,26 @@ class VersionStore:
                 named[version.checksum] -= 1
                 total -= sizes.get(version.checksum, 0) * (not named[version.checksum]) + _LINE_BYTES
             for log, numbers in gone.items():
-                self._rewrite(log, [version for version in logs[log] if version.number not in numbers])
+                left = (line for line in lines[log] if (one := _from_json(line)) is None or one.number not in numbers)
+                write_bytes_atomically(log, b"".join(encode_line(line) + b"\n" for line in left))
             for checksum in sizes.keys() - {checksum for checksum, count in named.items() if count > 0}:
                 self._place(checksum).unlink(missing_ok=True)
-            self._added = 0
             return sum(map(len, gone.values()))
+
+    def _grown(self, size_bytes: int) -> None:
+        """Calls for `thin` at the first growth of this process, and when much was added since it last looked."""
+        is_first, self._has_grown = not self._has_grown, True
+        self._added += size_bytes
+        if is_first or self._added > self._max_bytes() // _ADDED_SHARE:
+            self._on_grown()
+
+    def _size_bytes(self) -> int:
+        """What lies there now, roughly: others may be at work."""
+        total = 0
+        for place in (*self._logs("*"), *self._contents()):
+            with suppress(FileNotFoundError):
+                total += place.stat().st_size
+        return total
 
     def _keep(self, checksum: str, content: bytes) -> None:
         place = self._place(checksum)
@@ -176,11 +202,6 @@ class VersionStore:
         make_private_folder(place.parent)
         write_bytes_atomically(place, packed)
         self._added += len(packed)
-
-    def _rewrite(self, log: Path, versions: Sequence[FileVersion]) -> None:
-        path = _path_in(log) or ""
-        file = VersionedFile("" if log.parent.name == SHARED_OWNER else log.parent.name, path)
-        write_bytes_atomically(log, b"".join(encode_line(_to_json(file, one)) + b"\n" for one in versions))
 
     def _log(self, file: VersionedFile) -> Path:
         name = quote(file.path, safe="")
@@ -211,10 +232,12 @@ def _unpacked(packed: bytes, size_bytes: int) -> bytes | None:
     return None
 
 
-def _versions(log: Path) -> list[FileVersion]:
-    if not log.exists():
-        return []
-    found = (_from_json(line) for line in read_lines(log).objects)
+def _lines(log: Path) -> Sequence[dict[str, Any]]:
+    return read_lines(log).objects if log.exists() else ()
+
+
+def _known(lines: Sequence[Mapping[str, Any]]) -> list[FileVersion]:
+    found = (_from_json(line) for line in lines)
     return [version for version in found if version is not None]
 
 

@@ -106,8 +106,65 @@ def test_lines_that_cannot_be_read_hide_no_others(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write('{"version":2,"author":"nobody","checksum":"x","size":1}\n[]\n{"version":3,"check')
     store.record(MEMORY, b"two", "user")
-    assert [version.number for version in store.history(MEMORY)] == [1, 2]
-    assert store.read(MEMORY, 2) == b"two"
+    assert [version.number for version in store.history(MEMORY)] == [1, 3], "a number that was given is given no more"
+    assert store.read(MEMORY, 3) == b"two"
+
+
+def test_what_a_newer_onyx_keeps_stays_with_its_content_where_an_older_one_thins(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = store_of(tmp_path, clock, max_bytes=1, kept_of_a_file=1)
+    newer = store_of(tmp_path, clock)
+    for number in range(3):
+        newer.record(MEMORY, f"state {number}".encode(), "user")
+        clock.advance(1)
+    log = tmp_path / "versions/main/MEMORY.md.jsonl"
+    lines = log.read_text().replace('"version":2,', '"version":2,"place":{"line":7},').splitlines()
+    lines[1] = (
+        lines[1].replace('"author":"user"', '"author":"import"').replace('"schema_version":1', '"schema_version":2')
+    )
+    log.write_text("\n".join(lines) + "\n")
+    assert store.thin() == 1
+    assert log.read_text().splitlines() == lines[1:]
+    log.write_text(log.read_text().replace('"author":"import"', '"author":"user"'))
+    assert store.read(MEMORY, 2) == b"state 1"
+
+
+def test_after_a_version_that_cannot_be_read_numbers_go_on_and_the_same_content_is_no_new_one(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    store.record(MEMORY, b"one", "user")
+    log = tmp_path / "versions/main/MEMORY.md.jsonl"
+    log.write_text(log.read_text().replace('"author":"user"', '"author":"import"'))
+    assert store.record(MEMORY, b"one", "user") == Recorded(None, is_new=False)
+    second = store.record(MEMORY, b"two", "user").version
+    assert second is not None
+    assert second.number == 2
+
+
+def test_servers_that_live_for_short_keep_the_bound_as_well(tmp_path: Path) -> None:
+    clock = FakeClock()
+    for number in range(30):
+        store = store_of(tmp_path, clock, max_bytes=100_000, kept_of_a_file=2)
+        store.record(MEMORY, os.urandom(20_000), "user")
+        clock.advance(1)
+        assert store.history(MEMORY)[-1].number == number + 1
+    kept = sum(place.stat().st_size for place in (tmp_path / "versions").rglob("*") if place.is_file())
+    assert 40_000 < kept <= 100_000
+
+
+def test_whoever_thins_is_told_at_the_first_version_of_a_process_and_when_much_was_added(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    def tell() -> None:
+        told.append(len(store.history(MEMORY)))
+        store.thin()
+
+    store = VersionStore(tmp_path / "versions", FakeClock(), max_bytes=lambda: 100_000, on_grown=tell)
+    for _ in range(4):
+        store.record(MEMORY, os.urandom(2_000), "user")
+    assert told == [1, 4], "three more are more than a twentieth of the bound"
+    for number in range(36):
+        store.record(MEMORY, b"one" if number % 2 else b"two", "user")
+    assert len(told) == 3, "what a line takes counts, too"
 
 
 def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Path) -> None:
