@@ -28,8 +28,8 @@ from onyx_jupyter.memory.facts import (
     superseded,
     surest,
 )
-from onyx_jupyter.memory.files import NO_FILE, MemoryFiles
-from onyx_jupyter.memory.folder import decoded, read_bytes
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import NO_FILE, decoded, read_bytes
 from onyx_jupyter.memory.targets import FACTS_FILE
 from onyx_jupyter.protocols import Embeddings, FactKept, KnownFact, MemoryAuthor
 from onyx_jupyter.security.injected_words import injected_words

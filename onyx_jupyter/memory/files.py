@@ -1,6 +1,6 @@
 """The Markdown files of one agent's memory: read, added to, replaced, brought back. Every change keeps the former text.
 
-Whoever writes a memory file does it here, or within `writing`.
+Whoever writes a memory file does it here, or within `writing`; how one content takes another's place is `exchange`'s.
 """
 
 from __future__ import annotations
@@ -8,37 +8,36 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
+from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.memory.bootstrap import read_bootstrap_files
+from onyx_jupyter.memory.exchange import Exchange
 from onyx_jupyter.memory.folder import (
-    MAX_FILE_BYTES,
+    NO_FILE,
     MemoryFile,
     MemoryFolder,
     decoded,
     read_bytes,
     read_text,
+    refuse_unreadable,
 )
-from onyx_jupyter.memory.kept_versions import KeptVersions, MemoryChange
+from onyx_jupyter.memory.kept_versions import KeptVersions, MemoryChange, content_now
 from onyx_jupyter.memory.targets import FACTS_FILE, MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
-from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.security.look_alikes import remove_invisible
 from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
-_LOCK_S = 10.0
 _FILES_NAMED = 20
-NO_FILE = ""
-"""The checksum of a file that is not there."""
+# They change how their neighbours look (Persian, emoji) and are no words by themselves.
+_JOINERS = re.compile("([\u200c\u200d\ufe0e\ufe0f])")
 
 
 class MemoryFiles:
@@ -63,6 +62,7 @@ class MemoryFiles:
         self.folder = MemoryFolder(workspace, shared)
         self.agent_id = agent_id
         self.kept = KeptVersions(agent_id, versions, on_change)
+        self._exchange = Exchange(self.folder, self.kept)
         self._project = project.resolve() if project is not None else None
         self._clock = clock
         self._time_zone = time_zone
@@ -137,22 +137,39 @@ class MemoryFiles:
         """
         return await asyncio.to_thread(self._restore, path, number, author, based_on, session_key)
 
+    def state(self, real: Path) -> str | None:
+        """The checksum of a memory file as it is now, `NO_FILE` where it is not there; None for other files.
+
+        Blocks. Raises: ToolError, StorageError.
+        """
+        if self.folder.name_of(real) is None:
+            return None
+        content = content_now(real)
+        return checksum_of(content) if content is not None else NO_FILE
+
     @contextmanager
     def writing(
-        self, real: Path, content: bytes, *, author: MemoryAuthor, session_key: str | None = None
-    ) -> Iterator[None]:
+        self,
+        real: Path,
+        content: bytes,
+        *,
+        author: MemoryAuthor,
+        session_key: str | None = None,
+        based_on: str | None = None,
+    ) -> Iterator[Callable[[], None]]:
         """Around whatever puts `content` into that real file: where it is a memory file, both states are kept.
 
-        Blocks; belongs into a worker thread. Raises: StorageError.
+        `based_on` is the file's `state` from which the content was made. What comes out is to be called right before
+        the content takes its place: it raises where somebody has saved the file since.
+
+        Blocks; belongs into a worker thread. Raises: MemoryConflict, ToolError, StorageError.
         """
         path = self.folder.name_of(real)
         if path is None:
-            yield
+            yield lambda: None
             return
-        with self._lock(real):
-            self.kept.note(path, real)
-            yield
-            self.kept.wrote(path, real, content, author, session_key)
+        with self._exchange.around(path, real, content, based_on, author, session_key) as refuse_other:
+            yield refuse_other
 
     def why_asked(self, real: Path) -> str:
         """What stands in a memory file is told to later conversations, so no mode and no grant answers for a person."""
@@ -173,9 +190,7 @@ class MemoryFiles:
 
         Blocks; belongs into a worker thread. Raises: ToolError, StorageError.
         """
-        real = self.folder.resolve(path)
-        with self._lock(real):
-            return self.kept.note(path, real)
+        return self._exchange.note(*self._named(path))
 
     def content_now(self, path: str) -> MemoryText:
         """What the file holds, no version kept of it. Blocks. Raises: ToolError, StorageError."""
@@ -215,80 +230,38 @@ class MemoryFiles:
             raise ToolError("There is nothing to remember: the content is empty.")
         now = self.local_now()
         place = memory_target(target, now)
-        real = self.folder.resolve(place.path)
-        make_private_folder(real.parent)
-        with self._lock(real):
-            old = read_text(real) if real.exists() else ""
-            text = _added(old.replace("\r\n", "\n"), place, now, content)
-            text = text.replace("\n", "\r\n") if "\r\n" in old else text
-            self.kept.note(place.path, real)
-            write_bytes_atomically(real, text.encode())
-            self.kept.wrote(place.path, real, text.encode(), author, session_key)
-        return place.path
+        path, real = self._named(place.path)
+
+        def added(old: bytes) -> bytes:
+            return _added(decoded(path, old), place, now, content).encode()
+
+        self._exchange.rework(path, real, added, author, session_key)
+        return path
 
     def _replace(
         self, path: str, text: str, based_on: str, author: MemoryAuthor, session_key: str | None, restored: int | None
     ) -> FileVersion | None:
         path, real = self._named(path)
-        with self._lock(real):
-            return self._exchange(path, real, text.encode("utf-8", "replace"), based_on, author, session_key, restored)
+        data = text.encode("utf-8", "replace")
+        refuse_unreadable(path, data)
+        return self._exchange.put(path, real, data, based_on, author, session_key, restored)
 
     def _restore(
         self, path: str, number: int, author: MemoryAuthor, based_on: str | None, session_key: str | None
     ) -> FileVersion | None:
         path, real = self._named(path)
-        with self._lock(real):
-            data = self.kept.content(path, number)
-            base = _checksum_now(real) if based_on is None else based_on
-            return self._exchange(path, real, data, base, author, session_key, number)
-
-    def _exchange(
-        self,
-        path: str,
-        real: Path,
-        data: bytes,
-        based_on: str,
-        author: MemoryAuthor,
-        session_key: str | None,
-        restored: int | None,
-    ) -> FileVersion | None:
-        if len(data) > MAX_FILE_BYTES:
-            raise ToolError(f"The new text of {path} is too large for a memory file ({len(data):,} bytes).")
-        self.kept.note(path, real)
-        if (now := _checksum_now(real)) != based_on:
-            raise MemoryConflict(path, now)
-        make_private_folder(real.parent)
-        write_bytes_atomically(real, data)
-        return self.kept.wrote(path, real, data, author, session_key, restored)
+        data = self.kept.content(path, number)  # the person's own, whatever it holds
+        return self._exchange.put(path, real, data, based_on, author, session_key, number)
 
     def _versions(self, path: str) -> Sequence[FileVersion]:
         path, real = self._named(path)
-        with self._lock(real):
-            self.kept.note(path, real)
+        with suppress(ToolError):  # too large: whoever reads it is told; the versions before are there
+            self._exchange.note(path, real)
         return self.kept.history(path)
 
     def _version_content(self, path: str, number: int) -> MemoryText:
         path, _ = self._named(path)
         return MemoryText(path, *self.kept.text(path, number))
-
-    @contextmanager
-    def _lock(self, real: Path) -> Iterator[None]:
-        """Keeps a second process on the same folder waiting."""
-        root = self.folder.root_of(real)
-        make_private_folder(root)
-        lock = FileLock(root / ".memory.lock", timeout=_LOCK_S, mode=PRIVATE_FILE)
-        with disk_errors("lock", root):
-            try:
-                lock.acquire()
-            except Timeout as error:
-                raise StorageError(
-                    f"The memory could not be written: another process has kept it locked for {_LOCK_S:g} s.",
-                    hint="Try again; if it stays so, another Onyx on the same folder hangs.",
-                ) from error
-        try:
-            yield
-        finally:
-            lock.release()
 
     def _named(self, path: str) -> tuple[str, Path]:
         """The path as it is cited, and the real one. Raises: ToolError for what is no memory file."""
@@ -322,10 +295,6 @@ def _added(text: str, place: MemoryTarget, now: datetime, content: str) -> str:
 
 
 def _clean(content: str) -> str:
-    """With Unix line ends, and without what UTF-8 cannot hold (half of a surrogate pair)."""
-    content = content.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return content.encode("utf-8", "replace").decode("utf-8")
-
-
-def _checksum_now(real: Path) -> str:
-    return checksum_of(read_bytes(real)) if real.is_file() else NO_FILE
+    """With Unix line ends, and without what nobody sees who allows it: no text holds NUL, and no card shows a tag."""
+    pieces = _JOINERS.split(content.replace("\r\n", "\n"))
+    return "".join(piece if _JOINERS.fullmatch(piece) else remove_invisible(piece)[0] for piece in pieces).strip()

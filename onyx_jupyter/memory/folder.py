@@ -16,6 +16,8 @@ from onyx_jupyter.memory.targets import DAILY_FOLDER, FACTS_FILE, SHARED_PREFIX
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
+NO_FILE = ""
+"""The checksum of a file that is not there."""
 _SUFFIX = ".md"
 
 
@@ -137,6 +139,13 @@ def read_bytes(file: Path) -> bytes:
 def read_text(file: Path) -> str:
     """Raises: StorageError, ToolError where it is too large or no UTF-8."""
     return decoded(file.name, read_bytes(file))
+
+
+def refuse_unreadable(path: str, data: bytes) -> None:
+    """Raises: ToolError for what could not be read, searched or added to once it stood in the file."""
+    if len(data) > MAX_FILE_BYTES:
+        raise ToolError(f"{path} would be too large for a memory file ({len(data):,} bytes). Put it into another one.")
+    decoded(path, data)
 
 
 def decoded(name: str, raw: bytes) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onyx_jupyter.errors import NotFound, StorageError, ToolError
-from onyx_jupyter.memory.folder import read_bytes
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.memory.folder import NO_FILE, read_bytes
 from onyx_jupyter.memory.targets import SHARED_PREFIX
 from onyx_jupyter.protocols import FileVersion, MemoryAuthor
-from onyx_jupyter.storage.versions import VersionedFile, VersionStore
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,18 @@ class MemoryChange:
     real: Path
     version: FileVersion | None
     written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What a file held when it was looked at, None where it was not there; `version` is None where none are kept."""
+
+    content: bytes | None
+    version: FileVersion | None
+
+    @property
+    def checksum(self) -> str:
+        return checksum_of(self.content) if self.content is not None else NO_FILE
 
 
 class KeptVersions:
@@ -47,7 +59,7 @@ class KeptVersions:
         restored: int | None = None,
     ) -> FileVersion | None:
         """Keeps what was just written. A version that the disk refuses is noted at the next look, as its person's."""
-        file, version = self._file(path), None
+        file, version = self.named(path), None
         if self._store is not None:
             try:
                 version = self._store.record(file, data, author, session_key=session_key, restored=restored).version
@@ -56,30 +68,27 @@ class KeptVersions:
         self._on_change(MemoryChange(file, real, version, written=True))
         return version
 
-    def note(self, path: str, real: Path) -> FileVersion | None:
-        """Keeps what the file holds now, as its person's where it is not known; the newest version.
+    def note(self, path: str, real: Path) -> Noted:
+        """Keeps what the file holds now, as its person's where it is not known.
 
-        Raises: StorageError; then nothing may be written over it.
+        Raises: ToolError where it is too large, StorageError; then nothing may be written over it.
         """
+        content = content_now(real)
         if self._store is None:
-            return None
-        try:
-            content = read_bytes(real) if real.is_file() else None
-        except ToolError:  # too large: whoever reads it is told; the versions before stay
-            return None
-        file = self._file(path)
+            return Noted(content, None)
+        file = self.named(path)
         found = self._store.record(file, content, "user")
         if found.is_new:
             self._on_change(MemoryChange(file, real, found.version, written=False))
-        return found.version
+        return Noted(content, found.version)
 
     def history(self, path: str) -> Sequence[FileVersion]:
         """The oldest first. Raises: NotFound, StorageError."""
-        return self._there().history(self._file(path))
+        return self._there().history(self.named(path))
 
     def content(self, path: str, number: int) -> bytes:
         """Raises: NotFound, StorageError."""
-        return self._there().read(self._file(path), number)
+        return self._there().read(self.named(path), number)
 
     def text(self, path: str, number: int) -> tuple[str, str]:
         """A version's text and checksum, both empty where the file was deleted, and before the first (0).
@@ -90,6 +99,10 @@ class KeptVersions:
             return "", ""
         checksum = next((version.checksum for version in self.history(path) if version.number == number), "")
         return self.content(path, number).decode("utf-8", "replace"), checksum
+
+    def named(self, path: str) -> VersionedFile:
+        """That file, as its versions are listed."""
+        return VersionedFile("" if path.startswith(SHARED_PREFIX) else self._agent_id, path)
 
     def counts(self) -> Mapping[str, int]:
         """How many versions there are of each file, the agent's own and the shared ones."""
@@ -103,5 +116,7 @@ class KeptVersions:
             raise NotFound("No versions of memory files are kept here.")
         return self._store
 
-    def _file(self, path: str) -> VersionedFile:
-        return VersionedFile("" if path.startswith(SHARED_PREFIX) else self._agent_id, path)
+
+def content_now(real: Path) -> bytes | None:
+    """None where there is no such file. Raises: ToolError where it is too large, StorageError."""
+    return read_bytes(real) if real.is_file() else None

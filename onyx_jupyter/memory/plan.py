@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
-from onyx_jupyter.memory.files import NO_FILE, MemoryFiles
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import NO_FILE
 from onyx_jupyter.memory.operations import NO_SUCH_ITEM, Check, Operation, Refused, apply_operations, are_done
 from onyx_jupyter.memory.targets import MEMORY_FILE
 from onyx_jupyter.protocols import FileVersion, MemoryAuthor, MemoryText

@@ -57,26 +57,30 @@ def day_of(path: str) -> date | None:
 
 
 def add_daily_entry(text: str, target: MemoryTarget, moment: datetime, content: str) -> str:
-    """The daily file's text with the entry at its end, under the time of day."""
-    title = "" if text.strip() else f"# {target.path.removeprefix(DAILY_FOLDER + '/').removesuffix('.md')}\n"
-    return f"{_with_blank_line(text)}{title}{chr(10) if title else ''}## {moment:%H:%M}\n\n{content}\n"
+    """The daily file's text with the entry at its end, under the time of day. What stands there keeps its line ends."""
+    day = target.path.removeprefix(DAILY_FOLDER + "/").removesuffix(".md")
+    title = "" if text.strip() else f"# {day}\n\n"
+    return _with_at_end(text, f"{title}## {moment:%H:%M}\n\n{content}")
 
 
 def add_to_section(text: str, section: str | None, content: str) -> str:
-    """The file's text with the content at the end of the section, which is made where it is missing."""
-    lines = list(io.StringIO(text))
+    """The file's text with the content at the end of the section, which is made where it is missing.
+
+    What stands there keeps its line ends; the new lines get those that most lines have.
+    """
     if section is None:
-        return f"{_with_blank_line(text)}{content}\n"
+        return _with_at_end(text, content)
+    lines = _lines(text)
     bounds = _section_bounds(lines, section)
     if bounds is None:
-        return f"{_with_blank_line(text)}## {section}\n\n{content}\n"
+        return _with_at_end(text, f"## {section}\n\n{content}")
     start, end = bounds
-    before, after = "".join(lines[: start + 1]), "".join(lines[end:])
-    body = "".join(lines[start + 1 : end]).strip("\n")
-    between = "\n" if after else ""
-    joint = "\n" if _continues_list(body, content) else "\n\n"
-    body = f"{body}{joint}{content}" if body.strip() else content
-    return f"{before if before.endswith(chr(10)) else before + chr(10)}\n{body}\n{between}{after}"
+    last = next(number for number in reversed(range(start, end)) if lines[number].strip())
+    if end == len(lines):
+        lines = lines[: last + 1]  # blank lines at the end of a file are nobody's
+    follows = "\n" if last + 1 < len(lines) and lines[last + 1].strip() else ""
+    before = "" if last > start and _continues_list(lines[last], content) else "\n"
+    return _inserted(lines, last + 1, f"{before}{content}\n{follows}", _line_end(text))
 
 
 def _section_bounds(lines: list[str], section: str) -> tuple[int, int] | None:
@@ -99,13 +103,31 @@ def _section_bounds(lines: list[str], section: str) -> tuple[int, int] | None:
     return None if found is None else (found[0], len(lines))
 
 
-def _continues_list(body: str, content: str) -> bool:
-    last = body.rsplit("\n", 1)[-1]
+def _continues_list(last: str, content: str) -> bool:
     return last.lstrip().startswith(("- ", "* ")) and content.startswith(("- ", "* "))
 
 
-def _with_blank_line(text: str) -> str:
-    return f"{text.rstrip(chr(10))}\n\n" if text.strip() else ""
+def _with_at_end(text: str, content: str) -> str:
+    lines = _lines(text)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return _inserted(lines, len(lines), f"{chr(10) if lines else ''}{content}\n", _line_end(text))
+
+
+def _inserted(lines: list[str], place: int, new: str, end: str) -> str:
+    before = "".join(lines[:place])
+    joint = "" if before.endswith("\n") or not before else end
+    return f"{before}{joint}{new.replace(chr(10), end)}{''.join(lines[place:])}"
+
+
+def _lines(text: str) -> list[str]:
+    """Each with its end."""
+    return list(io.StringIO(text))
+
+
+def _line_end(text: str) -> str:
+    """The one that most lines have."""
+    return "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
 
 
 def _is_date(text: str) -> bool:

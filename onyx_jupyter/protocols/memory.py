@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,12 +88,28 @@ class Memory(Protocol):
         """
         ...
 
+    def state(self, real: Path) -> str | None:
+        """What a change of that memory file is based on, as it is now; None for other files.
+
+        Blocks. Raises: ToolError, StorageError.
+        """
+        ...
+
     def writing(
-        self, real: Path, content: bytes, *, author: MemoryAuthor, session_key: str | None = None
-    ) -> AbstractContextManager[None]:
+        self,
+        real: Path,
+        content: bytes,
+        *,
+        author: MemoryAuthor,
+        session_key: str | None = None,
+        based_on: str | None = None,
+    ) -> AbstractContextManager[Callable[[], None]]:
         """Around whatever puts `content` into that real file: of a memory file both states are kept.
 
-        Blocks. Raises: StorageError.
+        `based_on` is the `state` from which the content was made, None where the file may have changed since. What
+        comes out is to be called right before the content takes its place: it raises where the file has changed.
+
+        Blocks. Raises: MemoryConflict, ToolError, StorageError.
         """
         ...
 

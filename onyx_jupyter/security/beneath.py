@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +55,10 @@ class Folder:
             raise NotRegular("no regular file")
         return descriptor
 
-    def replace(self, name: str, data: bytes, mode: int) -> None:
+    def replace(self, name: str, data: bytes, mode: int, *, check: Callable[[], None] = lambda: None) -> None:
         """Writes the file as a whole: a reader sees the old content or the new. One that exists keeps its mode.
 
-        Raises: OSError.
+        `check` runs right before; what it raises leaves the file as it is. Raises: OSError.
         """
         temporary = f".{name[:100]}.{secrets.token_hex(6)}"
         kept_mode = self._mode_of(name)
@@ -72,6 +72,7 @@ class Folder:
                 os.fsync(file.fileno())
                 if kept_mode is not None and hasattr(os, "fchmod"):
                     os.fchmod(file.fileno(), kept_mode)
+            check()
             os.replace(
                 self._place(temporary), self._place(name), src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -17,8 +18,14 @@ def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) ->
     write_bytes_atomically(path, text.encode(), mode=mode)
 
 
-def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE) -> None:
-    """Writes beside the target, fsyncs, renames. A file that exists keeps its mode. Raises: StorageError."""
+def write_bytes_atomically(
+    path: Path, data: bytes, *, mode: int = PRIVATE_FILE, check: Callable[[], None] = lambda: None
+) -> None:
+    """Writes beside the target, fsyncs, renames. A file that exists keeps its mode.
+
+    `check` runs right before the rename, the last moment to find out that the file is not what it was; what it raises
+    leaves the file as it is. Raises: StorageError.
+    """
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -28,6 +35,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE)
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(kept_mode)
+            check()
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

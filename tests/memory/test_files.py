@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
-from onyx_jupyter.memory import files
+from onyx_jupyter.memory import exchange
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -64,6 +64,18 @@ async def test_windows_line_ends_stay(tmp_path: Path) -> None:
     assert (tmp_path / "MEMORY.md").read_bytes() == b"# Memory\r\n\r\n## Facts\r\n\r\n- One\r\n- Two\r\n"
 
 
+async def test_each_line_keeps_the_end_it_has_and_new_ones_get_that_of_most(tmp_path: Path) -> None:
+    file = tmp_path / "MEMORY.md"
+    file.write_bytes(b"# Memory\n\n## Facts\r\n- One\n\n## Other\n- x\r\n- last")
+    await memory_of(tmp_path).write("- Two\n- Three", "MEMORY.md#Facts")
+    assert file.read_bytes() == b"# Memory\n\n## Facts\r\n- One\n- Two\n- Three\n\n## Other\n- x\r\n- last"
+    await memory_of(tmp_path).write("New", "MEMORY.md")
+    assert file.read_bytes().endswith(b"- x\r\n- last\n\nNew\n")
+    file.write_bytes(b"a\r\nb\r\nc\n")
+    await memory_of(tmp_path).write("- d", "MEMORY.md#New")
+    assert file.read_bytes() == b"a\r\nb\r\nc\n\r\n## New\r\n\r\n- d\r\n"
+
+
 @pytest.mark.parametrize("target", ["SOUL.md", "../x.md", "memory/../../x.md", "memory/2026-13-01.md", "/etc/x", "a#b"])
 async def test_only_memory_files_are_written(tmp_path: Path, target: str) -> None:
     with pytest.raises(ToolError):
@@ -87,7 +99,7 @@ async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 async def test_a_second_process_that_holds_the_lock_is_an_error_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_LOCK_S", 0.05)
+    monkeypatch.setattr(exchange, "LOCK_S", 0.05)
     holder = lock_holder(tmp_path / ".memory.lock")
     with holder:
         assert holder.stdout is not None

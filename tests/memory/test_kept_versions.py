@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, PathNotAllowed, StorageError, ToolError
-from onyx_jupyter.memory.files import NO_FILE, MemoryFiles
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import NO_FILE
 from onyx_jupyter.storage.versions import VersionStore, checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.memory.interrupted import texts
 from tests.storage.full_disk import file_size_limit
 
 
@@ -25,12 +27,6 @@ def memory_of(
             (change.file.path, change.version.number if change.version else None, change.written)
         ),
     )
-
-
-async def texts(memory: MemoryFiles, path: str) -> list[tuple[str, str]]:
-    """Author and text of each version, the oldest first."""
-    found = await memory.versions(path)
-    return [(version.author, (await memory.version_content(path, version.number)).text) for version in found]
 
 
 async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Path) -> None:
@@ -124,7 +120,8 @@ async def test_what_others_put_into_a_memory_file_is_kept_as_well(tmp_path: Path
     (workspace / "USER.md").write_text("before")
 
     def put(name: str, text: str) -> None:
-        with memory.writing(workspace / name, text.encode(), author="agent", session_key="01S"):
+        with memory.writing(workspace / name, text.encode(), author="agent", session_key="01S") as refuse_other:
+            refuse_other()
             (workspace / name).write_text(text)
 
     await asyncio.to_thread(put, "USER.md", "after")

@@ -307,3 +307,15 @@ async def test_looks_at_the_same_time_put_each_file_once(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     await asyncio.gather(*(desk.sync.run() for _ in range(3)))
     assert desk.shelf.calls == [("put", ["MEMORY.md"])]
+
+
+async def test_a_workspace_that_has_vanished_is_not_made_anew_and_nothing_counts_as_deleted(desk: Desk) -> None:
+    desk.write("MEMORY.md", "mine")
+    await desk.sync.run()
+    away = (desk.folder / "main").rename(desk.folder / "unmounted")
+    report = await desk.sync.run()
+    assert report.removed == [("main", "MEMORY.md")]
+    assert not (desk.folder / "main").exists()
+    away.rename(desk.folder / "main")
+    assert (await desk.sync.run()).put == [("main", "MEMORY.md")]
+    assert [version.number for version in desk.versions.history(VersionedFile("main", "MEMORY.md"))] == [1]

@@ -6,14 +6,18 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.errors import InvalidArguments, MemoryConflict, PathNotAllowed, ToolError
+from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security import beneath
 from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
+from tests.memory.interrupted import InterruptedStore
 
 Make = Callable[..., ToolContext]
 REGISTRY = ToolRegistry([WriteTool(), EditTool()])
@@ -228,6 +232,60 @@ async def test_a_link_that_appears_between_judging_and_opening_leads_nowhere(
     with pytest.raises(Exception, match=r"could not be read|is a file or a link"):
         await run(racing, "edit", path="d/a.txt", oldText="theirs", newText="changed")
     assert (outside / "a.txt").read_text() == "theirs"
+
+
+class Overtaken(MemoryFiles):
+    """Somebody else writes MEMORY.md in the moment in which a tool is about to."""
+
+    def writing(self, real: Path, content: bytes, **more: Any) -> Any:
+        real.write_text("- tea\n- by hand\n")
+        return super().writing(real, content, **more)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("edit", {"oldText": "tea", "newText": "cocoa"}), ("write", {"content": "- cocoa\n"})]
+)
+async def test_a_memory_file_that_was_saved_meanwhile_is_not_written_over(
+    make_context: Make, tmp_path: Path, tool: str, arguments: dict[str, str]
+) -> None:
+    clock = SystemClock()
+    versions = VersionStore(tmp_path / "versions", clock)
+    context = make_context(memory=Overtaken(tmp_path / "workspace", clock, versions=versions))
+    file = context.workspace / "MEMORY.md"
+    file.write_text("- tea\n")
+    with pytest.raises(MemoryConflict, match="Read it again"):
+        await run(context, tool, path="onyx:MEMORY.md", **arguments)
+    assert file.read_text() == "- tea\n- by hand\n"
+    assert (await context.memory.versions("MEMORY.md"))[-1].size_bytes == file.stat().st_size
+    await run(make_context(), tool, path="onyx:MEMORY.md", **arguments)
+    assert "cocoa" in file.read_text()
+
+
+@pytest.mark.parametrize("tool", ["edit", "write"])
+async def test_what_is_saved_right_before_a_memory_file_is_replaced_stays(
+    make_context: Make, tmp_path: Path, tool: str
+) -> None:
+    clock = SystemClock()
+    versions = InterruptedStore(tmp_path / "versions", clock)
+    context = make_context(memory=MemoryFiles(tmp_path / "workspace", clock, versions=versions))
+    file = context.workspace / "MEMORY.md"
+    file.write_text("- tea\n")
+    versions.meanwhile = [lambda: file.write_text("- by hand\n")]
+    arguments = {"content": "- cocoa\n"} if tool == "write" else {"oldText": "tea", "newText": "cocoa"}
+    with pytest.raises(MemoryConflict):
+        await run(context, tool, path="onyx:MEMORY.md", **arguments)
+    assert file.read_text() == "- by hand\n"
+    assert [path.name for path in context.workspace.iterdir() if path.name != ".memory.lock"] == ["MEMORY.md"]
+
+
+async def test_a_memory_file_is_never_made_one_that_cannot_be_read(make_context: Make) -> None:
+    context = make_context()
+    with pytest.raises(ToolError, match="NUL"):
+        await run(context, "write", path="onyx:MEMORY.md", content="a\0b")
+    with pytest.raises(ToolError, match="too large"):
+        await run(context, "write", path="onyx:MEMORY.md", content="日" * 4_000_000)
+    assert not (context.workspace / "MEMORY.md").exists()
+    await run(context, "write", path="onyx:notes.txt", content="a\0b")
 
 
 async def test_nothing_is_written_outside(make_context: Make, tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onyx_jupyter.errors import ToolError
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.errors import MemoryConflict, ToolError
+from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Found, SearchAnswer
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
+from tests.memory.interrupted import InterruptedStore
 
 Make = Callable[..., ToolContext]
 
@@ -76,3 +80,26 @@ async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) 
     result = await tool.run(arguments, context)
     assert result.truncated
     assert "4900 bytes left out" in result.output
+
+
+async def test_a_former_state_comes_back_only_with_a_yes_to_what_it_would_change_now(
+    make_context: Make, tmp_path: Path
+) -> None:
+    clock = SystemClock()
+    versions = InterruptedStore(tmp_path / "versions", clock)
+    context = make_context(memory=MemoryFiles(tmp_path / "workspace", clock, versions=versions))
+    file = context.workspace / "MEMORY.md"
+    for text in ("- one\n", "- two\n"):
+        file.write_text(text)
+        await context.memory.versions("MEMORY.md")
+    tool, arguments = call("memory_history", path="MEMORY.md", action="restore", version=1)
+    shown = await tool.preview(arguments, context)
+    assert shown.must_ask == "it takes what was written since out of the memory"
+    file.write_text("- two\n- three\n")
+    assert (await tool.preview(arguments, context)).exactly != shown.exactly
+    versions.meanwhile = [lambda: file.write_text("- by hand\n")]  # after the run has looked at the file
+    with pytest.raises(MemoryConflict):
+        await tool.run(arguments, context)
+    assert file.read_text() == "- by hand\n"
+    await tool.run(arguments, context)
+    assert file.read_text() == "- one\n"

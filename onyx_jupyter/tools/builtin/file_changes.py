@@ -79,6 +79,7 @@ class _Edit:
     """What an edit would do to the file as it stands."""
 
     real: Path
+    state: str | None
     content: Content
     text: str
     data: bytes
@@ -115,8 +116,8 @@ def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: 
 
 def _write(arguments: WriteArguments, context: ToolContext) -> ToolResult:
     real, data = _target(arguments.path, context), _utf8(arguments.content)
-    existed = real.exists()
-    _store(arguments.path, real, data, context)
+    existed, state = real.exists(), context.memory.state(real)
+    _store(arguments.path, real, data, state, context)
     done = "Replaced the content of" if existed else "Wrote the new file"
     return ToolResult(f"{done} {context.paths.shown(real)}: {_lines(arguments.content)}, {size(len(data))}.")
 
@@ -130,7 +131,7 @@ def _preview_edit(arguments: EditArguments, context: ToolContext) -> ToolPreview
 
 def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
     edit = _plan(arguments, context)
-    _store(arguments.path, edit.real, edit.data, context)
+    _store(arguments.path, edit.real, edit.data, edit.state, context)
     lines = f"line {edit.first_line}" + (f" to {edit.last_line}" if edit.last_line != edit.first_line else "")
     return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text stands in {lines}.")
 
@@ -139,10 +140,12 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
     if arguments.old_text == arguments.new_text:
         raise InvalidArguments("`oldText` and `newText` are the same: nothing would change.")
     real = _target(arguments.path, context)
+    state = context.memory.state(real)  # before the text: what is saved in between is found
     content = load(arguments.path, real, context.paths)
     replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
     return _Edit(
         real,
+        state,
         content,
         replaced.text,
         content.encoded(replaced.text),
@@ -164,15 +167,14 @@ def _target(path: str, context: ToolContext) -> Path:
     return real
 
 
-def _store(path: str, real: Path, data: bytes, context: ToolContext) -> None:
+def _store(path: str, real: Path, data: bytes, state: str | None, context: ToolContext) -> None:
+    """`state` is that of the memory file from which the content was made."""
     private = context.paths.in_workspace(real)
     make_mode, mode = (_PRIVATE_FOLDER, _PRIVATE_FILE) if private else (_FOLDER, _FILE)
     try:
-        with (
-            context.memory.writing(real, data, author="agent", session_key=context.session_key),
-            context.paths.folder(real.parent, make_mode=make_mode) as folder,
-        ):
-            folder.replace(real.name, data, mode)
+        writing = context.memory.writing(real, data, author="agent", session_key=context.session_key, based_on=state)
+        with writing as refuse_other, context.paths.folder(real.parent, make_mode=make_mode) as folder:
+            folder.replace(real.name, data, mode, check=refuse_other)
     except NotADirectoryError as error:
         raise ToolError(f"{path!r} cannot be written: a part of the path is a file or a link, not a folder.") from error
     except PermissionError as error:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, NotFound, ToolError
 from onyx_jupyter.messages import Risk, ToolResult, head_and_tail
-from onyx_jupyter.protocols import FileVersion, ToolPreview
+from onyx_jupyter.protocols import Exactly, FileVersion, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -42,7 +42,7 @@ class MemoryHistoryTool(Tool[MemoryHistoryArguments]):
 
     async def preview(self, arguments: MemoryHistoryArguments, context: ToolContext) -> ToolPreview:
         number = _number(arguments)
-        diff, _ = await _change(arguments.path, number, context, back=True)
+        diff, *_ = await _change(arguments.path, number, context, back=True)
         if not diff:
             raise ToolError(f"{arguments.path} is as it was in version {number}: there is nothing to restore.")
         return ToolPreview(
@@ -50,6 +50,8 @@ class MemoryHistoryTool(Tool[MemoryHistoryArguments]):
             details={"path": arguments.path, "version": number, "diff": diff},
             grant=f"memory_history restore {json.dumps([arguments.path, number], ensure_ascii=False)}",
             grant_text=f"restoring {arguments.path} to version {number}",
+            exactly=Exactly(facts={"diff": diff}),
+            must_ask="it takes what was written since out of the memory",
         )
 
     async def run(self, arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
@@ -63,23 +65,26 @@ class MemoryHistoryTool(Tool[MemoryHistoryArguments]):
         if arguments.action == "list":
             return _told(await context.memory.versions(path))
         number = _number(arguments)
-        diff, version = await _change(path, number, context, back=arguments.action == "restore")
+        diff, version, now = await _change(path, number, context, back=arguments.action == "restore")
         if arguments.action == "diff":
             diff = head_and_tail(diff, int(context.max_result_chars * _DIFF_SHARE))
             return _told([version], diff=diff)
-        await context.memory.restore(path, number, author="agent", session_key=context.session_key)
+        await context.memory.restore(
+            path, number, author="agent", based_on=now.checksum, session_key=context.session_key
+        )
         return _told((await context.memory.versions(path))[-1:])
 
 
-async def _change(path: str, number: int, context: ToolContext, *, back: bool) -> tuple[str, FileVersion]:
-    """From that version to the file as it is, or `back`; and the version. Raises: ToolError."""
+async def _change(path: str, number: int, context: ToolContext, *, back: bool) -> tuple[str, FileVersion, FileVersion]:
+    """From that version to the file as it is, or `back`; and both versions. Raises: ToolError."""
     versions = await context.memory.versions(path)
     version = next((one for one in versions if one.number == number), None)
     if version is None:
         raise ToolError(f"There is no version {number} of {path}. List the versions that there are.")
     then = (await context.memory.version_content(path, number)).text
     now = (await context.memory.version_content(path, versions[-1].number)).text
-    return await asyncio.to_thread(unified_diff, *((now, then) if back else (then, now))), version
+    diff = await asyncio.to_thread(unified_diff, *((now, then) if back else (then, now)))
+    return diff, version, versions[-1]
 
 
 def _number(arguments: MemoryHistoryArguments) -> int:
