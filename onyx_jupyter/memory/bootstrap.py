@@ -19,12 +19,11 @@ MAX_BOOTSTRAP_CHARS = 60_000
 
 def read_bootstrap_files(workspace: Path, project: Path | None) -> Sequence[BootstrapFile]:
     """In the prompt's order, the project's own instructions last; one over its cap ends with a line that says so."""
-    files = {name: workspace / name for name in BOOTSTRAP_FILES}
+    texts = [(name, _own_text(name, workspace)) for name in BOOTSTRAP_FILES]
     if project is not None and project != workspace:
         overlay = (project / PROJECT_FILE).resolve()
         if project in overlay.parents:  # a link out of the project is nobody's instruction
-            files[PROJECT_LABEL] = overlay
-    texts = ((name, _text(name, file)) for name, file in files.items())
+            texts.append((PROJECT_LABEL, _text(PROJECT_LABEL, overlay)))
     found: list[BootstrapFile] = []
     room = MAX_BOOTSTRAP_CHARS
     for name, text in texts:
@@ -32,6 +31,17 @@ def read_bootstrap_files(workspace: Path, project: Path | None) -> Sequence[Boot
             found.append(_within(name, text, min(room, MAX_BOOTSTRAP_FILE_CHARS)))
             room -= len(text) - found[-1].left_out
     return found
+
+
+def _own_text(name: str, workspace: Path) -> str:
+    """What lies elsewhere is another agent's, or nothing that its person wrote for this one."""
+    try:
+        real = (workspace / name).resolve()
+    except (OSError, RuntimeError):  # links that lead round in a circle
+        return ""
+    if workspace in real.parents:
+        return _text(name, real)
+    return f"[{name} is left out: it is a link that leads out of the workspace.]" if real.is_file() else ""
 
 
 def _text(name: str, file: Path) -> str:

@@ -147,6 +147,22 @@ async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path:
     assert found["AGENTS.md of this project"] == "Rules of the project\n"
 
 
+async def test_a_bootstrap_file_that_is_a_link_out_of_the_workspace_is_left_out_and_said(tmp_path: Path) -> None:
+    workspace, other = tmp_path / "workspace", tmp_path / "workspace-other"
+    for folder in (workspace, other):
+        folder.mkdir()
+    (other / "MEMORY.md").write_text("of another agent")
+    (workspace / "own.md").write_text("its own")
+    for name, target in {"MEMORY.md": other / "MEMORY.md", "TOOLS.md": "own.md", "USER.md": "USER.md"}.items():
+        (workspace / name).symlink_to(target)
+    (workspace / "SOUL.md").symlink_to(other / "gone.md")
+    found = {file.name: file.text for file in await memory_of(workspace).bootstrap_files()}
+    assert found == {
+        "TOOLS.md": "its own",
+        "MEMORY.md": "[MEMORY.md is left out: it is a link that leads out of the workspace.]",
+    }
+
+
 async def test_a_bootstrap_file_over_its_cap_says_how_much_is_missing(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("x" * 50_000)
     (file,) = await memory_of(tmp_path).bootstrap_files()
