@@ -6,14 +6,16 @@ It puts the parts together, and writes no file itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.errors import StorageError
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.kept_versions import MemoryChange
@@ -23,9 +25,11 @@ from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.runtime.memory_index import MemoryIndex
+from onyx_jupyter.runtime.own_changes import OwnChanges
 from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.storage.versions import VersionStore
 
+log = logging.getLogger(__name__)
 Broadcast = Callable[[str, dict[str, object]], None]
 # An embedder that is known is told in less; finding out may take as long as a server does that does not answer.
 _EMBEDDER_WAIT_S = 0.05
@@ -33,7 +37,7 @@ _EMBEDDER_WAIT_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something cannot be searched: a file, or without `path` the index or the embedder."""
+    """Why a file cannot be searched; without `path` what is wrong beyond one: index, embedder, keeping of versions."""
 
     message: str
     path: str | None = None
@@ -78,8 +82,13 @@ class Memories:
         self._broadcast = broadcast
         self.clock = clock
         self._versions = VersionStore(
-            home.versions, clock, max_bytes=lambda: configured.settings.config.memory.max_versions_bytes
+            home.versions,
+            clock,
+            max_bytes=lambda: configured.settings.config.memory.max_versions_bytes,
+            on_grown=lambda: self._in_loop(self._thin_versions),
         )
+        self._thinning: asyncio.Task[None] | None = None
+        self._own_changes = OwnChanges(self._all, lambda: self._in_loop(lambda: broadcast("memory.updated", {})))
         self._configured_embeddings = ConfiguredEmbeddings(home.index, configured, redact, clock)
         self.embeddings = embeddings or self._configured_embeddings
         self._index = MemoryIndex(
@@ -104,7 +113,7 @@ class Memories:
             agent_id=agent_id,
             shared=self._home.shared,
             versions=self._versions,
-            on_change=self._changed_in_thread,
+            on_change=lambda change: self._in_loop(lambda: self._changed(change)),
             project=self._project,
         )
 
@@ -131,6 +140,9 @@ class Memories:
         return self._index.state.in_step
 
     async def close(self) -> None:
+        self._loop = None
+        if self._thinning is not None:
+            await asyncio.wait([self._thinning])
         await self.recall.close()
         if self._seeking is not None:
             self._seeking.cancel()
@@ -179,15 +191,13 @@ class Memories:
             problems=[
                 *(Problem(message) for message in in_words if message),
                 *(Problem(found.message, found.path, found.agent_id or None) for found in state.problems),
+                *map(Problem, self._own_changes.problems.values()),
             ],
         )
 
-    @asynccontextmanager
-    async def noting(self, places: Sequence[Path]) -> AsyncIterator[None]:
+    def noting(self, places: Sequence[Path]) -> AbstractAsyncContextManager[None]:
         """Around a person's own change of files: the memory files at or below those places keep both their states."""
-        before = await asyncio.to_thread(self._note, places, {})
-        yield
-        await asyncio.to_thread(self._note, places, before)
+        return self._own_changes.around(places)
 
     async def _embedder(self) -> tuple[EmbedderIdentity | None, bool]:
         """Whose vectors are made now, and whether that is not known yet."""
@@ -210,22 +220,25 @@ class Memories:
     def _all(self) -> Sequence[MemoryFiles]:
         return [self.files(agent_id, workspace) for agent_id, workspace in self._configured.workspaces().items()]
 
-    def _note(self, places: Sequence[Path], known: Mapping[str, set[str]]) -> dict[str, set[str]]:
-        noted = {}
-        for memory in self._all():
-            if not any(memory.folder.concerns(place) for place in places):
-                continue
-            found = {file.path for file in memory.folder.files() if file.problem is None and _within(file.real, places)}
-            for path in sorted(found | known.get(memory.agent_id, set())):
-                memory.note_outside_change(path)
-            noted[memory.agent_id] = found
-        return noted
+    def _in_loop(self, do: Callable[[], None]) -> None:
+        """From whichever thread; nothing before the start, nor once it closes."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(lambda: do() if self._loop is not None else None)
 
-    def _changed_in_thread(self, change: MemoryChange) -> None:
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._changed, change)
+    def _thin_versions(self) -> None:
+        if self._thinning is None or self._thinning.done():
+            self._thinning = asyncio.create_task(self._thin(), name="onyx thin versions")
+
+    async def _thin(self) -> None:
+        try:
+            await asyncio.to_thread(self._versions.thin)
+        except StorageError as error:  # it is tried again when more was added
+            log.warning("Former versions could not be thinned: %s", error)
 
     def _changed(self, change: MemoryChange) -> None:
+        if change.version is not None:
+            self._own_changes.kept(change.file)
         self._index.changed(change.real, is_whole=change.written)
         file, version = change.file, change.version
         told: dict[str, object] = {"path": file.path}
@@ -245,7 +258,3 @@ class _AgentSearch:
         self, query: str, *, only: SearchFilter | None = None, limit: int | None = None, min_score: float | None = None
     ) -> SearchAnswer:
         return await self._memories.search(query, self._agent_id, only=only, limit=limit, min_score=min_score)
-
-
-def _within(real: Path, places: Sequence[Path]) -> bool:
-    return any(real == place or place in real.parents for place in places)

@@ -152,6 +152,31 @@ async def test_what_a_person_saves_renames_and_deletes_on_the_drive_keeps_its_fo
     assert (workspace / "memory/2026-01-01.md").read_text() == "first"
 
 
+async def test_a_save_on_the_drive_succeeds_where_no_version_can_be_kept_and_that_is_told(
+    connect, jp_fetch, onyx_home, workspace
+):
+    client = await connect()
+    await client.ask("health.check")
+
+    async def save(text):
+        body = json.dumps({"type": "file", "format": "text", "content": text})
+        await jp_fetch("onyx", "api", "contents", "workspace", "USER.md", method="PUT", body=body)
+
+    async def problems():
+        found = (await client.ask("memory.status"))["problems"]
+        return [one["message"] for one in found if "path" not in one and "USER.md" in one["message"]]
+
+    (onyx_home / "versions").write_text("where its folder should be")
+    await save("typed by hand")
+    assert (workspace / "USER.md").read_text() == "typed by hand"
+    await client.event("memory.updated")
+    assert ["Your change was saved" in why for why in await problems()] == [True]
+    (onyx_home / "versions").unlink()
+    await save("typed again")
+    assert await problems() == []
+    assert await numbered(client, "USER.md") == [(2, "user", True), (1, "user", False)]
+
+
 async def test_files_that_the_agent_writes_by_other_tools_have_versions_too(connect, replies, workspace):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -293,10 +318,11 @@ async def test_the_agent_lists_compares_and_restores_versions_and_asks_before_it
         return [Call("more_tools", {"tool": "memory_history", "arguments": arguments})]
 
     replies.next = [history("list"), history("diff", version=1), history("restore", version=1), "Done."]
-    sent = await client.ask("chat.send", sessionKey=key, message="As it was before, please.")
+    sent = await client.ask("chat.send", sessionKey=key, message="As it was before, please.", mode="auto")
     request = await client.event("exec.approval_request", runId=sent["runId"])
     assert (request["toolName"], request["summary"]) == ("memory_history", "Restore MEMORY.md to version 1")
     assert "-- One" in request["details"]["diff"].splitlines()
+    assert "out of the memory" in request["details"]["mustAsk"]
     assert "- One" in (workspace / "MEMORY.md").read_text()
     await client.ask("exec.approve", approvalId=request["approvalId"])
     assert (await client.end(sent["runId"]))[0] == "chat.final"

@@ -566,7 +566,7 @@ export interface MemoryPassage {
   day?: string | null;
 }
 
-/** Why something cannot be searched; without `path` it is about the index or the embedder. */
+/** Why a file cannot be searched; without `path` what is wrong beyond one: index, embedder, keeping of versions. */
 export interface MemoryProblem {
   message: string;
   path?: string | null;

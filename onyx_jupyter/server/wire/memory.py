@@ -191,7 +191,7 @@ class MemoryEmbedder(Wire):
 
 
 class MemoryProblem(Wire):
-    """Why something cannot be searched; without `path` it is about the index or the embedder."""
+    """Why a file cannot be searched; without `path` what is wrong beyond one: index, embedder, keeping of versions."""
 
     message: str
     path: str | None = None

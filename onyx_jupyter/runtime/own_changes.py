@@ -1,0 +1,117 @@
+"""A person's own change of files, made for them by JupyterLab: what memory files were before it and are after is kept.
+
+It never stands in their way: what cannot be kept is told, and the change is made all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onyx_jupyter.errors import StorageError, ToolError
+from onyx_jupyter.memory.exchange import held
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.storage.versions import VersionedFile
+
+log = logging.getLogger(__name__)
+# Whoever else writes is done in milliseconds; a save does not wait for one that hangs.
+_WAIT_S = 2.0
+
+
+@dataclass(slots=True)
+class _Change:
+    """`locks` keep the agents from writing meanwhile; `noted` are each agent's files before it.
+
+    `given_up`: the disk or a lock refused once, and is not asked again and again while a person waits. What the file
+    holds then is kept when it is next looked at.
+    """
+
+    memories: Sequence[MemoryFiles] = ()
+    locks: ExitStack = field(default_factory=ExitStack)
+    noted: dict[str, set[str]] = field(default_factory=dict)
+    given_up: bool = False
+
+
+class OwnChanges:
+    """`memories` gives every agent's files; `on_news` is told, from whichever thread, when `problems` has changed."""
+
+    def __init__(self, memories: Callable[[], Sequence[MemoryFiles]], on_news: Callable[[], None]) -> None:
+        self._memories = memories
+        self._on_news = on_news
+        self._problems: dict[VersionedFile, str] = {}
+
+    @property
+    def problems(self) -> Mapping[VersionedFile, str]:
+        """Why the states of a file could not be kept the last time."""
+        return dict(self._problems)
+
+    def kept(self, file: VersionedFile) -> None:
+        """What that file holds was kept, by whomever."""
+        if self._problems.pop(file, None):
+            self._on_news()
+
+    @asynccontextmanager
+    async def around(self, places: Sequence[Path]) -> AsyncIterator[None]:
+        """Around a change of what lies at or below those real places."""
+        change = _Change()
+        beginning = asyncio.ensure_future(asyncio.to_thread(self._begin, change, places))
+        try:
+            await asyncio.shield(beginning)
+            yield
+        finally:
+            await asyncio.shield(asyncio.ensure_future(self._finish(beginning, change, places)))
+
+    async def _finish(self, beginning: asyncio.Future[None], change: _Change, places: Sequence[Path]) -> None:
+        await asyncio.wait([beginning])
+        change.locks.close()  # in no worker thread: all of those may be waiting for it
+        await asyncio.to_thread(self._note, change, places)
+
+    def _begin(self, change: _Change, places: Sequence[Path]) -> None:
+        pairs = [(memory, place) for memory in self._memories() for place in places if memory.folder.concerns(place)]
+        change.memories = list(dict.fromkeys(memory for memory, _ in pairs))
+        roots = {memory.folder.root_of(place) for memory, place in pairs}
+        is_locked = True
+        for root in sorted(root for root in roots if root.is_dir()):
+            try:
+                change.locks.enter_context(held(root, _WAIT_S))
+            except StorageError as error:
+                is_locked = False
+                log.warning("A person's change does not wait for the memory's lock: %s", error)
+        self._note(change, places, is_held=True)
+        change.given_up |= not is_locked
+
+    def _note(self, change: _Change, places: Sequence[Path], *, is_held: bool = False) -> None:
+        for memory in [] if change.given_up else change.memories:
+            before = change.noted.get(memory.agent_id, set())
+            try:
+                files = [file for file in memory.folder.files() if file.problem is None and _within(file.real, places)]
+            except StorageError as error:
+                log.warning("The memory files of %s could not be listed: %s", memory.agent_id, error)
+                continue
+            found = change.noted[memory.agent_id] = {file.path for file in files}
+            for path in sorted(found | before):
+                if not change.given_up:
+                    self._note_one(memory, path, change, is_held=is_held)
+
+    def _note_one(self, memory: MemoryFiles, path: str, change: _Change, *, is_held: bool) -> None:
+        file = memory.kept.named(path)
+        try:
+            if is_held:
+                memory.kept.note(path, memory.folder.resolve(path))
+            else:
+                memory.note_outside_change(path)
+        except (StorageError, ToolError) as error:
+            change.given_up = isinstance(error, StorageError)
+            log.warning("No version of %s could be kept: %s", path, error)
+            self._problems[file] = f"Your change was saved, but {path} could not be kept as a version: {error}"
+            self._on_news()
+        else:
+            self.kept(file)
+
+
+def _within(real: Path, places: Sequence[Path]) -> bool:
+    return any(real == place or place in real.parents for place in places)

@@ -1,0 +1,142 @@
+"""Whatever a person, the agent and its tidying up do to a memory file, in whatever order and in between each other:
+what its person saved is what the file holds, or one of its versions."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.errors import MemoryConflict, NotFound, ToolError
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.targets import MEMORY_FILE, add_to_section
+from onyx_jupyter.runtime.own_changes import OwnChanges
+from onyx_jupyter.security.beneath import folder_beneath
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.memory.interrupted import InterruptedStore
+
+# What a person does, with whatever editor: in place, by a rename, as Notepad, or to be rid of it.
+SAVES = st.sampled_from(["in place", "by a rename", "bytes", "empty", "delete"])
+MEANWHILE = st.lists(st.one_of(st.none(), SAVES), max_size=3)
+ACTS = st.one_of(
+    st.tuples(st.sampled_from(["save", "save on the drive"]), SAVES),
+    st.tuples(st.sampled_from(["look", "add", "edit", "consolidate", "restore"]), MEANWHILE),
+)
+
+
+@dataclass
+class Desk:
+    """One MEMORY.md. `owed` is what its person saved and nobody but its person may have replaced unkept."""
+
+    folder: Path
+    owed: set[bytes] = field(default_factory=set)
+    unseen: bytes | None = None
+    saves: int = 0
+
+    def __post_init__(self) -> None:
+        clock = FakeClock()
+        self.versions = InterruptedStore(self.folder / "versions", clock)
+        self.memory = MemoryFiles(self.folder / "workspace", clock, versions=self.versions)
+        self.memory.folder.workspace.mkdir()
+        self.file = self.memory.folder.workspace / MEMORY_FILE
+        self.own_changes = OwnChanges(lambda: [self.memory], lambda: None)
+
+    def save(self, how: str) -> None:
+        """A save that Onyx learns of only when it looks; one over the other before that is its person's own doing."""
+        if self.unseen is not None and self.unseen == self.now() and self.unseen not in self.versioned():
+            self.owed.discard(self.unseen)
+        self.saves += 1
+        data = {"bytes": b"\xff\xfe\r\n%d" % self.saves, "empty": b""}.get(how, b"- save %d\r\n- tea\n" % self.saves)
+        if how == "delete":
+            self.file.unlink(missing_ok=True)
+            self.unseen = None
+            return
+        if how == "by a rename":
+            (self.file.parent / "new").write_bytes(data)
+            (self.file.parent / "new").replace(self.file)
+        else:
+            self.file.write_bytes(data)
+        self.owed.add(data)
+        self.unseen = data
+
+    def lost(self) -> set[bytes]:
+        return self.owed - self.versioned() - {self.now()}
+
+    def now(self) -> bytes | None:
+        return self.file.read_bytes() if self.file.exists() else None
+
+    def versioned(self) -> set[bytes]:
+        found = set()
+        for version in self.memory.kept.history(MEMORY_FILE):
+            with suppress(NotFound):  # it was deleted then
+                found.add(self.memory.kept.content(MEMORY_FILE, version.number))
+        return found
+
+
+async def act(desk: Desk, what: str, more: str | list[str | None]) -> None:
+    memory = desk.memory
+    if isinstance(more, str):
+        if what == "save":
+            return desk.save(more)
+        async with desk.own_changes.around([desk.file]):
+            desk.unseen = None  # it was kept before anything else
+            desk.save(more)
+        return None
+    desk.versions.meanwhile = [meanwhile(desk, how) for how in more]
+    if what == "look":
+        await memory.versions(MEMORY_FILE)
+    elif what == "add":
+        await memory.write("- added", f"{MEMORY_FILE}#Facts")
+    elif what == "edit":
+        await asyncio.to_thread(edit, desk)
+    elif what == "consolidate":
+        now = await memory.content(MEMORY_FILE)
+        text = add_to_section(now.text, None, "- tidied up")
+        await memory.replace(MEMORY_FILE, text, based_on=now.checksum, author="consolidation")
+    else:
+        await memory.restore(MEMORY_FILE, 1, author="agent")
+    return None
+
+
+def meanwhile(desk: Desk, how: str | None) -> Callable[[], None]:
+    return lambda: desk.save(how) if how is not None else None
+
+
+def edit(desk: Desk) -> None:
+    """As the file tools do."""
+    state = desk.memory.state(desk.file)
+    data = (desk.now() or b"") + b"- edited\n"
+    with (
+        desk.memory.writing(desk.file, data, author="agent", based_on=state) as refuse_other,
+        folder_beneath(desk.file.parent, desk.file.parent) as folder,
+    ):
+        folder.replace(desk.file.name, data, 0o600, check=refuse_other)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(ACTS, min_size=1, max_size=8))
+@example([("save", "in place"), ("add", ["in place"])])
+@example([("save", "in place"), ("edit", ["by a rename"])])
+@example([("save", "in place"), ("consolidate", [None, "in place"]), ("restore", ["empty", "in place"])])
+def test_what_a_person_saved_is_the_file_or_a_version_of_it(acts: list[tuple[str, str | list[str | None]]]) -> None:
+    async def run(folder: Path) -> None:
+        desk = Desk(folder)
+        for what, more in acts:
+            try:
+                await act(desk, what, more)
+                event(f"{what}: done")
+            except MemoryConflict:
+                event(f"{what}: refused, since the file was saved meanwhile")
+            except (ToolError, NotFound):
+                event(f"{what}: cannot be done")
+            desk.versions.meanwhile = []
+            assert not desk.lost()
+        await desk.memory.versions(MEMORY_FILE)
+        assert not desk.lost()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Path(folder)))

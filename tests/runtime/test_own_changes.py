@@ -1,0 +1,123 @@
+"""A person's own save on Onyx's drive: it always succeeds, nobody writes into it, and what cannot be kept is told."""
+
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.memory.exchange import held
+from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.runtime import own_changes
+from onyx_jupyter.runtime.own_changes import OwnChanges
+from onyx_jupyter.storage.versions import VersionStore
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+
+class Drive:
+    """Two agents and what they share; `news` counts what was told."""
+
+    def __init__(self, folder: Path) -> None:
+        clock = FakeClock()
+        self.folder = folder
+        self.versions = VersionStore(folder / "versions", clock)
+        self.memories = [
+            MemoryFiles(folder / name, clock, agent_id=name, shared=folder / "shared", versions=self.versions)
+            for name in ("ada", "bob")
+        ]
+        for name in ("ada/memory", "bob", "shared"):
+            (folder / name).mkdir(parents=True)
+        self.news = 0
+        self.changes = OwnChanges(lambda: self.memories, self._tell)
+
+    def _tell(self) -> None:
+        self.news += 1
+
+    def kept(self, path: str) -> list[tuple[str, int]]:
+        """Author and size of each version of one of Ada's files."""
+        return [(version.author, version.size_bytes) for version in self.memories[0].kept.history(path)]
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Drive:
+    return Drive(tmp_path)
+
+
+async def test_both_states_are_kept_of_what_lies_at_or_below_a_place(drive: Drive) -> None:
+    day, shared = drive.folder / "ada/memory/2026-01-01.md", drive.folder / "shared/all.md"
+    day.write_text("1")
+    shared.write_text("1")
+    async with drive.changes.around([drive.folder / "ada/memory", shared]):
+        day.rename(day.with_name("2026-01-02.md"))
+        shared.write_text("22")
+    assert drive.kept("memory/2026-01-01.md") == [("user", 1), ("user", 0)]
+    assert drive.kept("memory/2026-01-02.md") == [("user", 1)]
+    assert drive.kept("shared/all.md") == [("user", 1), ("user", 2)]
+    assert drive.news == 0
+
+
+async def test_nobody_writes_into_a_save_and_what_failed_keeps_nobody_waiting(drive: Drive) -> None:
+    file = drive.folder / "ada/MEMORY.md"
+
+    async def save() -> None:
+        async with drive.changes.around([file]):
+            with pytest.raises(StorageError, match="locked"), held(file.parent, 0.01):
+                raise AssertionError("two at once")
+            with held(drive.folder / "bob", 0):
+                pass  # of another agent
+            file.write_text("mine")
+            raise RuntimeError("no such tab")
+
+    with pytest.raises(RuntimeError, match="no such tab"):
+        await save()
+    with held(file.parent, 0):
+        pass
+    assert drive.kept("MEMORY.md") == [("user", 4)]
+
+
+async def test_other_files_wait_for_nobody(drive: Drive) -> None:
+    with held(drive.folder / "ada"):
+        async with drive.changes.around([drive.folder / "ada/notes.txt"]):
+            pass
+    assert not (drive.folder / "versions").exists()
+
+
+async def test_a_save_succeeds_where_no_version_can_be_kept_and_the_next_one_tells_that_it_can(drive: Drive) -> None:
+    file = drive.folder / "ada/MEMORY.md"
+    file.write_text("before")
+    (drive.folder / "versions").write_text("no folder can be made here")
+    async with drive.changes.around([file]):
+        file.write_text("after")
+    assert file.read_text() == "after"
+    ((named, why),) = drive.changes.problems.items()
+    assert (named.owner, named.path) == ("ada", "MEMORY.md")
+    assert why.startswith("Your change was saved, but MEMORY.md could not be kept as a version: Could not")
+    told = drive.news
+    (drive.folder / "versions").unlink()
+    async with drive.changes.around([file]):
+        file.write_text("later")
+    assert drive.kept("MEMORY.md") == [("user", 5), ("user", 5)]
+    assert not drive.changes.problems
+    assert drive.news == told + 1
+
+
+async def test_a_save_waits_for_no_other_server_that_hangs(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_changes, "_WAIT_S", 0.01)
+    file = drive.folder / "ada/MEMORY.md"
+    file.write_text("before")
+    with held(file.parent):
+        async with drive.changes.around([file]):
+            file.write_text("after it")
+    assert drive.kept("MEMORY.md") == [("user", 6)], "what it holds is kept when it is next looked at"
+    await drive.memories[0].versions("MEMORY.md")
+    assert drive.kept("MEMORY.md") == [("user", 6), ("user", 8)]
+
+
+async def test_a_save_of_what_is_too_large_for_memory_succeeds_and_is_told(drive: Drive) -> None:
+    file = drive.folder / "ada/MEMORY.md"
+    async with drive.changes.around([file]):
+        file.write_bytes(b"x" * 11_000_000)
+    assert ["too large" in why for why in drive.changes.problems.values()] == [True]
+    async with drive.changes.around([file]):
+        file.write_text("short")
+    assert not drive.changes.problems
+    assert drive.kept("MEMORY.md") == [("user", 5)]
