@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+import stat
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from onyx_jupyter.clock import Clock
+from onyx_jupyter.storage.own_thread import start_thread
 
 log = logging.getLogger(__name__)
 QUIET_S = 1.5
@@ -20,6 +23,10 @@ _STEP_MS = 200
 _GROUP_MS = 400
 _POLL_MS = 1000
 _AGAIN_S = 5.0
+# For so long folders are looked at every second before the system is asked again whether it can watch them.
+POLLED_S = 600.0
+
+Changes: TypeAlias = Iterable[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,54 +77,124 @@ class FolderWatch:
     """Watches the files of folders, without what lies in folders below them.
 
     `folders` is asked anew at every change; those that are not there are left out until they are. Where the system
-    cannot watch (too many watches, a network drive), they are looked at every second. `open_watch` is watchfiles'
-    `awatch`.
+    cannot watch (too many watches, a network drive), they are looked at every second, and the system is asked again
+    after `polled_s`. `open_watch` is watchfiles' `watch`.
     """
 
-    def __init__(self, folders: Callable[[], Sequence[Path]], open_watch: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        folders: Callable[[], Sequence[Path]],
+        open_watch: Callable[..., Iterable[Changes]] | None = None,
+        *,
+        polled_s: float = POLLED_S,
+    ) -> None:
         self._folders = folders
         self._open_watch = open_watch
+        self._polled_s = polled_s
         self._polls = False
 
     async def changes(self) -> AsyncIterator[frozenset[Path]]:
         """The paths that changed, a moment after they did, and an empty set whenever watching begins anew."""
+        refused = False
         while True:
             watched = await asyncio.to_thread(self._existing)
             yield frozenset()
             try:
-                async with aclosing(self._watch(watched)) as found:
+                async with aclosing(self._watch(list(watched))) as found:
                     async for paths in found:
                         yield paths
-                        if await asyncio.to_thread(self._existing) != watched:
+                        if await asyncio.to_thread(self._existing) != watched or self._replaces(paths, watched):
                             break
-            except OSError as error:
-                log.warning("Folders cannot be watched, so they are looked at every second: %s", error)
+                    else:  # whoever polls has done so for long enough
+                        self._polls = False
+            except (OSError, RuntimeError) as error:
+                if await asyncio.to_thread(self._existing) != watched:
+                    continue  # it was a folder that went away
+                if not refused:
+                    log.warning("Folders cannot be watched, so they are looked at every second: %s", error)
                 if self._polls:
                     await asyncio.sleep(_AGAIN_S)
-                self._polls = True
+                refused = self._polls = True
 
     async def _watch(self, folders: Sequence[Path]) -> AsyncGenerator[frozenset[Path], None]:
+        """Ends where there is nothing to watch, after a while, and where it has polled for long enough."""
         if not folders:
             await asyncio.sleep(_AGAIN_S)
             return
-        open_watch = await asyncio.to_thread(_awatch) if self._open_watch is None else self._open_watch
-        stop = asyncio.Event()
-        options = {"debounce": _GROUP_MS, "step": _STEP_MS, "poll_delay_ms": _POLL_MS, "recursive": False}
-        polling = {"force_polling": True} if self._polls else {}
+        watching = _Watching(self._open_watch, folders, polls=self._polls)
+        until = asyncio.get_running_loop().time() + self._polled_s if self._polls else None
         try:
-            async with aclosing(
-                open_watch(*folders, watch_filter=None, stop_event=stop, **options, **polling)
-            ) as changes:
-                async for change in changes:
-                    yield frozenset(Path(path) for _, path in change)
+            while (paths := await watching.told(until)) is not None:
+                yield paths
         finally:
-            stop.set()
+            watching.stop()
 
-    def _existing(self) -> Sequence[Path]:
-        return sorted({folder for folder in self._folders() if folder.is_dir()})
+    def _existing(self) -> dict[Path, tuple[int, int]]:
+        """Folder → device and inode, which another folder of that name seldom has."""
+        found = {}
+        for folder in sorted(set(self._folders())):
+            with suppress(OSError):
+                state = folder.stat()
+                if stat.S_ISDIR(state.st_mode):
+                    found[folder] = (state.st_dev, state.st_ino)
+        return found
+
+    def _replaces(self, paths: Iterable[Path], watched: Collection[Path]) -> bool:
+        """Whether one of the folders itself went away meanwhile: another of its name is not watched by the system."""
+        return not self._polls and any(path in watched for path in paths)
 
 
-def _awatch() -> Callable[..., Any]:
-    from watchfiles import awatch
+class _Watching:
+    """One watch, in a thread of its own: one that nobody stops keeps no process from ending."""
 
-    return awatch
+    def __init__(
+        self, open_watch: Callable[..., Iterable[Changes]] | None, folders: Sequence[Path], *, polls: bool
+    ) -> None:
+        self._open_watch = open_watch
+        self._folders = folders
+        self._polls = polls
+        self._news: asyncio.Queue[frozenset[Path] | Exception | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._stop = threading.Event()
+        start_thread(self._run, "onyx folder watch", stop=self._stop.set)
+
+    async def told(self, until: float | None) -> frozenset[Path] | None:
+        """The next paths, None after the last and at that time of the loop. Raises: what the watch raises."""
+        try:
+            async with asyncio.timeout_at(until):
+                news = await self._news.get()
+        except TimeoutError:
+            return None
+        if isinstance(news, Exception):
+            raise news
+        return news
+
+    def stop(self) -> None:
+        """The thread ends soon after."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        last: Exception | None = None
+        try:
+            open_watch = self._open_watch or _watch()
+            options = {"debounce": _GROUP_MS, "step": _STEP_MS, "poll_delay_ms": _POLL_MS, "recursive": False}
+            polling = {"force_polling": True} if self._polls else {}
+            for change in open_watch(
+                *self._folders, watch_filter=None, stop_event=self._stop, raise_interrupt=False, **options, **polling
+            ):
+                self._tell(frozenset(Path(path) for _, path in change))
+        except Exception as error:
+            last = error
+        self._tell(last)
+
+    def _tell(self, news: frozenset[Path] | Exception | None) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._news.put_nowait, news)
+        except RuntimeError:  # the loop has ended, and nobody has stopped this
+            self._stop.set()
+
+
+def _watch() -> Callable[..., Iterable[Changes]]:
+    from watchfiles import watch
+
+    return watch

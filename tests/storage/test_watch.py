@@ -1,12 +1,17 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from onyx_jupyter.storage.watch import FolderWatch, Settling, Stamp
 from onyx_jupyter.testing.fake_clock import FakeClock
-from tests.waiting import until
+from tests.waiting import LIMIT_S, until
 
 
 class Seen:
@@ -68,34 +73,121 @@ async def test_a_folder_that_comes_later_is_watched_from_then_on(tmp_path: Path)
         await told_of(seen, later / "2026-01-01.md")
 
 
-async def test_where_the_system_refuses_to_watch_files_are_looked_at(tmp_path: Path) -> None:
-    from watchfiles import awatch
+class Refusing:
+    """A system that cannot watch as long as it `refuses`; `asked` says of each watch whether it was to poll."""
 
-    asked: list[bool] = []
+    def __init__(self) -> None:
+        self.refuses = True
+        self.asked: list[bool] = []
 
-    def refusing(*folders: Path, **options: Any) -> Any:
-        asked.append(options.get("force_polling", False))
-        if not asked[-1]:
+    def watch(self, *folders: Path, **options: Any) -> Any:
+        from watchfiles import watch
+
+        self.asked.append(options.get("force_polling", False))
+        if self.refuses and not self.asked[-1]:
             raise OSError(28, "inotify watch limit reached")
-        return awatch(*folders, **options | {"poll_delay_ms": 20})
+        return watch(*folders, **options | {"poll_delay_ms": 20})
 
-    async with watching(lambda: [tmp_path], open_watch=refusing) as seen:
+
+async def test_where_the_system_refuses_to_watch_files_are_looked_at(tmp_path: Path) -> None:
+    system = Refusing()
+    async with watching(lambda: [tmp_path], open_watch=system.watch) as seen:
         await told_of(seen, tmp_path / "first.md")
-    assert asked == [False, True]
+    assert system.asked == [False, True]
+
+
+async def test_a_system_that_can_watch_again_is_no_longer_polled(tmp_path: Path) -> None:
+    system = Refusing()
+    async with watching(lambda: [tmp_path], open_watch=system.watch, polled_s=0.05) as seen:
+        await until(lambda: system.asked[:4] == [False, True, False, True])
+        system.refuses = False
+        await until(lambda: len(system.asked) > 4 and not system.asked[-1])
+        asked = len(system.asked)
+        await told_of(seen, tmp_path / "first.md")
+    assert len(system.asked) == asked
+
+
+async def test_a_folder_that_vanishes_before_it_is_watched_makes_nobody_poll(tmp_path: Path) -> None:
+    folders = [tmp_path, tmp_path / "memory"]
+    folders[1].mkdir()
+    asked: list[tuple[int, bool]] = []
+
+    def watch(*watched: Path, **options: Any) -> Any:
+        from watchfiles import watch
+
+        asked.append((len(watched), options.get("force_polling", False)))
+        if len(watched) == 2:
+            folders[1].rmdir()
+            raise FileNotFoundError(2, "No such file or directory")
+        return watch(*watched, **options)
+
+    async with watching(lambda: folders, open_watch=watch) as seen:
+        await told_of(seen, tmp_path / "first.md")
+    assert asked == [(2, False), (1, False)]
+
+
+async def test_a_folder_that_is_replaced_at_once_is_watched_from_then_on(tmp_path: Path) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    async with watching(lambda: [tmp_path, memory]) as seen:
+        await told_of(seen, memory / "before.md")
+        for file in memory.iterdir():
+            file.unlink()
+        memory.rmdir()
+        memory.mkdir()
+        await told_of(seen, memory / "after.md")
 
 
 async def test_nothing_goes_on_when_nobody_watches_any_more(tmp_path: Path) -> None:
-    stops: list[asyncio.Event] = []
+    stops: list[threading.Event] = []
 
-    async def endless(*folders: Path, **options: Any) -> AsyncIterator[set[tuple[int, str]]]:
+    def endless(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
         stops.append(options["stop_event"])
         yield {(1, str(tmp_path / "x.md"))}
-        await asyncio.Event().wait()
+        options["stop_event"].wait()
 
     async with watching(lambda: [tmp_path], open_watch=endless) as seen:
         await until(lambda: seen.names == ["x.md"])
         assert not stops[0].is_set()
     assert [stop.is_set() for stop in stops] == [True]
+    await until(lambda: not [thread for thread in threading.enumerate() if thread.name == "onyx folder watch"])
+
+
+LEFT_OPEN = """
+import asyncio, sys
+from pathlib import Path
+from onyx_jupyter.storage.watch import FolderWatch
+
+folder = Path(sys.argv[1])
+told = asyncio.Event()
+
+async def follow():
+    async for paths in FolderWatch(lambda: [folder]).changes():
+        if paths:
+            told.set()
+
+async def begin():
+    following.append(asyncio.create_task(follow()))
+    while not told.is_set():
+        (folder / "x.md").write_text("x")
+        await asyncio.sleep(0.01)
+    loop.stop()
+
+following = []
+loop = asyncio.new_event_loop()
+following.append(loop.create_task(begin()))
+loop.run_forever()  # as a server's loop does, which ends no task either
+if sys.argv[2] == "closed":
+    loop.close()
+print("told")
+"""
+
+
+@pytest.mark.parametrize("loop", ["open", "closed"])
+def test_a_process_ends_although_nobody_has_stopped_its_watch(tmp_path: Path, loop: str) -> None:
+    command = [sys.executable, "-c", LEFT_OPEN, str(tmp_path), loop]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "told\n"), ended.stderr
 
 
 def test_a_file_is_whole_when_it_has_been_left_in_peace(tmp_path: Path) -> None:

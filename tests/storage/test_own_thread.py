@@ -1,0 +1,85 @@
+import asyncio
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from onyx_jupyter.storage.own_thread import OneAtATime, in_thread
+from tests.waiting import LIMIT_S, until
+
+
+async def test_what_work_returns_and_raises_comes_back() -> None:
+    assert await in_thread(lambda: 6 * 7, "test") == 42
+    with pytest.raises(ZeroDivisionError):
+        await in_thread(lambda: 1 // 0, "test")
+
+
+async def test_work_goes_on_where_no_thread_of_the_pool_is_left() -> None:
+    go = threading.Event()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    taken = asyncio.create_task(asyncio.to_thread(go.wait))
+    try:
+        assert await in_thread(lambda: "done", "test") == "done"
+        assert not taken.done()
+    finally:
+        go.set()
+        await taken
+
+
+async def test_however_much_waits_one_thread_waits_and_all_of_it_is_done_in_order() -> None:
+    one, go, done = OneAtATime("onyx waiting"), threading.Event(), list[int]()
+
+    def work(number: int) -> int:
+        go.wait()
+        done.append(number)
+        return number
+
+    waiting = [asyncio.create_task(one.run(lambda number=number: work(number))) for number in range(20)]
+    await until(lambda: [thread for thread in threading.enumerate() if thread.name == "onyx waiting"])
+    await asyncio.sleep(0)
+    assert len([thread for thread in threading.enumerate() if thread.name == "onyx waiting"]) == 1
+    go.set()
+    assert await asyncio.gather(*waiting) == done == list(range(20))
+
+
+async def test_who_is_cancelled_leaves_the_turn_to_the_next() -> None:
+    one, go = OneAtATime("test"), threading.Event()
+    first = asyncio.create_task(one.run(go.wait))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await one.run(lambda: "next") == "next"
+    go.set()
+
+
+HANGS = """
+import asyncio, threading
+from onyx_jupyter.storage import own_thread
+
+begun, stopped = threading.Event(), threading.Event()
+
+def hang():
+    begun.set()
+    threading.Event().wait()
+
+def run_until_stopped():
+    stopped.wait()
+    print("stopped", flush=True)
+
+async def main():
+    own_thread.start_thread(run_until_stopped, "test", stop=stopped.set)
+    hanging.append(asyncio.create_task(own_thread.in_thread(hang, "test")))
+    while not begun.is_set():
+        await asyncio.sleep(0.01)
+
+hanging = []
+own_thread.END_S = 0.5
+asyncio.run(main())
+print("ends", flush=True)
+"""
+
+
+def test_a_process_ends_although_work_hangs_and_asks_what_can_be_asked_to_stop() -> None:
+    ended = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "ends\nstopped\n"), ended.stderr
