@@ -149,6 +149,72 @@ async def test_a_failure_of_a_moment_changes_nobodys_vectors() -> None:
     assert bench.choice.problem is None
 
 
+async def test_one_that_hangs_is_left_alone_although_nobody_waits_for_it_to_the_end() -> None:
+    bench = Bench()
+    await bench.current()
+    gives_up = asyncio.Event()
+
+    async def hang(texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
+        await gives_up.wait()
+        raise EmbeddingError("Ollama did not answer in time.")
+
+    bench.ollama.embedder.embed = hang  # type: ignore[method-assign]
+    for query in ("a", "b"):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await bench.embed(query)
+    assert bench.choice.problem is None
+    gives_up.set()
+    await until(lambda: bench.choice.problem)
+    with pytest.raises(EmbeddingError, match=r"did not answer in time\. It is tried again"):
+        await bench.embed("c")
+    assert await bench.current() == "ollama"
+    bench.clock.advance(PATIENCE_S)
+    assert await bench.current() == "api"
+
+
+async def test_closing_ends_what_hangs() -> None:
+    bench = Bench()
+    await bench.current()
+    hangs = asyncio.Event()
+
+    async def hang(texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
+        hangs.set()
+        return await asyncio.Future()
+
+    bench.ollama.embedder.embed = hang  # type: ignore[method-assign]
+    asked = asyncio.create_task(bench.embed("a"))
+    await hangs.wait()
+    asked.cancel()
+    await asyncio.wait([asked])
+    await bench.choice.close()
+    assert not [task for task in asyncio.all_tasks() if "embedding" in task.get_name()]
+
+
+async def test_one_that_was_not_there_yet_at_the_start_gets_its_index_back_at_once() -> None:
+    bench = Bench()
+    bench.ollama.fail(EmbeddingError("not started yet"))
+    assert await bench.current() == "api"
+    with pytest.raises(EmbeddingError):
+        await bench.embed("a")
+    bench.ollama.fail(None)
+    bench.clock.advance(FIRST_WAIT_S)
+    assert await bench.current() == "ollama"
+    assert (await bench.embed("a")).shape == (1, 32)
+
+
+async def test_one_that_comes_long_after_the_start_has_to_stay_first() -> None:
+    bench = Bench()
+    bench.ollama.fail(EmbeddingError("not started yet"))
+    assert await bench.current() == "api"
+    bench.ollama.fail(None)
+    bench.clock.advance(PATIENCE_S)
+    await bench.embed("a")
+    assert await bench.current() == "api"
+    bench.clock.advance(STEADY_S)
+    assert await bench.current() == "ollama"
+
+
 async def test_one_that_flickers_for_a_day_never_changes_whose_vectors_are_made() -> None:
     bench = Bench()
     used = {await bench.current()}

@@ -10,6 +10,7 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError, EmbeddingError
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
 from onyx_jupyter.runtime.settings import embedding_settings
 from onyx_jupyter.security.secrets_filter import SecretsFilter
@@ -81,12 +82,32 @@ async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_
         embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=redact)
         identity = await embeddings.current()
         assert identity is not None
-        assert (identity.provider, identity.model, identity.dimension) == ("lab", "embedder", 64)
+        assert (identity.provider, identity.model.partition("@")[0], identity.dimension) == ("lab", "embedder", 64)
         vectors = await embeddings.embed([f"The door opens with {SECRET}.", "x"], "passage", identity=identity)
         assert vectors.shape == (2, 64)
         assert server.texts[-1] == ["The door opens with [redacted:password].", "x"]
         assert SECRET not in f"{[request.body for request in server.requests]}"
         await embeddings.close()
+
+
+async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() -> None:
+    async def identity_at(base_url: str, provider: str = "lab") -> EmbedderIdentity | None:
+        memory = {"embedder": "api", "embeddingModel": f"{provider}/embedder"}
+        config = Config.model_validate({"memory": memory, "providers": {provider: {"baseUrl": base_url}}})
+        embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+        identity = await embeddings.current()
+        await embeddings.close()
+        return identity
+
+    with EmbeddingServer() as one, EmbeddingServer() as other:
+        first = await identity_at(one.base_url)
+        assert first is not None
+        assert await identity_at(one.base_url) == first
+        assert await identity_at(f"{one.base_url}/") == first
+        second = await identity_at(other.base_url)
+        assert second is not None
+        assert second != first
+        assert one.base_url not in first.model
 
 
 async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_moment() -> None:

@@ -5,6 +5,7 @@ Source: OpenAI, "Embeddings" (`data[].index` names the text, in whatever order t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ _INPUT_TYPES: Mapping[str, Mapping[Purpose, str]] = {
     "voyage": {"passage": "document", "query": "query"},
     "nvidia_nim": {"passage": "passage", "query": "query"},
 }
+_PLACE_DIGITS = 8
 
 
 class ApiSource:
@@ -62,7 +64,7 @@ class ApiSource:
             await load_litellm()
             call = _through_litellm(endpoint)
         dimension = await probed_dimension(call, endpoint.provider, self._model)
-        identity = EmbedderIdentity(self.provider, self._model, dimension)
+        identity = EmbedderIdentity(self.provider, f"{self._model}{_place(self._settings, self.provider)}", dimension)
         return RemoteEmbedder(identity, endpoint.provider, call, self._waits, self._retry)
 
     async def close(self) -> None:
@@ -81,6 +83,14 @@ class ApiSource:
             return _rows(answer.get("data") if isinstance(answer, dict) else None, endpoint)
 
         return call
+
+
+def _place(settings: ModelsSettings, provider: str) -> str:
+    """What tells servers apart that have a model of the same name, of which each may make other vectors."""
+    own = settings.providers.get(provider)
+    if own is None or own.base_url is None:
+        return ""
+    return f"@{hashlib.sha256(own.base_url.rstrip('/').encode()).hexdigest()[:_PLACE_DIGITS]}"
 
 
 def _through_litellm(endpoint: Endpoint) -> Call:

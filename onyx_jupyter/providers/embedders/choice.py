@@ -10,15 +10,15 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity, VectorCache
 from onyx_jupyter.providers.embedders.remembered import RememberedVectors
 from onyx_jupyter.providers.embedders.source import EmbedderSource, Purpose
-from onyx_jupyter.providers.embedders.standing import Standing
+from onyx_jupyter.providers.embedders.standing import PATIENCE_S, Standing
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -44,6 +44,8 @@ class EmbedderChoice:
         self._chosen: Standing | None = None
         self._first_look: asyncio.Task[None] | None = None
         self._look: asyncio.Task[None] | None = None
+        self._looked_at_s = clock.monotonic()
+        self._queries: set[asyncio.Task[Vectors]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
         """Whose vectors are made now. The first call asks who is there, for seconds at most; later ones never wait."""
@@ -56,15 +58,18 @@ class EmbedderChoice:
     async def embed(self, texts: Sequence[str], purpose: Purpose, *, identity: EmbedderIdentity) -> Vectors:
         """float32 (texts, dimension), L2-normalised, of that identity; known ones come from the cache.
 
-        One that failed is left alone for a while: until then the call fails at once. Raises: EmbeddingError.
+        One that failed is left alone for a while: until then the call fails at once. No texts at all ask whether
+        such vectors can be made. Raises: EmbeddingError.
         """
         standing = self._of(identity)
+        standing.is_asked_for = True
         sent = texts
         if not standing.source.in_process:
             sent = await asyncio.to_thread(lambda: [self._redact(text) for text in texts])
 
         async def make(part: Sequence[str]) -> Vectors:
-            return await self._made(standing, part, purpose, identity)
+            made = self._made(standing, part, purpose, identity)
+            return await (made if purpose == "passage" else self._seen_to_its_end(made))
 
         try:
             return await self._remembered.embed(sent, purpose, identity, make)
@@ -86,13 +91,27 @@ class EmbedderChoice:
 
     async def close(self) -> None:
         """Ends what looks around, and lets go of memory and connections."""
-        for task in (self._first_look, self._look):
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        tasks = [task for task in (self._first_look, self._look, *self._queries) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         for standing in self._standings:
             await standing.source.close()
+
+    async def _seen_to_its_end(self, made: Coroutine[Any, Any, Vectors]) -> Vectors:
+        """That it does not answer is noted, whoever has less patience than it has time and leaves.
+
+        Else nobody would ever learn of one that hangs, and everybody would wait for it.
+        """
+        query = asyncio.create_task(made, name="onyx query embedding")
+        self._queries.add(query)
+        query.add_done_callback(self._query_ended)
+        return await asyncio.shield(query)
+
+    def _query_ended(self, query: asyncio.Task[Vectors]) -> None:
+        self._queries.discard(query)
+        if not query.cancelled():
+            query.exception()  # which is noted, whether or not somebody still waits for it
 
     async def _made(
         self, standing: Standing, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
@@ -151,7 +170,7 @@ class EmbedderChoice:
             if standing is self._chosen:
                 if not well and standing.is_given_up(now_s):
                     self._leave()
-            elif well and (self._chosen is None or standing.is_steady(now_s)):
+            elif well and (self._chosen is None or standing.is_steady(now_s) or self._is_only_late(standing, now_s)):
                 self._leave()
                 self._choose(standing)
                 return
@@ -159,6 +178,11 @@ class EmbedderChoice:
                 standing.look_again(now_s)
         if self._chosen is None:
             await self._choose_next()
+
+    def _is_only_late(self, standing: Standing, now_s: float) -> bool:
+        """Whether it was not there yet when this server started, and an index from before holds its vectors."""
+        began_just_now = now_s - self._looked_at_s < PATIENCE_S
+        return began_just_now and standing.is_asked_for and not standing.was_left
 
     async def _choose_next(self) -> None:
         """The best of those that may be called; they were not looked at while a better one was in use."""

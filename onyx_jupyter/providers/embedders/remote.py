@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 BATCH = 64
 PROBE_S = 10.0
-QUERY_S = 10.0
+# Shorter than anybody waits for a query, so that one who hangs is found out before they all have left.
+QUERY_S = 3.0
 PASSAGES_S = 120.0
 # Within what most models read, in any language; a chunk is a third of it.
 MAX_CHARS = 6_000

@@ -24,12 +24,13 @@ _LONGEST_STEADY_S = 86_400.0
 
 @dataclass(slots=True)
 class Standing:
-    """Times are of a monotonic clock, in seconds."""
+    """Times are of a monotonic clock, in seconds. `is_asked_for`: some index holds its vectors."""
 
     source: EmbedderSource
     embedder: Embedder | None = None
     error: EmbeddingError | None = None
     next_try_s: float = -math.inf
+    is_asked_for: bool = False
     _failures: int = 0
     _failing_since_s: float | None = None
     _well_since_s: float | None = None
@@ -66,6 +67,11 @@ class Standing:
         """It was in use, and another takes its place."""
         self._times_left += 1
         self._well_since_s = None
+
+    @property
+    def was_left(self) -> bool:
+        """Whether another took its place before."""
+        return self._times_left > 0
 
     def is_steady(self, now_s: float) -> bool:
         """Whether it has been well for long enough to be worth the change."""
