@@ -6,8 +6,10 @@ name that was never used before, so who still writes to one that was deleted or 
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,7 +33,48 @@ _log = logging.getLogger(__name__)
 _DAMAGED = "damaged"
 _TRIES = 5
 # The machine's fault and not the table's: what is on disk may be sound, and is left as it is.
-_NOT_THE_TABLE = ("permission denied", "no space left", "read-only", "too many open files", "quota", "out of memory")
+_NOT_THE_TABLE = (
+    "permission denied",
+    "no space left",
+    "read-only",
+    "too many open files",
+    "quota",
+    "out of memory",
+    "cannot allocate memory",
+    "input/output error",
+    "stale file handle",
+    "stale nfs file handle",
+    "timed out",
+    "transport endpoint",
+    "host is down",
+    "no route to host",
+    "device or resource busy",
+    "temporarily unavailable",
+)
+_OS_ERROR = re.compile(r"os error (\d+)")
+_MACHINES = {
+    errno.EACCES,
+    errno.EAGAIN,
+    errno.EBUSY,
+    errno.ECONNREFUSED,
+    errno.ECONNRESET,
+    errno.EDQUOT,
+    errno.EHOSTDOWN,
+    errno.EHOSTUNREACH,
+    errno.EINTR,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENETDOWN,
+    errno.ENETUNREACH,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+    errno.ENOTCONN,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
+}
 
 
 class TableState(BaseModel):
@@ -271,7 +314,10 @@ class LanceCollection:
 
 
 def _the_tables_fault(error: IndexUnavailable) -> bool:
-    return not any(words in str(error).casefold() for words in _NOT_THE_TABLE)
+    """Unless what it says, or what LanceDB said at greater length, names an error of the disk, network or memory."""
+    said = f"{error}\n{error.__cause__ or ''}".casefold()
+    numbers = {int(number) for number in _OS_ERROR.findall(said)}
+    return not (numbers & _MACHINES) and not any(words in said for words in _NOT_THE_TABLE)
 
 
 @contextmanager
