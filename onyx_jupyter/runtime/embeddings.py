@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +21,17 @@ from onyx_jupyter.storage.vector_cache import LanceVectorCache
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Opened:
+    """Embedders by their configuration; `users` is how many calls are under way."""
+
+    settings: EmbeddingSettings
+    choice: EmbedderChoice
+    users: int = 0
 
 
 class ConfiguredEmbeddings:
@@ -34,34 +49,58 @@ class ConfiguredEmbeddings:
         self._clock = clock
         self._redact = redact
         self._cache = LanceVectorCache(folder, clock=clock)
-        self._opened: tuple[EmbeddingSettings, EmbedderChoice] | None = None
-        self._retired: list[EmbedderChoice] = []
+        self._opened: _Opened | None = None
+        self._retired: list[_Opened] = []
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
         """Whose vectors are made now."""
-        return await self._choice().current()
+        with self._using() as choice:
+            return await choice.current()
 
     async def embed(
         self, texts: Sequence[str], purpose: Literal["passage", "query"], *, identity: EmbedderIdentity
     ) -> Vectors:
         """float32 (texts, dimension), L2-normalised, of that identity. Raises: EmbeddingError."""
-        return await self._choice().embed(texts, purpose, identity=identity)
+        with self._using() as choice:
+            return await choice.embed(texts, purpose, identity=identity)
 
     @property
     def problem(self) -> str | None:
         """Why a better embedder is not used now."""
-        return self._opened[1].problem if self._opened else None
+        return self._opened.choice.problem if self._opened else None
 
     async def close(self) -> None:
         """Ends every embedder's process and connection."""
-        for choice in [*self._retired, *([self._opened[1]] if self._opened else [])]:
-            await choice.close()
+        opened = [*self._retired, *([self._opened] if self._opened else [])]
+        closing = (*self._closing, *(one.choice.close() for one in opened))
+        for failure in await asyncio.gather(*closing, return_exceptions=True):
+            if isinstance(failure, Exception):
+                log.warning("An embedder did not close properly: %s", failure)
 
-    def _choice(self) -> EmbedderChoice:
+    @contextmanager
+    def _using(self) -> Iterator[EmbedderChoice]:
+        """The embedders of the configuration as it is now; former ones are closed when nobody waits for them."""
+        opened = self._as_configured()
+        opened.users += 1
+        try:
+            yield opened.choice
+        finally:
+            opened.users -= 1
+            self._close_unused()
+
+    def _as_configured(self) -> _Opened:
         settings = embedding_settings(self._configured.settings.config)
-        if self._opened is None or self._opened[0] != settings:
+        if self._opened is None or self._opened.settings != settings:
             if self._opened is not None:
-                self._retired.append(self._opened[1])  # somebody may still be waiting for it
+                self._retired.append(self._opened)
             choice = open_embeddings(settings, clock=self._clock, redact=self._redact, cache=self._cache)
-            self._opened = (settings, choice)
-        return self._opened[1]
+            self._opened = _Opened(settings, choice)
+        return self._opened
+
+    def _close_unused(self) -> None:
+        for opened in [one for one in self._retired if not one.users]:
+            self._retired.remove(opened)
+            closing = asyncio.create_task(opened.choice.close(), name="onyx former embedders")
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
