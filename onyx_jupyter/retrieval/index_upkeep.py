@@ -1,61 +1,97 @@
 """What an index needs in the background: missing vectors, another embedder's vectors, tidying. It searches nothing.
 
-One task does it, woken by what is written and asked. Where it was ended, it goes on at the next call or the next start.
+One task does it, woken by what is written and asked, and by itself where something waits or has failed. Where it was
+ended, it goes on at the next call or the next start.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
-from onyx_jupyter.retrieval.index_vectors import BATCH, IndexVectors
+from onyx_jupyter.retrieval.index_following import IndexFollowing, wants_vector_index, whole_rows
+from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_filter import among
-from onyx_jupyter.storage.index_rows import as_table, embedded_text
-from onyx_jupyter.storage.index_schema import chunk_schema
-from onyx_jupyter.storage.lance import VECTORS_BEFORE_INDEX
+from onyx_jupyter.storage.index_history import IndexHistory
+from onyx_jupyter.storage.index_rows import as_table
+from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
+from onyx_jupyter.storage.own_thread import OneAtATime, in_thread
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
 
+T = TypeVar("T")
 # Without a write for so long, the index is tidied up.
 IDLE_S = 5.0
 # For so long an embedder has to stay before an index that holds another one's vectors changes over to it: one that is
 # away for a moment is no reason to embed everything.
 STEADY_S = 60.0
+# The same where this server has just started and the other one may only not be there yet.
+_START_S = 600.0
 _LOOK_S = 5.0
 _AGAIN_S = 60.0
 _FRAGMENTS = 20
+# The one that is read, and one that tidying leaves behind.
+_VERSIONS = 2
 _ROWS_BEHIND = 1_000
 _POSTPONED = 5
-_COPIED_ROWS = 256
+_FILLED_ROWS = 1_024
 _MISSING = "vector IS NULL AND NOT blank"
 _log = logging.getLogger(__name__)
 
 
-class IndexUpkeep:
-    """The background of one index; `note` is what is under way, for who searches meanwhile."""
+@dataclass(frozen=True, slots=True)
+class UpkeepTimes:
+    """Seconds: of quiet before tidying, of another embedder before its vectors are made, for which old states stay."""
 
-    def __init__(self, collection: LanceCollection, vectors: IndexVectors, *, idle_s: float, steady_s: float) -> None:
+    idle_s: float = IDLE_S
+    steady_s: float = STEADY_S
+    kept_s: float = KEEP_VERSIONS_S
+
+
+class IndexUpkeep:
+    """The background of one index; `note` is what is under way, for who searches meanwhile.
+
+    `waits_for` is the embedder that the index changes over to once it has stayed for long enough.
+    """
+
+    def __init__(
+        self,
+        collection: LanceCollection,
+        vectors: IndexVectors,
+        history: IndexHistory,
+        writer: OneAtATime,
+        times: UpkeepTimes,
+    ) -> None:
         self._collection = collection
         self._vectors = vectors
-        self._idle_s = idle_s
-        self._steady_s = steady_s
+        self._history = history
+        self._writer = writer
+        self._times = times
+        self._following = IndexFollowing(collection, vectors, writer, self._progressed)
         self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
         self._hurry = asyncio.Event()
         self._writes = 0
         self._tidied = -1  # what was left before the start
+        self._scanned = (-1, float("-inf"))
+        self._clean_at: float | None = None
         self._postponed = 0
         self._again = False
         self._looked_at = float("-inf")
         self._failed_at = float("-inf")
+        self._failure: str | None = None
+        self._has_served_mine = False
+        self._waits_until = 0.0
+        self.waits_for: EmbedderIdentity | None = None
         self._progress: str | None = None
         self._missing = 0
 
@@ -73,8 +109,7 @@ class IndexUpkeep:
 
     def looked(self) -> None:
         """Something was asked: the embedder may have changed, or be back."""
-        now = asyncio.get_running_loop().time()
-        if now - self._looked_at >= _LOOK_S:
+        if _now() - self._looked_at >= _LOOK_S:
             self._wake()
 
     async def settled(self) -> None:
@@ -89,103 +124,105 @@ class IndexUpkeep:
             self._hurry.clear()
 
     async def close(self) -> None:
-        """Ends the task."""
+        """Ends the task; none is begun any more."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
     def _wake(self) -> None:
+        if self._closed:
+            return
         self._again = True
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run())
+            self._task = asyncio.create_task(self._run(), name="onyx index upkeep")
+
+    def _wake_in(self, seconds: float) -> None:
+        """At the latest; each look says anew what it still waits for."""
+        at = _now() + seconds
+        if self._timer is None or self._timer.cancelled() or self._timer.when() > at:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_at(at, self._wake_by_timer)
+
+    def _wake_by_timer(self) -> None:
+        self._timer = None
+        self._wake()
 
     async def _run(self) -> None:
         while self._again:
             self._again = False
-            self._looked_at = asyncio.get_running_loop().time()
+            self._looked_at = _now()
             try:
-                await self._change_over()
-                await self._fill()
+                well = await self._with_vectors()
                 await self._tidy()
-            except (IndexUnavailable, EmbeddingError) as error:
-                self._failed_at = asyncio.get_running_loop().time()
-                _log.warning("The index could not be brought up to date, and is tried again later: %s", error)
+                await self._index_vectors()
+                self._failure = None if well else self._failure
+            except IndexUnavailable as error:
+                self._failed(error)
             except Exception:
                 _log.exception("The upkeep of an index failed.")
-                self._failed_at = asyncio.get_running_loop().time()
+                self._failed_at = _now()
+                self._wake_in(_AGAIN_S)
             finally:
                 self._progress = None
+
+    async def _with_vectors(self) -> bool:
+        """Whether the embedder did its part; one that fails keeps nobody from tidying up."""
+        try:
+            await self._change_over()
+            await self._fill()
+        except EmbeddingError as error:
+            self._failed_at = _now()
+            self._failed(error)
+            return False
+        return True
+
+    def _failed(self, error: IndexUnavailable | EmbeddingError) -> None:
+        if self._failure != str(error):
+            _log.warning("The index could not be brought up to date, and is tried again later: %s", error)
+        self._failure = str(error)
+        self._wake_in(_AGAIN_S)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), seconds)
 
     def _may_embed(self) -> bool:
-        return asyncio.get_running_loop().time() - self._failed_at >= _AGAIN_S
+        return _now() - self._failed_at >= _AGAIN_S
 
     async def _change_over(self) -> None:
         """To the embedder of now, where the serving table holds another one's vectors or none."""
         identity = await self._vectors.current()
-        state = await asyncio.to_thread(self._collection.state)
-        if identity is None or identity == state.serving.identity:
-            self._collection.identity = state.serving.identity if identity is None else identity
+        serving = (await asyncio.to_thread(self._collection.state)).serving.identity
+        self._collection.identity = serving if identity is None else identity
+        if identity is None or identity == serving:
+            self._has_served_mine = self._has_served_mine or identity is not None
+            self.waits_for = None
             return
-        first = self._collection.identity == identity
-        self._collection.identity = identity
-        if not first and state.serving.identity is not None:
-            await self._pause(self._steady_s)
-            if await self._vectors.current() != identity:
-                return
-        if self._may_embed():
-            with self._collection.following_lock() as mine:
-                if mine:
-                    await self._follow(identity)
+        wait_s = 0.0 if serving is None else await self._wait_s(identity, serving)
+        if wait_s > 0 or not self._may_embed():
+            self._wake_in(min(wait_s or _AGAIN_S, _AGAIN_S))
+            return
+        async with self._alone() as mine:
+            if not mine:
+                self._wake_in(_AGAIN_S)
+            elif await self._following.make(identity):
+                self._has_served_mine, self.waits_for = True, None
+                await asyncio.to_thread(self._history.changed)
 
-    async def _follow(self, identity: EmbedderIdentity) -> None:
-        following = await asyncio.to_thread(self._collection.begin_following)
-        _log.info("The index is being made for the embedder %s/%s.", identity.provider, identity.model)
-        while True:
-            todo, gone = await asyncio.to_thread(self._differences, following)
-            if gone:
-                table = self._collection.table(following)
-                await asyncio.to_thread(table.delete, among("source", gone))
-            if not todo and not gone:
-                table = self._collection.table(following)
-                await asyncio.to_thread(table.optimise)
-                if await asyncio.to_thread(_wants_vector_index, table):
-                    await _in_a_thread_of_its_own(table.index_vectors)
-                if await asyncio.to_thread(self._finish, following):
-                    return
-                continue
-            await self._copy(todo, following, identity)
-
-    def _differences(self, following: TableState) -> tuple[dict[str, int], set[str]]:
-        """Sources that still have to be copied, with the number of their rows, and those that are gone."""
-        serving = self._collection.read(lambda table, _: _versions(table))
-        copied = _versions(self._collection.table(following))
-        todo = {source: version[2] for source, version in serving.items() if copied.get(source) != version}
-        return todo, copied.keys() - serving.keys()
-
-    async def _copy(self, todo: Mapping[str, int], following: TableState, identity: EmbedderIdentity) -> None:
-        done, total = 0, sum(todo.values())
-        for sources in _batches(todo):
-            self._progress = f"The index is being made for another embedder ({done} of {total} passages)."
-            where = among("source", sources)
-            rows = await asyncio.to_thread(
-                self._collection.read, lambda table, _, where=where: _whole_rows(table, where)
-            )
-            vectors = await self._embedded(rows, identity)
-            table = self._collection.table(following)
-            await asyncio.to_thread(_replace, table, rows, vectors, identity.dimension, where)
-            done += len(rows)
-
-    def _finish(self, following: TableState) -> bool:
-        with self._collection.locked():
-            if any(self._differences(following)):
-                return False
-            self._collection.swap(following)
-            return True
+    async def _wait_s(self, identity: EmbedderIdentity, serving: EmbedderIdentity) -> float:
+        """For how long the index stays with the vectors that it has, although this embedder would make others."""
+        if self.waits_for != identity:
+            may_be_late = not self._has_served_mine and await self._vectors.can_be_made(serving)
+            self.waits_for = identity
+            self._waits_until = _now() + (_START_S if may_be_late else self._times.steady_s)
+        if self._hurry.is_set():
+            return 0.0
+        return max(self._waits_until - _now(), await asyncio.to_thread(self._history.wait_s))
 
     async def _fill(self) -> None:
         """Vectors for rows that were put while no embedder answered."""
@@ -194,87 +231,94 @@ class IndexUpkeep:
         if identity is None:
             self._missing = 0
             return
+        if not self._missing and not self._is_worth_a_scan():
+            return
         ids = await asyncio.to_thread(
             self._collection.read, lambda table, _: table.rows(["id"], _MISSING)["id"].to_pylist()
         )
         self._missing = len(ids)
-        if not ids or not self._may_embed() or await self._vectors.current() != identity:
+        if ids and not (self._may_embed() and await self._vectors.current() == identity):
+            self._wake_in(_AGAIN_S)
             return
-        for start in range(0, len(ids), BATCH):
-            where = among("id", ids[start : start + BATCH])
-            rows = await asyncio.to_thread(
-                self._collection.read, lambda table, _, where=where: _whole_rows(table, where)
-            )
-            vectors = await self._embedded(rows, identity)
+        for start in range(0, len(ids), _FILLED_ROWS):
+            where = among("id", ids[start : start + _FILLED_ROWS])
+            rows = await asyncio.to_thread(whole_rows, self._collection, where)
+            vectors = await self._vectors.of_rows(rows, identity)
             made = [(row, vector) for row, vector in zip(rows, vectors, strict=True) if vector is not None]
             if made:
-                await asyncio.to_thread(self._collection.write, _filled(made, identity))
+                await self._write(_filled(made, identity))
+                self._writes += 1
             self._missing -= len(made)
 
-    async def _embedded(self, rows: Sequence[dict[str, Any]], identity: EmbedderIdentity) -> Sequence[Any]:
-        """Raises: EmbeddingError where not one vector could be made."""
-        vectors = await self._vectors.of_passages([embedded_text(row) for row in rows], identity)
-        if self._vectors.problem and all(vector is None for vector in vectors):
-            raise EmbeddingError(self._vectors.problem)
-        return vectors
-
     async def _tidy(self) -> None:
-        """When nobody has written for a moment, or has gone on writing for long."""
-        writes = self._writes
-        if writes == self._tidied:
+        """When nobody has written for a moment, or has gone on writing for long; and again when old states may go."""
+        writes, cleans = self._writes, self._clean_at is not None and _now() >= self._clean_at
+        if writes != self._tidied:
+            await self._pause(self._times.idle_s)
+            if writes != self._writes and not self._hurry.is_set() and self._postponed < _POSTPONED:
+                self._postponed += 1
+                return
+        elif not cleans:
+            self._wake_for_cleaning()
             return
-        await self._pause(self._idle_s)
-        if writes != self._writes and not self._hurry.is_set() and self._postponed < _POSTPONED:
-            self._postponed += 1
-            return
+        most, kept_s = 0 if self._hurry.is_set() else _ROWS_BEHIND, self._times.kept_s
+        left = await self._write(lambda table, _: _tidied(table, most, kept_s, cleans=cleans))
         self._postponed, self._tidied = 0, writes
-        most = 0 if self._hurry.is_set() else _ROWS_BEHIND
-        await asyncio.to_thread(self._collection.write, lambda table, _: _tidied(table, most))
-        table = await asyncio.to_thread(self._collection.read, lambda table, state: table if state.identity else None)
-        if table is not None and await asyncio.to_thread(_wants_vector_index, table):
-            await _in_a_thread_of_its_own(table.index_vectors)
+        if cleans or self._clean_at is None:
+            self._clean_at = _now() + kept_s if left > _VERSIONS else None
+        self._wake_for_cleaning()
+
+    def _wake_for_cleaning(self) -> None:
+        if self._clean_at is not None:
+            self._wake_in(max(0.0, self._clean_at - _now()))
+
+    async def _index_vectors(self) -> None:
+        """By one server alone; another's commits could make it be done in vain."""
+        if not self._is_worth_a_scan():
+            return
+        scanned = (self._writes, _now())
+        if await asyncio.to_thread(self._collection.read, _without_vector_index) is not None:
+            async with self._alone() as mine:
+                table = await asyncio.to_thread(self._collection.read, _without_vector_index) if mine else None
+                if table is not None:
+                    await in_thread(table.index_vectors, "onyx vector index")
+                elif not mine:
+                    self._wake_in(_AGAIN_S)
+        self._scanned = scanned
+
+    def _is_worth_a_scan(self) -> bool:
+        """Reading all rows costs who searches meanwhile: only after a write, and now and then for what others wrote."""
+        writes, at = self._scanned
+        return writes != self._writes or self._hurry.is_set() or _now() - at >= _AGAIN_S
+
+    async def _write(self, work: Callable[[LanceTable, TableState], T]) -> T:
+        return await self._writer.run(lambda: self._collection.write(work))
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[bool]:
+        lock = self._collection.following_lock()
+        try:
+            yield await asyncio.to_thread(lock.take)
+        finally:
+            await asyncio.to_thread(lock.give_back)
+
+    def _progressed(self, words: str) -> None:
+        self._progress = words
 
 
-def _tidied(table: LanceTable, rows_behind: int) -> None:
-    if table.fragments() > _FRAGMENTS or table.behind("text") > rows_behind:
-        table.optimise()
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
-def _wants_vector_index(table: LanceTable) -> bool:
-    return table.count("vector IS NOT NULL") > VECTORS_BEFORE_INDEX and not table.has_vector_index()
+def _tidied(table: LanceTable, rows_behind: int, kept_s: float, *, cleans: bool) -> int:
+    """How many states of the table are left on disk."""
+    if cleans or table.fragments() > _FRAGMENTS or table.behind("text") > rows_behind:
+        table.optimise(kept_s)
+    return table.versions()
 
 
-def _versions(table: LanceTable) -> dict[str, tuple[str, str, int]]:
-    """Source → checksum, chunking and number of rows."""
-    rows = table.rows(["source", "checksum", "chunking"]).to_pydict()
-    counts = Counter(zip(rows["source"], rows["checksum"], rows["chunking"], strict=True))
-    return {source: (checksum, chunking, count) for (source, checksum, chunking), count in counts.items()}
-
-
-def _whole_rows(table: LanceTable, where: str) -> list[dict[str, Any]]:
-    names = chunk_schema(None).names
-    rows: list[dict[str, Any]] = table.rows(names, where).to_pylist()
-    return rows
-
-
-def _batches(sources: Mapping[str, int]) -> Iterator[list[str]]:
-    """Sources of a few batches of rows together."""
-    batch: list[str] = []
-    rows = 0
-    for source, count in sources.items():
-        batch.append(source)
-        rows += count
-        if rows >= _COPIED_ROWS:
-            yield batch
-            batch, rows = [], 0
-    if batch:
-        yield batch
-
-
-def _replace(
-    table: LanceTable, rows: Sequence[dict[str, Any]], vectors: Sequence[Any], dimension: int, where: str
-) -> None:
-    table.replace(as_table(rows, vectors, dimension), where)
+def _without_vector_index(table: LanceTable, state: TableState) -> LanceTable | None:
+    return table if state.identity and wants_vector_index(table) else None
 
 
 def _filled(
@@ -288,30 +332,3 @@ def _filled(
             table.exchange(as_table(rows, vectors, identity.dimension), where="target.vector IS NULL")
 
     return work
-
-
-async def _in_a_thread_of_its_own(work: Callable[[], None]) -> None:
-    """Of a thread that the end of the process does not wait for: the work takes long, and nothing is lost with it."""
-    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    loop = asyncio.get_running_loop()
-
-    def run() -> None:
-        outcome: BaseException | None = None
-        try:
-            work()
-        except Exception as error:
-            outcome = error
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(_settle, done, outcome)
-
-    threading.Thread(target=run, name="onyx-vector-index", daemon=True).start()
-    await done
-
-
-def _settle(future: asyncio.Future[None], error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(None)
-    else:
-        future.set_exception(error)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity, Embeddings
+from onyx_jupyter.storage.index_rows import embedded_text
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -28,6 +29,14 @@ class IndexVectors:
     async def current(self) -> EmbedderIdentity | None:
         """Whose vectors are made now."""
         return await self._embeddings.current()
+
+    async def can_be_made(self, identity: EmbedderIdentity) -> bool:
+        """Whether there is a way to such vectors, even where it leads nowhere at the moment."""
+        try:
+            await self._embeddings.embed([], "passage", identity=identity)
+        except EmbeddingError:
+            return False
+        return True
 
     def why_none(self) -> str:
         """Why there is no embedder, as a sentence."""
@@ -57,6 +66,13 @@ class IndexVectors:
             else:
                 self._failed(EmbeddingError(f"{_name(identity)} made vectors that are not numbers."))
         return made
+
+    async def of_rows(self, rows: Sequence[dict[str, Any]], identity: EmbedderIdentity) -> list[Vectors | None]:
+        """One a stored row, None where there is none. Raises: EmbeddingError where not one could be made."""
+        vectors = await self.of_passages([embedded_text(row) for row in rows], identity)
+        if self.problem and all(vector is None for vector in vectors):
+            raise EmbeddingError(self.problem)
+        return vectors
 
     async def of_query(self, query: str, identity: EmbedderIdentity) -> Vectors:
         """(dimension,). Raises: EmbeddingError, after ten seconds too."""

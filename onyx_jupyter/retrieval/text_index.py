@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.protocols.retrieval import Candidate, Embeddings, SearchFilter, Source
 from onyx_jupyter.retrieval.index_legs import IndexLegs
-from onyx_jupyter.retrieval.index_upkeep import IDLE_S, STEADY_S, IndexUpkeep
+from onyx_jupyter.retrieval.index_upkeep import IDLE_S, STEADY_S, IndexUpkeep, UpkeepTimes
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.index_filter import among, where
+from onyx_jupyter.storage.index_history import IndexHistory
 from onyx_jupyter.storage.index_rows import (
     ChunkRow,
     as_table,
@@ -21,6 +23,8 @@ from onyx_jupyter.storage.index_rows import (
     source_key,
     stored_text,
 )
+from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
+from onyx_jupyter.storage.own_thread import OneAtATime
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
@@ -33,9 +37,9 @@ _COMMIT_CHUNKS = 256
 class LanceTextIndex:
     """A TextIndex in `folder`; several processes may have the same one.
 
-    `chunking` names how the chunks were cut: sources that were cut in another way have the checksum "" until they are
-    put again, and are found meanwhile. `on_emptied` is called, in the event loop, with the reason, where the index was
-    lost and has to be filled again.
+    `chunking` names how the chunks were cut: sources that were cut in an older way have the checksum "" until they are
+    put again, and are found meanwhile; what a newer Onyx on the same home has cut stays as it is. `on_emptied` is
+    called, in the event loop, with the reason, where the index was lost and has to be filled again.
     """
 
     def __init__(
@@ -46,15 +50,20 @@ class LanceTextIndex:
         chunking: str,
         *,
         on_emptied: Callable[[str], None] = lambda why: None,
+        clock: Clock | None = None,
         idle_s: float = IDLE_S,
         steady_s: float = STEADY_S,
+        kept_s: float = KEEP_VERSIONS_S,
     ) -> None:
         self._chunking = stored_text(chunking)
         self._on_emptied = on_emptied
         self._collection = chunk_collection(folder, collection, on_emptied=self._emptied)
         self._vectors = IndexVectors(embeddings)
         self._legs = IndexLegs(self._collection, self._vectors)
-        self._upkeep = IndexUpkeep(self._collection, self._vectors, idle_s=idle_s, steady_s=steady_s)
+        self._history = IndexHistory(folder, collection, clock or SystemClock())
+        self._writer = OneAtATime(f"onyx index {collection}")
+        times = UpkeepTimes(idle_s, steady_s, kept_s)
+        self._upkeep = IndexUpkeep(self._collection, self._vectors, self._history, self._writer, times)
         self._beginning = asyncio.Lock()
         self._has_begun = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -66,14 +75,15 @@ class LanceTextIndex:
         only = "position = 0" if agent is None else f"position = 0 AND {among('agent', [agent])}"
         columns = ["agent", "path", "checksum", "chunking"]
 
-        def read(table: LanceTable, _: TableState) -> Mapping[tuple[str, str], str]:
-            rows = table.rows(columns, only).to_pydict()
+        def known() -> Mapping[tuple[str, str], str]:
+            well_cut = {self._chunking, *self._history.newer_than(self._chunking)}
+            rows = self._collection.read(lambda table, _: table.rows(columns, only).to_pydict())
             return {
-                (original_text(whose), original_text(path)): original_text(checksum) * (chunking == self._chunking)
+                (original_text(whose), original_text(path)): original_text(checksum) * (chunking in well_cut)
                 for whose, path, checksum, chunking in zip(*(rows[name] for name in columns), strict=True)
             }
 
-        return await asyncio.to_thread(self._collection.read, read)
+        return await asyncio.to_thread(known)
 
     async def put(self, sources: Sequence[Source]) -> None:
         """Each source's new chunks in place of its old ones, in one commit. Raises: IndexUnavailable."""
@@ -87,7 +97,7 @@ class LanceTextIndex:
         if not names or not await self._has_table():
             return
         gone = among("source", [source_key(agent, path) for agent, path in names])
-        await asyncio.to_thread(self._collection.write, lambda table, _: table.delete(gone))
+        await self._writer.run(lambda: self._collection.write(lambda table, _: table.delete(gone)))
         self._upkeep.wrote()
 
     async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
@@ -140,9 +150,10 @@ class LanceTextIndex:
             dimension = now.identity.dimension if now.identity else None
             table.replace(as_table([row.columns for row in rows], fit, dimension), gone)
 
-        await asyncio.to_thread(self._collection.write, commit)
+        await self._writer.run(lambda: self._collection.write(commit))
 
     def _rows_and_table(self, sources: Sequence[Source]) -> tuple[list[ChunkRow], TableState]:
+        self._history.newer_than(self._chunking)  # which notes it, before another server sees what was cut so
         rows = [row for source in sources for row in rows_of(source, self._chunking)]
         return rows, self._collection.state().serving
 

@@ -32,7 +32,7 @@ VECTORS_BEFORE_INDEX = 8_000
 # How many times more than asked for are compared by their whole vectors, where an index holds shortened ones.
 REFINE_FACTOR = 10
 # Versions that another process may still be reading.
-KEEP_VERSIONS = timedelta(minutes=10)
+KEEP_VERSIONS_S = 600.0
 # Longer words (hashes, addresses) are not searched for; LanceDB would stop at 40.
 _LONGEST_WORD = 128
 _SUFFIX = ".lance"
@@ -163,10 +163,15 @@ class LanceTable:
         with lance_errors("read", self.name):
             return int(self._table.stats()["fragment_stats"]["num_fragments"])
 
-    def optimise(self) -> None:
+    def versions(self) -> int:
+        """How many states of the table lie on disk: one a commit, until `optimise` lets the old ones go."""
+        with lance_errors("read", self.name):
+            return len(self._table.list_versions())
+
+    def optimise(self, kept_s: float = KEEP_VERSIONS_S) -> None:
         """Joins small pieces, brings the indices up to date, and drops versions that nobody reads any more."""
         with lance_errors("optimise", self.name):
-            self._table.optimize(cleanup_older_than=KEEP_VERSIONS)
+            self._table.optimize(cleanup_older_than=timedelta(seconds=kept_s))
 
     def has_vector_index(self) -> bool:
         with lance_errors("read", self.name):

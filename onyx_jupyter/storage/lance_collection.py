@@ -10,6 +10,7 @@ import errno
 import logging
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,21 +174,9 @@ class LanceCollection:
             with self._lock.held():
                 yield
 
-    @contextmanager
-    def following_lock(self) -> Iterator[bool]:
-        """Whether this process alone works on the table that will follow; held as long as it does."""
-        with _index_errors():
-            make_private_folder(self._folder.path)
-        lock = FileLock(self._folder.path / f"{self._name}.following.lock", thread_local=False, mode=PRIVATE_FILE)
-        try:
-            lock.acquire(blocking=False)
-        except (Timeout, OSError):
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            lock.release()
+    def following_lock(self) -> FollowingLock:
+        """Who holds it works alone on what takes long: the table that will follow, the index of the vectors."""
+        return FollowingLock(self._folder.path / f"{self._name}.following.lock")
 
     def begin_following(self) -> TableState:
         """The table to be filled with vectors of `identity`; one that was begun before is gone on with."""
@@ -311,6 +300,35 @@ class LanceCollection:
     def _write_state(self, state: CollectionState) -> None:
         with _index_errors():
             write_text_atomically(self._state_file, state.model_dump_json(indent=1) + "\n")
+
+
+class FollowingLock:
+    """Of one owner, who takes it at most once and gives it back in the end. Both block."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = FileLock(file, thread_local=False, mode=PRIVATE_FILE)
+        self._changing = threading.Lock()
+        self._given_back = False
+
+    def take(self) -> bool:
+        """Whether it is the owner's now; nobody is waited for. Raises: IndexUnavailable."""
+        with self._changing:
+            if self._given_back:  # by an owner who was cancelled, and did not wait for this
+                return False
+            with _index_errors():
+                make_private_folder(self._file.parent)
+            try:
+                self._lock.acquire(blocking=False)
+            except (Timeout, OSError):
+                return False
+            return True
+
+    def give_back(self) -> None:
+        """Whether or not it was taken."""
+        with self._changing:
+            self._given_back = True
+            self._lock.release()
 
 
 def _the_tables_fault(error: IndexUnavailable) -> bool:

@@ -14,6 +14,8 @@ from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 LOCK_S = 10.0
+# Threads of one process wait for each other in turn, for longer than the work of any of them takes.
+THREADS_S = 60.0
 
 
 class SharedLock:
@@ -27,7 +29,9 @@ class SharedLock:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Raises: StorageError where another server keeps it for too long, or the disk refuses."""
-        with self.threads:
+        if not self.threads.acquire(timeout=THREADS_S):
+            raise StorageError(f"{self._path.name} could not be changed: it is being changed for {THREADS_S:g} s.")
+        try:
             with disk_errors("lock", self._path):
                 try:
                     self._file_lock.acquire()
@@ -40,3 +44,5 @@ class SharedLock:
                 yield
             finally:
                 self._file_lock.release()
+        finally:
+            self.threads.release()

@@ -17,6 +17,8 @@ from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.storage.index_collection import cache_collection
 from onyx_jupyter.storage.index_filter import among
 from onyx_jupyter.storage.index_schema import cache_schema
+from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
+from onyx_jupyter.storage.own_thread import OneAtATime
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -26,6 +28,7 @@ ENTRIES = 50_000
 # A full cache lets go more than it must, so that it is not full again at the next vector.
 _LET_GO = 0.05
 _FRAGMENTS = 50
+_VERSIONS = 10
 _log = logging.getLogger(__name__)
 
 
@@ -42,6 +45,8 @@ class LanceVectorCache:
         self._collection = cache_collection(folder)
         self._entries = entries
         self._clock = clock or SystemClock()
+        self._writer = OneAtATime("onyx embedding cache")
+        self._cleaned_s: float | None = None
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
         """Key → float32 (dimension,) of those that are known."""
@@ -59,7 +64,7 @@ class LanceVectorCache:
             return
         made_us = int(self._clock.now().timestamp() * 1_000_000)
         try:
-            await asyncio.to_thread(self._collection.write, lambda table, _: self._keep(table, vectors, made_us))
+            await self._writer.run(lambda: self._collection.write(lambda table, _: self._keep(table, vectors, made_us)))
         except IndexUnavailable as error:
             _log.warning("The embedding cache cannot be written, so vectors will be made again: %s", error)
 
@@ -73,8 +78,15 @@ class LanceVectorCache:
         raw = [np.asarray(vectors[key], "<f4").tobytes() for key in new]
         self._make_room(table, len(new))
         table.append(pa.table({"key": new, "vector": raw, "made_us": [made_us] * len(new)}, schema=cache_schema()))
-        if table.fragments() > _FRAGMENTS:
+        self._tidy(table)
+
+    def _tidy(self, table: LanceTable) -> None:
+        """Tidying leaves what it replaces on disk, so it is done once more when that may go."""
+        now_s = self._clock.monotonic()
+        cleans = self._cleaned_s is None or now_s - self._cleaned_s >= KEEP_VERSIONS_S
+        if table.fragments() > _FRAGMENTS or (cleans and table.versions() > _VERSIONS):
             table.optimise()
+            self._cleaned_s = now_s
 
     def _make_room(self, table: LanceTable, new: int) -> None:
         """The oldest go; those that were kept at the same moment go together."""

@@ -198,6 +198,72 @@ async def test_embedder_that_is_away_for_a_moment_changes_nothing(tmp_path: Path
     await index.close()
 
 
+class TwoEmbeddings(FakeEmbeddings):
+    """Makes the vectors of another embedder too, for an index that holds them."""
+
+    def __init__(self, embedder: FakeEmbedder, other: FakeEmbedder) -> None:
+        super().__init__(embedder)
+        self.other = other
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Literal["passage", "query"], *, identity: EmbedderIdentity
+    ) -> Vectors:
+        if identity == self.other.identity and texts:
+            return await self.other.embed(texts, purpose)
+        if identity == self.other.identity:
+            return np.zeros((0, identity.dimension), np.float32)
+        return await super().embed(texts, purpose, identity=identity)
+
+
+async def test_a_server_that_has_just_started_waits_before_it_makes_everything_anew(tmp_path: Path) -> None:
+    first = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder()))
+    await first.put(NOTES[:3])
+    await first.close()
+    other = FakeEmbedder(model="other", dimension=32)
+    index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(other), "400/80", idle_s=0, steady_s=3600)
+    await found(index, "tea")
+    await until(lambda: index._upkeep.waits_for == other.identity)
+    assert (other.calls, tables(tmp_path)) == ([], 1)
+    await index.close()
+
+
+async def test_one_that_may_only_be_late_is_waited_for_and_its_vectors_are_searched(tmp_path: Path) -> None:
+    mine, other = FakeEmbedder(), FakeEmbedder(model="other", dimension=32)
+    first = open_index(tmp_path / "index", FakeEmbeddings(mine))
+    await first.put(NOTES[:3])
+    await first.close()
+    embeddings = TwoEmbeddings(other, mine)
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, steady_s=0)
+    assert all(one.similarity is not None for one in await found(index, "tea"))
+    await until(lambda: index._upkeep.waits_for == other.identity)
+    embeddings.embedder = mine
+    index._upkeep._wake()
+    await until(lambda: index._upkeep.waits_for is None)
+    assert other.calls == []
+    await index.close()
+
+
+async def test_two_servers_with_different_embedders_do_not_take_turns(tmp_path: Path) -> None:
+    one, other = FakeEmbedder(), FakeEmbedder(model="other", dimension=32)
+    indices = [
+        LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(embedder), "400/80", idle_s=0, steady_s=0)
+        for embedder in (one, other)
+    ]
+    await indices[0].put(NOTES[:3])
+    await found(indices[1], "tea")
+    await until(lambda: other.calls and tables(tmp_path) == 1)
+    embedded = len(one.calls)
+    for _ in range(3):
+        for index in indices:
+            index._upkeep._wake()
+            await until(lambda index=index: index._upkeep._task.done())
+    assert indices[0]._upkeep.waits_for == one.identity
+    assert len(one.calls) == embedded
+    assert await vectors_of(indices[1], "tea") == {32}
+    for index in indices:
+        await index.close()
+
+
 async def test_what_was_put_while_the_embedder_failed_gets_its_vectors_later(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))

@@ -1,12 +1,21 @@
 """What is done to the index when nobody looks changes how fast it answers, and never what."""
 
+import asyncio
 from pathlib import Path
 
+import pytest
+from filelock import FileLock
+
+from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import SearchFilter
+from onyx_jupyter.retrieval import index_following, index_upkeep
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.storage import shared_lock
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.lance import VECTORS_BEFORE_INDEX, LanceTable
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
-from tests.retrieval.sources import EVERYTHING, open_index, source
+from tests.retrieval.sources import EVERYTHING, found, open_index, source, texts_with
+from tests.waiting import until
 
 SOURCES = VECTORS_BEFORE_INDEX // 100 + 2
 
@@ -14,6 +23,11 @@ SOURCES = VECTORS_BEFORE_INDEX // 100 + 2
 def table_of(folder: Path) -> LanceTable:
     collection = chunk_collection(folder, "memory", on_emptied=lambda why: None)
     return collection.table(collection.state().serving)
+
+
+def states(folder: Path) -> int:
+    """How many states of the table lie on disk."""
+    return len(list(folder.glob("memory_chunk-*.lance/_versions/*.manifest")))
 
 
 async def test_pieces_of_many_writes_are_joined_and_all_of_them_searched_by_the_index(tmp_path: Path) -> None:
@@ -30,6 +44,89 @@ async def test_pieces_of_many_writes_are_joined_and_all_of_them_searched_by_the_
     assert {one.chunk for one in after[0]} == {one.chunk for one in before[0]}
     assert after[0][0] == before[0][0]
     await index.close()
+
+
+async def test_states_that_edits_leave_behind_go_when_nobody_can_be_reading_them(tmp_path: Path) -> None:
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, kept_s=0.3)
+    for number in range(30):
+        await index.put([source("day.md", *[f"line {line} of {number}" for line in range(8)])])
+    assert await texts_with(index, "29") == {f"line {line} of 29" for line in range(8)}
+    await until(lambda: states(tmp_path / "index") <= 2)
+    assert await texts_with(index, "29") == {f"line {line} of 29" for line in range(8)}
+    await index.close()
+
+
+async def test_what_was_left_on_disk_before_the_start_goes_too(tmp_path: Path) -> None:
+    first = open_index(tmp_path / "index")
+    for number in range(10):
+        await first.put([source("day.md", f"line of {number}")])
+    await first.close()
+    assert states(tmp_path / "index") > 10
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    second = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, kept_s=0.1)
+    await found(second, "line")
+    await until(lambda: states(tmp_path / "index") <= 2)
+    await second.close()
+
+
+async def test_what_was_put_without_an_embedder_is_tidied_up_once_it_has_its_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    embedder = FakeEmbedder()
+    embedder.failure = EmbeddingError("away")
+    index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(embedder), "400/80", idle_s=0)
+    await index.put([source(f"{number}.md", *[f"fact {line}" for line in range(100)]) for number in range(20)])
+    table = table_of(tmp_path / "index")
+    await until(lambda: table.behind("text") == 0)
+    embedder.failure = None
+    await until(lambda: table.count("vector IS NULL") == 0)
+    await until(lambda: table.behind("text") == 0)
+    assert table.fragments() <= 20
+    await index.close()
+
+
+async def test_upkeep_that_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(shared_lock, "LOCK_S", 0.1)
+    first = open_index(tmp_path / "index")
+    for number in range(30):
+        await first.put([source(f"{number}.md", f"tea {number}")])
+    await first.close()
+    table = table_of(tmp_path / "index")
+    index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(FakeEmbedder()), "400/80", idle_s=0)
+    with FileLock(tmp_path / "index" / "memory_chunk.lock", thread_local=False):
+        assert len(await found(index, "tea")) == 30
+        await until(lambda: index._upkeep._failure)
+        assert table.fragments() > 20
+    await until(lambda: table.fragments() == 1)
+    await index.close()
+
+
+async def test_one_server_alone_builds_the_index_of_the_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 300)
+    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(FakeEmbedder()), "400/80", idle_s=0)
+    (tmp_path / "index").mkdir()
+    with FileLock(tmp_path / "index" / "memory_chunk.following.lock", thread_local=False):
+        await index.put([source(f"{s}.md", *[f"w{s} x{c}" for c in range(100)]) for s in range(4)])
+        await index.settled()
+        table = table_of(tmp_path / "index")
+        assert not table.has_vector_index()
+    await until(table.has_vector_index)
+    await index.close()
+
+
+async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put([source("a.md", "tea")])
+    await index.close()
+    await index.put([source("b.md", "tea")])
+    await found(index, "tea")
+    assert not [task for task in asyncio.all_tasks() if "upkeep" in task.get_name()]
 
 
 async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(tmp_path: Path) -> None:

@@ -128,6 +128,24 @@ async def test_sources_cut_in_another_way_are_to_be_put_again_and_are_found_mean
     await index.close()
 
 
+async def test_an_older_version_of_onyx_leaves_what_a_newer_one_has_cut(tmp_path: Path) -> None:
+    old, new = (open_index(tmp_path / "index", chunking=chunking) for chunking in ("rules 1", "rules 2"))
+    notes = [source("a.md", "tea"), source("b.md", "coffee")]
+    whole = {("main", note.path): note.checksum for note in notes}
+    assert await old.checksums() == {}
+    await old.put(notes)
+    assert await new.checksums() == {("main", "a.md"): "", ("main", "b.md"): ""}
+    await new.put(notes)
+    for _ in range(3):
+        assert await old.checksums() == whole
+        assert await new.checksums() == whole
+    await old.put(notes[:1])
+    assert await old.checksums() == whole
+    assert await new.checksums() == {**whole, ("main", "a.md"): ""}
+    await old.close()
+    await new.close()
+
+
 @pytest.mark.parametrize(
     ("only", "paths"),
     [
