@@ -44,7 +44,8 @@ class Item(_Stored):
     """What was added at once: `location` is an absolute path, a URL, or the name of an uploaded file.
 
     `agent_id` is whose allowed folders counted; `kept` is the copy of a page or an upload, by its name in `files/`.
-    `stopped`: its person ended the reading. `problem` is of the item as a whole.
+    `stopped`: its person ended the reading. `problem` is of the item as a whole. What has a `removed_at` is found no
+    more, and is kept for a while so that this can be undone.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Item(_Stored):
     kept: str | None = None
     stopped: bool = False
     problem: str | None = None
+    removed_at: str | None = None
     files: tuple[FileRecord, ...] = ()
 
 
@@ -73,7 +75,10 @@ class ItemStore:
         self._lock = SharedLock(path)
 
     def all(self) -> Sequence[Item]:
-        """The oldest first. Raises: StorageError, also where the file is damaged: then nothing is changed in it."""
+        """The oldest first, removed ones too. Raises: StorageError.
+
+        Where the file is damaged nothing is changed in it.
+        """
         try:
             with disk_errors("read", self._path):
                 text = self._path.read_text("utf-8")
@@ -89,21 +94,23 @@ class ItemStore:
             raise self._damaged() from error
 
     def add(self, item: Item) -> Item:
-        """The item, or the one that has been there for that location. Raises: StorageError."""
+        """The item, or the one that has been there for that location, removed or not. Raises: StorageError."""
+
+        def is_same(one: Item) -> bool:
+            return (one.kind, one.location) == (item.kind, item.location)
 
         def change(items: Sequence[Item]) -> Sequence[Item]:
-            known = any((one.kind, one.location) == (item.kind, item.location) for one in items)
-            return items if known else [*items, item]
+            there = [one.model_copy(update={"removed_at": None}) if is_same(one) else one for one in items]
+            return there if any(map(is_same, items)) else [*items, item]
 
-        items = self._change(change)
-        return next(one for one in items if (one.kind, one.location) == (item.kind, item.location))
+        return next(filter(is_same, self._change(change)))
 
     def replace(self, item: Item) -> None:
         """In the place of the one with its id; one that was removed meanwhile stays away. Raises: StorageError."""
         self._change(lambda items: [item if one.id == item.id else one for one in items])
 
-    def remove(self, item_id: str) -> None:
-        """Raises: StorageError."""
+    def drop(self, item_id: str) -> None:
+        """For good. Raises: StorageError."""
         self._change(lambda items: [one for one in items if one.id != item_id])
 
     def _change(self, change: Callable[[Sequence[Item]], Sequence[Item]]) -> Sequence[Item]:

@@ -28,11 +28,15 @@ class DocumentTexts:
 
     def lines(self, name: str, first: int, last: int) -> str | None:
         """Those lines, counted from 1; None where the text is not there or cannot be read."""
+        text = self.text(name)
+        return None if text is None else "\n".join(text.split("\n")[first - 1 : last]) or None
+
+    def text(self, name: str) -> str | None:
+        """All of it; None where it is not there or cannot be read."""
         try:
-            text = gzip.decompress(self._place(name).read_bytes()).decode()
+            return gzip.decompress(self._place(name).read_bytes()).decode()
         except (OSError, EOFError, zlib.error, UnicodeDecodeError):
             return None
-        return "\n".join(text.split("\n")[first - 1 : last]) or None
 
     def has(self, name: str) -> bool:
         return self._place(name).exists()

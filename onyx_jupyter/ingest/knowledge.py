@@ -1,6 +1,7 @@
 """The documents of one person: added, read in the background, searched, removed. It writes into none of them.
 
-One item is read at a time, so that a large folder never takes the server's attention away from a conversation.
+Two items are read at a time: a large folder never takes the server's attention away from a conversation, and one that
+takes its time keeps no other one waiting.
 """
 
 from __future__ import annotations
@@ -10,44 +11,44 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
-from onyx_jupyter.errors import DocumentUnreadable, NotFound, OnyxError, StorageError
+from onyx_jupyter.errors import DocumentUnreadable, NotFound, OnyxError, PathNotAllowed, StorageError
+from onyx_jupyter.ingest.copies import Copies, check_upload, upload_digest, upload_title
 from onyx_jupyter.ingest.finding import passages
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
 from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.pages import MAX_PAGE_BYTES, Fetch, suffix_of
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
 from onyx_jupyter.ingest.places import Walk, belongs, files_of
-from onyx_jupyter.protocols.knowledge import FileProblem, KnowledgeAnswer, KnowledgeItem, ReadingState
-from onyx_jupyter.protocols.retrieval import Search, SearchFilter, TextIndex
+from onyx_jupyter.ingest.reach import UPLOAD, Reach
+from onyx_jupyter.ingest.reading_process import limit_s
+from onyx_jupyter.ingest.telling import Progress, told
+from onyx_jupyter.ingest.word_fallback import found_by_words
+from onyx_jupyter.protocols.knowledge import KnowledgeAnswer, KnowledgeItem, KnowledgePassage
+from onyx_jupyter.protocols.retrieval import Found, Search, SearchFilter, TextIndex
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
 
 log = logging.getLogger(__name__)
 LOOK_S = 60.0
-_NO_TITLE = "Untitled"
+UNDO = timedelta(hours=1)
+_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """`guard` gives an agent's allowed folders, `shown` a real path as JupyterLab writes it; `walk` and `fetch` reach
-    folders and the web."""
+    folders and the web. `is_memory` tells the files of any agent's memory, which are no documents."""
 
     guard: Callable[[str | None], PathGuard]
+    is_memory: Callable[[Path], bool]
     shown: Callable[[Path], str]
     walk: Walk
     fetch: Fetch
     parse_url: Callable[[str], str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    state: ReadingState
-    done: int
-    total: int
 
 
 class DocumentKnowledge:
@@ -66,8 +67,10 @@ class DocumentKnowledge:
         clock: Clock,
         ids: IdSource,
         on_news: Callable[[KnowledgeItem | None], None],
+        *,
+        reading_limit_s: Callable[[int], float] = limit_s,
     ) -> None:
-        self._kept = folder / "files"
+        self._copies = Copies(folder / "files")
         self._items = ItemStore(folder / "documents.json")
         self._texts = texts
         self._index = index
@@ -76,10 +79,10 @@ class DocumentKnowledge:
         self._clock = clock
         self._ids = ids
         self._on_news = on_news
-        self._pipeline = Pipeline(index, texts)
-        self._turn = asyncio.Lock()
+        self._pipeline = Pipeline(index, texts, reading_limit_s)
+        self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._progress: dict[str, _Progress] = {}
+        self._progress: dict[str, Progress] = {}
         self._again: set[str] = set()
         self._watchers: dict[str, list[Callable[[KnowledgeItem], None]]] = {}
         self._looked_at: float | None = None
@@ -89,21 +92,35 @@ class DocumentKnowledge:
 
     async def items(self) -> Sequence[KnowledgeItem]:
         """The oldest first. Raises: StorageError."""
-        return [self._told(item) for item in await asyncio.to_thread(self._items.all)]
+        return [self._told(item) for item in await self._there()]
 
     async def search(
         self, query: str, *, limit: int | None = None, paths: Sequence[str] | None = None, agent_id: str | None = None
     ) -> KnowledgeAnswer:
         """See protocols.Knowledge. What has changed since the last look is read again, without waiting for it."""
         self.look()
-        below = None if paths is None else await asyncio.to_thread(self._prefixes, paths, agent_id)
-        only = SearchFilter(kinds=frozenset({"document"}), paths=below)
-        answer = await self._search.search(query, only=only, limit=limit)
-        titles = {file.name: file.title for item in await asyncio.to_thread(self._items.all) for file in item.files}
-        found = await asyncio.to_thread(passages, answer.found, titles, self._texts, self._shown)
+        items = await self._there()
+        reach = Reach(self._around.guard(agent_id), self._around.is_memory) if agent_id is not None else None
+        below = await asyncio.to_thread(self._below, items, paths, agent_id, reach)
+        answer = await self._search.search(
+            query, only=SearchFilter(kinds=frozenset({"document"}), paths=below), limit=limit
+        )
+        titles = {file.name: file.title for item in items for file in item.files}
+
+        def shown() -> list[KnowledgePassage]:
+            found = [one for one in answer.found if reach is None or reach.shows(one.path)]
+            return passages(found, titles, self._texts, self._shown)
+
+        found = await asyncio.to_thread(shown)
         under_way = any(progress.state in ("waiting", "reading") for progress in self._progress.values())
         reading = "Some documents are still being read." if under_way else None
         return KnowledgeAnswer(found, " ".join(note for note in (answer.note, reading) if note) or None)
+
+    async def by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
+        """What holds the words, without the index; of very many documents some. Raises: StorageError."""
+        items = await self._there()
+        names = [file.name for item in items for file in item.files if file.checksum]
+        return await asyncio.to_thread(found_by_words, names, self._texts, query, only, limit)
 
     # ── what is changed ─────────────────────────────────────────────────────────────────────────────
 
@@ -114,19 +131,25 @@ class DocumentKnowledge:
         real = await asyncio.to_thread(self._around.guard(agent_id).resolve, where)
         if not await asyncio.to_thread(real.exists):
             raise NotFound(f"There is no file or folder {where!r}. Paths are as in JupyterLab's file browser.")
+        if await asyncio.to_thread(self._around.is_memory, real):
+            raise PathNotAllowed(f"{where!r} is an agent's memory, which that agent finds without this, and no other.")
         return await self._added("path", str(real), agent_id)
 
-    async def add_upload(self, name: str, data: bytes, agent_id: str | None) -> KnowledgeItem:
-        """A file that its person gives; a copy of it is kept. Raises: StorageError."""
-        name = Path(name.replace("\\", "/")).name or _NO_TITLE
-        item_id = self._ids.new()
-        kept = f"{item_id}{Path(name).suffix.lower()[:20]}"
-        await asyncio.to_thread(self._keep, kept, data)
-        return await self._added("upload", name, agent_id, item_id, kept)
+    async def add_upload(self, name: str, data: bytes) -> KnowledgeItem:
+        """A file that its person gives; a copy of it is kept, and the same file is one item.
+
+        Raises: DocumentUnreadable where it is of no known kind or too large, StorageError.
+        """
+        title = upload_title(name)
+        check_upload(title, len(data))
+        digest = await asyncio.to_thread(upload_digest, title, data)
+        kept = f"{digest}{PurePosixPath(title).suffix.lower()}"
+        await asyncio.to_thread(self._copies.keep, kept, data)
+        return await self._added("upload", f"{UPLOAD}{digest}/{title}", None, kept)
 
     async def refresh(self, item_id: str | None = None) -> Sequence[KnowledgeItem]:
         """Reads again what has changed, and pages anew; None is everything. Raises: NotFound, StorageError."""
-        items = [await self._item(item_id)] if item_id else await asyncio.to_thread(self._items.all)
+        items = [await self._item(item_id)] if item_id else await self._there()
         for item in items:
             self._begin(item, asked=True)
         return [self._told(item) for item in items]
@@ -136,18 +159,29 @@ class DocumentKnowledge:
         await self._cancel(item_id)
         item = (await self._item(item_id)).model_copy(update={"stopped": True})
         await asyncio.to_thread(self._items.replace, item)
-        return self._tell(item, _Progress("stopped", len(item.files), len(item.files)))
+        return self._tell(item, Progress("stopped", len(item.files), len(item.files)))
 
     async def remove(self, item_id: str) -> None:
-        """It is found no more; its files stay where they are. Raises: NotFound, StorageError, IndexUnavailable."""
+        """It is found no more; its files stay where they are. For an hour `restore` brings it back.
+
+        Raises: NotFound, StorageError, IndexUnavailable.
+        """
         await self._cancel(item_id)
         item = await self._item(item_id)
         await self._pipeline.forget(await self._indexed_only_for(item))
-        await asyncio.to_thread(self._items.remove, item_id)
-        if item.kept is not None:
-            await asyncio.to_thread((self._kept / item.kept).unlink, missing_ok=True)
+        removed = item.model_copy(update={"removed_at": timestamp(self._clock.now()), "files": ()})
+        await asyncio.to_thread(self._items.replace, removed)
         self._progress.pop(item_id, None)
         self._on_news(None)
+
+    async def restore(self, item_id: str) -> KnowledgeItem:
+        """What was removed is read again; a page as it was. Raises: NotFound, also after the hour; StorageError."""
+        item = await self._item(item_id, removed=True)
+        if item.removed_at is None:
+            return self._told(item)
+        item = await asyncio.to_thread(self._items.add, item.model_copy(update={"removed_at": None}))
+        self._begin(item, asked=True, fetch=False)
+        return self._told(item)
 
     # ── what goes on ────────────────────────────────────────────────────────────────────────────────
 
@@ -185,39 +219,46 @@ class DocumentKnowledge:
             log.warning("The documents could not be looked at: %s", error)
             return
         for item in items:
-            if not item.stopped:
+            if item.removed_at is not None:
+                await self._drop_if_old(item)
+            elif not item.stopped:
                 self._begin(item, asked=False)
 
+    async def _drop_if_old(self, item: Item) -> None:
+        """What was removed so long ago that nobody undoes it."""
+        if self._clock.now() - datetime.fromisoformat(item.removed_at or item.added_at) < UNDO:
+            return
+        try:
+            await asyncio.to_thread(self._items.drop, item.id)
+            await asyncio.to_thread(self._copies.remove, item.kept)
+        except StorageError as error:
+            log.warning("A removed document could not be deleted for good: %s", error)
+
     async def _added(
-        self,
-        kind: Literal["path", "url", "upload"],
-        location: str,
-        agent_id: str | None,
-        item_id: str | None = None,
-        kept: str | None = None,
+        self, kind: Literal["path", "url", "upload"], location: str, agent_id: str | None, kept: str | None = None
     ) -> KnowledgeItem:
         new = Item(
-            id=item_id or self._ids.new(),
+            id=self._ids.new(),
             kind=kind,
             location=location,
             agent_id=agent_id or "",
             added_at=timestamp(self._clock.now()),
             kept=kept,
         )
-        if kind == "upload":
-            new = new.model_copy(update={"location": f"upload:{new.id}/{location}"})
         item = await asyncio.to_thread(self._items.add, new)
         self._begin(item, asked=True)
         return self._told(item)
 
-    def _begin(self, item: Item, *, asked: bool) -> None:
+    def _begin(self, item: Item, *, asked: bool, fetch: bool = True) -> None:
         """Its reading, in the background; `asked` by a person, who is told of it also where nothing has changed."""
         if asked:
-            self._progress[item.id] = _Progress("waiting", 0, 0)
+            self._progress[item.id] = Progress("waiting", 0, 0)
         if item.id in self._tasks:
             self._again |= {item.id} if asked else set()
             return
-        task = asyncio.create_task(self._read(item.id, asked=asked), name=f"onyx knowledge {item.id}")
+        task = asyncio.create_task(
+            self._read(item.id, asked=asked, fetch=asked and fetch), name=f"onyx knowledge {item.id}"
+        )
         self._tasks[item.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(item.id, None))
 
@@ -228,13 +269,13 @@ class DocumentKnowledge:
             await asyncio.gather(task, return_exceptions=True)
         self._again.discard(item_id)
 
-    async def _read(self, item_id: str, *, asked: bool) -> None:
+    async def _read(self, item_id: str, *, asked: bool, fetch: bool) -> None:
         """The work of one item; whatever goes wrong is told as its problem."""
-        async with self._turn:
+        async with self._turns:
             self._again.discard(item_id)
             try:
                 item = await self._item(item_id)
-                item = await self._fetched(item) if asked and item.kind == "url" else item
+                item = await self._fetched(item) if fetch and item.kind == "url" else item
                 await self._read_files(item, asked=asked)
             except DocumentUnreadable as error:
                 await self._failed(item_id, str(error))
@@ -245,23 +286,24 @@ class DocumentKnowledge:
                 log.exception("A document could not be read")
                 await self._failed(item_id, "Something in Onyx went wrong. The server's log says what.")
         if item_id in self._again:
-            await self._read(item_id, asked=True)
+            await self._read(item_id, asked=True, fetch=True)
 
     async def _fetched(self, item: Item) -> Item:
         """The item with its page as it is now; where that cannot be had, the copy of before is kept."""
-        self._tell(item, _Progress("reading", 0, 1))
+        self._tell(item, Progress("reading", 0, 1))
         page = await self._around.fetch(item.location, MAX_PAGE_BYTES)
         kept = f"{item.id}{suffix_of(page)}"
-        await asyncio.to_thread(self._keep, kept, page.body)
-        if item.kept not in (None, kept):
-            await asyncio.to_thread((self._kept / str(item.kept)).unlink, missing_ok=True)
+        await asyncio.to_thread(self._copies.keep, kept, page.body)
+        if item.kept != kept:
+            await asyncio.to_thread(self._copies.remove, item.kept)
         item = item.model_copy(update={"kept": kept})
         await asyncio.to_thread(self._items.replace, item)
         return item
 
     async def _read_files(self, item: Item, *, asked: bool) -> None:
         guard = self._around.guard(item.agent_id or None)
-        found = await asyncio.to_thread(files_of, item, guard, self._around.walk, self._kept)
+        around, copies = self._around, self._copies.folder
+        found = await asyncio.to_thread(files_of, item, guard, around.walk, copies, around.is_memory)
         if found.problem is not None:
             await self._failed(item.id, found.problem)
             return
@@ -270,13 +312,13 @@ class DocumentKnowledge:
         records: dict[str, FileRecord] = {}
         total = len(found.files)
         if asked:
-            self._tell(item, _Progress("reading", 0, total))
+            self._tell(item, Progress("reading", 0, total))
 
         def report(done: Sequence[FileRecord]) -> None:
             records.update((record.name, record) for record in done)
             if any(known.get(record.name) != record for record in done):
                 now = item.model_copy(update={"files": tuple({**known, **records}.values())})
-                self._tell(now, _Progress("reading", len(records), total))
+                self._tell(now, Progress("reading", len(records), total))
 
         try:
             await self._pipeline.run(found.files, known, report)
@@ -289,11 +331,11 @@ class DocumentKnowledge:
             raise
         saved = await asyncio.to_thread(self._save, item, files)
         if asked or saved != item:
-            self._tell(saved, _Progress("done", total, total))
+            self._tell(saved, Progress("done", total, total))
 
     async def _indexed_only_for(self, item: Item) -> list[str]:
         """The names in the index that are of this item and of no other one."""
-        others = [one for one in await asyncio.to_thread(self._items.all) if one.id != item.id]
+        others = [one for one in await self._there() if one.id != item.id]
         names = [name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)]
         return [name for name in names if not any(belongs(name, other) for other in others)]
 
@@ -309,60 +351,42 @@ class DocumentKnowledge:
         except OnyxError as error:  # removed meanwhile, or the disk is full
             log.warning("That a document could not be read is not kept: %s", error)
             return
-        self._tell(item, _Progress("failed", len(item.files), len(item.files)))
+        self._tell(item, Progress("failed", len(item.files), len(item.files)))
 
-    def _keep(self, name: str, data: bytes) -> None:
-        make_private_folder(self._kept)
-        write_bytes_atomically(self._kept / name, data)
+    async def _there(self) -> Sequence[Item]:
+        return [item for item in await asyncio.to_thread(self._items.all) if item.removed_at is None]
 
-    async def _item(self, item_id: str) -> Item:
+    async def _item(self, item_id: str, *, removed: bool = False) -> Item:
         for item in await asyncio.to_thread(self._items.all):
-            if item.id == item_id:
+            if item.id == item_id and (removed or item.removed_at is None):
                 return item
         raise NotFound(f"There is no document {item_id!r} in the knowledge. It may have been removed before.")
 
-    def _tell(self, item: Item, progress: _Progress) -> KnowledgeItem:
+    def _tell(self, item: Item, progress: Progress) -> KnowledgeItem:
         self._progress[item.id] = progress
-        told = self._told(item)
-        self._on_news(told)
+        now = self._told(item)
+        self._on_news(now)
         for watcher in self._watchers.get(item.id, ()):
-            watcher(told)
-        return told
+            watcher(now)
+        return now
 
     def _told(self, item: Item) -> KnowledgeItem:
-        progress = self._progress.get(item.id) or _Progress(_state(item), len(item.files), len(item.files))
-        problems = [(file.name, message) for file in item.files for message in (file.problem, file.note) if message]
-        titles = [file.title for file in item.files if file.title] if len(item.files) == 1 else []
-        path = self._shown(item.location)
-        return KnowledgeItem(
-            item_id=item.id,
-            kind=item.kind,
-            path=path,
-            title=titles[0] if titles else path.rstrip("/").rpartition("/")[2] or path,
-            added_at=item.added_at,
-            state=progress.state,
-            done=progress.done,
-            total=progress.total,
-            chunks=sum(file.chunks for file in item.files),
-            problems=[FileProblem(self._shown(name), message) for name, message in problems],
-            problem=item.problem,
-        )
+        return told(item, self._progress.get(item.id), self._shown)
 
     def _shown(self, name: str) -> str:
         """A name of the index as a person writes it."""
-        if name.startswith("upload:"):
+        if name.startswith(UPLOAD):
             return name.partition("/")[2]
         return name if "://" in name else self._around.shown(Path(name))
 
-    def _prefixes(self, paths: Sequence[str], agent_id: str | None) -> list[str]:
+    def _below(
+        self, items: Sequence[Item], paths: Sequence[str] | None, agent_id: str | None, reach: Reach | None
+    ) -> Sequence[str] | None:
+        """What the names begin with among which is searched; None where that is all of them."""
+        if paths is None:
+            return None if reach is None else reach.prefixes(items)
         guard = self._around.guard(agent_id)
+        uploads = [item.location for item in items if item.kind == "upload" and self._shown(item.location) in paths]
         reals = [path if "://" in path else guard.resolve(path) for path in paths]
-        return [f"{real}{os.sep}" if isinstance(real, Path) and real.is_dir() else str(real) for real in reals]
-
-
-def _state(item: Item) -> ReadingState:
-    if item.stopped:
-        return "stopped"
-    if item.problem is not None:
-        return "failed"
-    return "done" if item.files else "waiting"
+        named = [f"{real}{os.sep}" if isinstance(real, Path) and real.is_dir() else str(real) for real in reals]
+        return [*named, *uploads]

@@ -1,4 +1,4 @@
-"""Reads files into the index, one after the other, in commits of some. It knows no items and follows no folders.
+"""Brings files into the index, one after the other, in commits of some. It knows no items and follows no folders.
 
 A kill loses one commit at most: what is done is known by the checksums in the index.
 """
@@ -17,7 +17,8 @@ from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
 from onyx_jupyter.ingest.cutting import cut
 from onyx_jupyter.ingest.items import FileRecord
 from onyx_jupyter.ingest.kept_text import DocumentTexts
-from onyx_jupyter.ingest.readers import READERS_VERSION, check_size, read_document, reader_of
+from onyx_jupyter.ingest.readers import MAX_FILE_BYTES, READERS_VERSION, check_size, is_sampled, read_document
+from onyx_jupyter.ingest.reading_process import ReadDocument, ReadingProcess, limit_s
 from onyx_jupyter.protocols.retrieval import Source, TextIndex
 from onyx_jupyter.security.beneath import NotRegular
 
@@ -55,15 +56,34 @@ Report = Callable[[Sequence[FileRecord]], None]
 class Pipeline:
     """From files to an index that finds them. One that cannot be read is reported, and the rest goes on."""
 
-    def __init__(self, index: TextIndex, texts: DocumentTexts) -> None:
+    def __init__(
+        self, index: TextIndex, texts: DocumentTexts, reading_limit_s: Callable[[int], float] = limit_s
+    ) -> None:
         self._index = index
         self._texts = texts
+        self._reading_limit_s = reading_limit_s
 
     async def run(self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report) -> None:
         """`report` is given every file once, when it can be found, or when it is known why it cannot.
 
         `known` is how the files were when they were last read. Raises: IndexUnavailable, EmbeddingError, StorageError.
         """
+        process = ReadingProcess(self._reading_limit_s)
+        try:
+            await self._run(files, known, report, process)
+        finally:
+            process.kill()  # first: where this was cancelled, a thread still waits for it
+            await asyncio.shield(asyncio.to_thread(process.close))
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Takes documents out of the index. Raises: IndexUnavailable."""
+        if names:
+            await self._index.remove([(ALL_AGENTS, name) for name in names])
+            await asyncio.to_thread(self._texts.remove, names)
+
+    async def _run(
+        self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report, process: ReadingProcess
+    ) -> None:
         indexed = await self._index.checksums(ALL_AGENTS)
         names = {name for _, name in indexed}
         waiting: list[_Read] = []
@@ -73,7 +93,7 @@ class Pipeline:
             if before is not None and self._is_unchanged(file, before, checksum):
                 report([before])
                 continue
-            read = await asyncio.to_thread(self._read, file, before, checksum)
+            read = await asyncio.to_thread(self._read, file, before, checksum, process)
             if read.source is None and not read.record.problem:
                 report([read.record])
                 continue
@@ -83,26 +103,19 @@ class Pipeline:
                 waiting = []
         await self._commit(waiting, names, report)
 
-    async def forget(self, names: Sequence[str]) -> None:
-        """Takes documents out of the index. Raises: IndexUnavailable."""
-        if names:
-            await self._index.remove([(ALL_AGENTS, name) for name in names])
-            await asyncio.to_thread(self._texts.remove, names)
-
     def _is_unchanged(self, file: FileToRead, before: FileRecord, checksum: str) -> bool:
         if (before.size_bytes, before.changed_ns) != (file.size_bytes, file.changed_ns):
             return False
         return before.problem is None and before.checksum == checksum != "" and self._texts.has(file.name)
 
-    def _read(self, file: FileToRead, before: FileRecord | None, indexed: str) -> _Read:
+    def _read(self, file: FileToRead, before: FileRecord | None, indexed: str, process: ReadingProcess) -> _Read:
         try:
             with file.open() as opened:
                 check_size(file.file_name, opened)
                 checksum = _checksum(file, opened)
                 if before is not None and before.checksum == checksum == indexed and self._texts.has(file.name):
                     return _Read(_renewed(before, file))
-                document = read_document(file.file_name, opened)
-            chunks = cut(document, file.title)
+                document = _document(file, opened, process)
         except (DocumentUnreadable, PathNotAllowed) as error:
             return _Read(_problem(file, str(error)))
         except FileNotFoundError:
@@ -121,11 +134,11 @@ class Pipeline:
             checksum=checksum,
             size_bytes=file.size_bytes,
             changed_ns=file.changed_ns,
-            chunks=len(chunks),
+            chunks=len(document.chunks),
             title=document.title,
             note=document.note,
         )
-        return _Read(record, Source("document", ALL_AGENTS, file.name, checksum, chunks), document.text)
+        return _Read(record, Source("document", ALL_AGENTS, file.name, checksum, document.chunks), document.text)
 
     async def _commit(self, read: Sequence[_Read], indexed: Collection[str], report: Report) -> None:
         if not read:
@@ -143,11 +156,18 @@ class Pipeline:
         report([one.record for one in read])
 
 
+def _document(file: FileToRead, opened: BinaryIO, process: ReadingProcess) -> ReadDocument:
+    """In the process; a table of which a part is read may be of any size, and is read here."""
+    if not is_sampled(file.file_name):
+        return process.read(file.file_name, file.title, opened.read(MAX_FILE_BYTES + 1))
+    document = read_document(file.file_name, opened)
+    return ReadDocument(cut(document, file.title), document.text, document.title, document.note)
+
+
 def _checksum(file: FileToRead, opened: BinaryIO) -> str:
     """Of the content; of a table, which is read in part, of its beginning and of what tells that it changed."""
     digest = hashlib.sha256(f"{READERS_VERSION} {file.file_name}\n".encode("utf-8", "replace"))
-    reader = reader_of(file.file_name)
-    if reader is not None and reader.sampled:
+    if is_sampled(file.file_name):
         digest.update(f"{file.size_bytes} {file.changed_ns}\n".encode())
         digest.update(opened.read(_HASHED_BYTES))
     else:

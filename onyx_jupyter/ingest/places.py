@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
+from onyx_jupyter.ingest.copies import KNOWN_KINDS
 from onyx_jupyter.ingest.items import Item
 from onyx_jupyter.ingest.pipeline import FileToRead
 from onyx_jupyter.ingest.readers import reader_of
@@ -29,8 +30,13 @@ class ItemFiles:
     problem: str | None = None
 
 
-def files_of(item: Item, guard: PathGuard, walk: Walk, kept: Path) -> ItemFiles:
-    """Blocks. `kept` is the folder of the copies. Raises: DocumentUnreadable where a folder holds too many."""
+def files_of(
+    item: Item, guard: PathGuard, walk: Walk, kept: Path, is_memory: Callable[[Path], bool] = lambda real: False
+) -> ItemFiles:
+    """Blocks. `kept` is the folder of the copies; memory files are left out.
+
+    Raises: DocumentUnreadable where a folder holds too many.
+    """
     if item.kind != "path":
         return _copy_of(item, kept)
     try:
@@ -40,12 +46,11 @@ def files_of(item: Item, guard: PathGuard, walk: Walk, kept: Path) -> ItemFiles:
             problem=f"{item.location} lies outside the folders of this server. What was read is still found."
         )
     if real.is_dir():
-        return ItemFiles(_in_folder(real, guard, walk))
+        return ItemFiles(_in_folder(real, guard, walk, is_memory))
     if not real.exists():
         return ItemFiles(problem="It is not there any more. What was read of it is still found; remove it if you want.")
     if reader_of(real.name) is None and not _is_text(real, guard):
-        known = "text, Markdown, HTML, PDF, notebooks, CSV, Parquet and source code"
-        return ItemFiles(problem=f"Files of the kind {real.suffix} are not read. Those that are: {known}.")
+        return ItemFiles(problem=f"Files of the kind {real.suffix} are not read. Those that are: {KNOWN_KINDS}.")
     return ItemFiles([_file(real, guard)])
 
 
@@ -54,10 +59,12 @@ def belongs(name: str, item: Item) -> bool:
     return name == item.location or (item.kind == "path" and name.startswith(item.location.rstrip(os.sep) + os.sep))
 
 
-def _in_folder(folder: Path, guard: PathGuard, walk: Walk) -> list[FileToRead]:
+def _in_folder(folder: Path, guard: PathGuard, walk: Walk, is_memory: Callable[[Path], bool]) -> list[FileToRead]:
     """Of the kinds that are known by their names; the others are nobody's documents."""
     files = []
     for real in walk(folder, guard):
+        if is_memory(real):
+            continue
         if reader_of(real.name) is not None and (real.suffix or _is_text(real, guard)):
             files.append(_file(real, guard))
         if len(files) > MAX_FILES:

@@ -68,12 +68,20 @@ class KnowledgeItem:
 
 
 class Knowledge(Protocol):
-    """The documents of one server's person; every agent finds them."""
+    """The documents of one server's person; an agent finds those in folders that it may read, pages and uploads."""
 
     async def search(
-        self, query: str, *, limit: int | None = None, paths: Sequence[str] | None = None
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        paths: Sequence[str] | None = None,
+        agent_id: str | None = None,
     ) -> KnowledgeAnswer:
-        """Passages by words and meaning, of documents at or below `paths`. Raises: PathNotAllowed."""
+        """Passages by words and meaning, of documents at or below `paths`; None asks for the person, who finds all.
+
+        Raises: PathNotAllowed.
+        """
         ...
 
     async def add(self, where: str, agent_id: str | None, *, is_url: bool) -> KnowledgeItem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
 from onyx_jupyter.ingest.pages import Fetched
 from onyx_jupyter.ingest.readers import READERS_VERSION
+from onyx_jupyter.memory.folder import MemoryFolder
 from onyx_jupyter.protocols import Embeddings, KnowledgeItem
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import search_settings
@@ -51,10 +52,18 @@ class ServerKnowledge:
             cutting_fingerprint(READERS_VERSION),
             on_emptied=lambda why: self.documents.look(at_once=True),
         )
-        search = HybridSearch(self._index, lambda: search_settings(configured.settings.config), clock)
+        search = HybridSearch(
+            self._index,
+            lambda: search_settings(configured.settings.config),
+            clock,
+            fallback=lambda query, only, limit: self.documents.by_words(query, only, limit),
+        )
         root = server_root.resolve()
+        self._shared = home.shared
+        self._memory: tuple[Mapping[str, Path], Sequence[MemoryFolder]] = ({}, ())
         around = Surroundings(
             guard=lambda agent_id: configured.agent(agent_id).paths,
+            is_memory=self._is_memory,
             shown=lambda real: browser_path(real, root, drive) or str(real),
             walk=lambda start, guard: (found.path for found in walk(start, guard)),
             fetch=self._fetch,
@@ -72,6 +81,16 @@ class ServerKnowledge:
         answer = await client.request("GET", url, headers={"accept": _ACCEPT}, max_bytes=max_bytes)
         body = answer.text().encode() if answer.charset and answer.media_type != "text/html" else answer.body
         return Fetched(answer.url, answer.status, answer.media_type, body, answer.truncated)
+
+    def _is_memory(self, real: Path) -> bool:
+        """A memory file of any agent, or a folder that holds nothing else."""
+        workspaces = self._configured.workspaces()
+        if self._memory[0] != workspaces:
+            self._memory = (workspaces, [MemoryFolder(place, self._shared) for place in workspaces.values()])
+        return any(
+            folder.name_of(real) is not None or (real in folder.folders and real != folder.workspace)
+            for folder in self._memory[1]
+        )
 
     def _tell(self, item: KnowledgeItem | None) -> None:
         if item is None:

@@ -11,6 +11,7 @@ from onyx_jupyter.server.drive.handlers import drive_handlers
 from onyx_jupyter.server.refusals import Refusals
 from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
+from onyx_jupyter.server.uploads import KnowledgeUploadHandler
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.service import Service
@@ -37,6 +38,7 @@ class OnyxExtension(ExtensionApp):
                 (r"onyx/ws", SocketHandler, doors),
                 (r"onyx/health", HealthHandler, doors),
                 (r"onyx/embedded-model", EmbeddedModelHandler, doors),
+                (r"onyx/knowledge/uploads", KnowledgeUploadHandler, doors),
                 *drive_handlers(doors),
             ]
         )

@@ -1,7 +1,7 @@
 """The knowledge of one person as a server has it, on folders of its own, with an index that a test can look into."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from onyx_jupyter.clock import IdSource
@@ -11,8 +11,9 @@ from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
 from onyx_jupyter.ingest.pages import Fetched
 from onyx_jupyter.ingest.readers import READERS_VERSION
+from onyx_jupyter.ingest.reading_process import limit_s
 from onyx_jupyter.protocols.knowledge import KnowledgeItem
-from onyx_jupyter.protocols.retrieval import Source
+from onyx_jupyter.protocols.retrieval import Candidate, Found, SearchFilter, Source
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
@@ -23,15 +24,24 @@ from onyx_jupyter.tools.files.walk import walk
 
 
 class CountingIndex(LanceTextIndex):
-    """`put_names` are those of all sources that were put; `held` lets no put through until it is set."""
+    """`put_names` are those of all sources that were put; `held` lets no put through until it is set.
 
-    def __init__(self, folder: Path) -> None:
+    While `is_broken` nothing can be put, while `is_away` nothing can be searched.
+    """
+
+    def __init__(self, folder: Path, embeddings: FakeEmbeddings) -> None:
         chunking = cutting_fingerprint(READERS_VERSION)
-        super().__init__(folder, "document", FakeEmbeddings(FakeEmbedder()), chunking)
+        super().__init__(folder, "document", embeddings, chunking)
         self.put_names: list[str] = []
         self.held = asyncio.Event()
         self.held.set()
         self.is_broken = False
+        self.is_away = False
+
+    async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
+        if self.is_away:
+            raise IndexUnavailable("The index cannot be read.")
+        return await super().candidates(query, count, only)
 
     async def put(self, sources: Sequence[Source]) -> None:
         await self.held.wait()
@@ -42,25 +52,39 @@ class CountingIndex(LanceTextIndex):
 
 
 class Desk:
-    """`root` is the server's folder; `pages` are those of the web; `news` is all that was told."""
+    """`root` is the server's folder; `pages` are those of the web; `news` is all that was told.
 
-    def __init__(self, folder: Path, root: Path | None = None) -> None:
+    Every agent has a workspace of its own below `home`; `memory` are the files that are memory. A document may take
+    `reading_limit_s` of its size to be read.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        root: Path | None = None,
+        *,
+        embeddings: FakeEmbeddings | None = None,
+        reading_limit_s: Callable[[int], float] = limit_s,
+    ) -> None:
         self.root = root or folder / "root"
         self.root.mkdir(exist_ok=True)
         self.home = folder / "home"
         self.clock = FakeClock()
-        self.index = CountingIndex(self.home / "index")
+        self.embeddings = embeddings or FakeEmbeddings(FakeEmbedder())
+        self.index = CountingIndex(self.home / "index", self.embeddings)
+        self.memory: set[Path] = set()
         self.pages: dict[str, Fetched] = {}
         self.news: list[KnowledgeItem | None] = []
-        guard = PathGuard(self.root, self.home / "workspace", private=self.home)
+        self.guard = PathGuard(self.root, self.home / "workspace", private=self.home)
         around = Surroundings(
-            guard=lambda agent_id: guard,
+            guard=self._guard,
+            is_memory=lambda real: real in self.memory,
             shown=lambda real: real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else str(real),
             walk=lambda start, guard: (found.path for found in walk(start, guard)),
             fetch=self._fetch,
             parse_url=lambda url: url,
         )
-        search = HybridSearch(self.index, SearchSettings, self.clock)
+        search = HybridSearch(self.index, SearchSettings, self.clock, fallback=self._by_words)
         self.knowledge = DocumentKnowledge(
             self.home / "knowledge",
             DocumentTexts(self.home / "index" / "texts"),
@@ -70,6 +94,7 @@ class Desk:
             self.clock,
             IdSource(self.clock),
             self.news.append,
+            reading_limit_s=reading_limit_s,
         )
 
     def write(self, files: Mapping[str, bytes | str]) -> None:
@@ -78,9 +103,9 @@ class Desk:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content.encode() if isinstance(content, str) else content)
 
-    async def add(self, where: str = ".", *, is_url: bool = False) -> KnowledgeItem:
+    async def add(self, where: str = ".", agent_id: str | None = None, *, is_url: bool = False) -> KnowledgeItem:
         """The item once it has been read."""
-        item = await self.knowledge.add(where, None, is_url=is_url)
+        item = await self.knowledge.add(where, agent_id, is_url=is_url)
         return await self.finished(item)
 
     async def finished(self, item: KnowledgeItem) -> KnowledgeItem:
@@ -97,6 +122,17 @@ class Desk:
     async def close(self) -> None:
         await self.knowledge.close()
         await self.index.close()
+
+    def workspace(self, agent_id: str) -> Path:
+        return self.home / f"workspace-{agent_id}"
+
+    def _guard(self, agent_id: str | None) -> PathGuard:
+        if agent_id is None:
+            return self.guard
+        return PathGuard(self.root, self.workspace(agent_id), private=self.home)
+
+    async def _by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
+        return await self.knowledge.by_words(query, only, limit)
 
     async def _fetch(self, url: str, max_bytes: int) -> Fetched:
         return self.pages[url]

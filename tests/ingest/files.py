@@ -11,18 +11,32 @@ import pypdf
 
 
 def pdf(*pages: str) -> bytes:
-    """One that shows a line of text for each line of each page. Source: ISO 32000-1, 7.5 (file structure)."""
+    """One that shows a line of text for each line of each page."""
+    return _pdf([_content(page.split("\n")) for page in pages], range(len(pages)))
+
+
+def endless_pdf() -> bytes:
+    """A small one that takes minutes to read: thousands of pages that all show the same long content."""
+    return _pdf([_content(["a"] * 5_000)], [0] * 4_000)
+
+
+def _content(lines: Sequence[str]) -> bytes:
+    shown = "".join(f"({_escaped(line)}) Tj T* " for line in lines)
+    return f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET".encode("latin-1")
+
+
+def _pdf(contents: Sequence[bytes], pages: Sequence[int]) -> bytes:
+    """Each page shows one of the contents. Source: ISO 32000-1, 7.5 (file structure)."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
-    kids = []
-    for page in pages:
-        shown = "".join(f"({_escaped(line)}) Tj T* " for line in page.split("\n"))
-        content = f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET".encode("latin-1")
-        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
-        objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
-            b"/Contents %d 0 R >>" % len(objects)
-        )
-        kids.append(b"%d 0 R" % len(objects))
+    first_content = len(objects) + 1
+    objects += [b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content) for content in contents]
+    first_page = len(objects) + 1
+    objects += [
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
+        b"/Contents %d 0 R >>" % (first_content + shown)
+        for shown in pages
+    ]
+    kids = [b"%d 0 R" % (first_page + number) for number in range(len(pages))]
     objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
     out = io.BytesIO(b"%PDF-1.4\n")
     out.seek(0, 2)

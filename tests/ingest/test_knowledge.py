@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import NotFound, PathNotAllowed, StorageError
-from onyx_jupyter.ingest.knowledge import LOOK_S
+from onyx_jupyter.ingest.knowledge import LOOK_S, UNDO
 from onyx_jupyter.ingest.pages import Fetched
 from tests.ingest.desk import Desk
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, parquet, pdf, printed
@@ -122,13 +122,13 @@ async def test_a_change_is_seen_by_a_search_some_time_later_without_being_asked_
 
 async def test_a_file_that_vanishes_while_the_folder_is_read_is_reported(desk: Desk) -> None:
     desk.write({"a.md": "Anemones", "b.md": "Barnacles"})
-    guard_file = desk.knowledge._around.guard(None).file
+    guard_file = desk.guard.file
 
     def vanishing(real: Path):
         (desk.root / "b.md").unlink(missing_ok=True)
         return guard_file(real)
 
-    desk.knowledge._around.guard(None).file = vanishing  # type: ignore[method-assign]
+    desk.guard.file = vanishing  # type: ignore[method-assign]
     item = await desk.add()
     assert [(problem.path, "not there any more" in problem.message) for problem in item.problems] == [("b.md", True)]
     assert await desk.found("Anemones") == ["a.md"]
@@ -251,16 +251,34 @@ async def test_a_page_is_of_the_kind_that_its_server_or_its_name_says(desk, url,
     assert await desk.found("high water") == ([url] if outcome == "done" else [])
 
 
-async def test_an_upload_is_kept_and_goes_with_its_item(desk: Desk) -> None:
-    item = await desk.knowledge.add_upload("../../manual.pdf", pdf("The bilge pump has a fuse."), None)
-    item = await desk.finished(item)
-    assert (item.kind, item.path, item.state) == ("upload", "manual.pdf", "done")
-    (found,) = (await desk.knowledge.search("bilge pump")).passages
-    assert (found.path, found.page) == ("manual.pdf", 1)
-    kept = desk.home / "knowledge" / "files"
-    assert [place.suffix for place in kept.iterdir()] == [".pdf"]
+async def test_a_removal_can_be_undone_for_an_hour_without_the_web(desk: Desk) -> None:
+    url = "https://tides.example/today"
+    desk.pages[url] = Fetched(url, 200, "text/plain", b"High water at four", False)
+    item = await desk.add(url, is_url=True)
+    desk.pages.clear()
     await desk.knowledge.remove(item.item_id)
-    assert list(kept.iterdir()) == []
+    assert (await desk.found("high water"), await desk.knowledge.items()) == ([], [])
+    assert (await desk.knowledge.restore(item.item_id)).item_id == item.item_id
+    back = await desk.finished(item)
+    assert (back.state, back.chunks, await desk.found("high water")) == ("done", item.chunks, [url])
+
+    await desk.knowledge.remove(item.item_id)
+    desk.clock.advance(UNDO.total_seconds())
+    desk.knowledge.look(at_once=True)
+    await until(lambda: desk.knowledge._looking.done())
+    assert list((desk.home / "knowledge" / "files").iterdir()) == []
+    with pytest.raises(NotFound):
+        await desk.knowledge.restore(item.item_id)
+
+
+async def test_what_was_removed_is_neither_read_again_nor_in_the_way_of_adding_it_anew(desk: Desk) -> None:
+    desk.write({"a.md": "Anemones"})
+    item = await desk.add("a.md")
+    await desk.knowledge.remove(item.item_id)
+    desk.knowledge.look(at_once=True)
+    await until(lambda: desk.knowledge._looking.done() and not desk.knowledge._tasks)
+    assert await desk.found("Anemones") == []
+    assert ((await desk.add("a.md")).chunks, await desk.found("Anemones")) == (1, ["a.md"])
 
 
 async def test_a_search_can_be_kept_to_some_folders(desk: Desk) -> None:

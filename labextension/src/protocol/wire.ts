@@ -391,9 +391,10 @@ export interface KnowledgeItemParams {
   itemId: string;
 }
 
-/** The oldest first. */
+/** The oldest first. A file that is uploaded may have `maxUploadBytes`. */
 export interface KnowledgeList {
   items: Array<KnowledgeItemInfo>;
+  maxUploadBytes: number;
 }
 
 /**
@@ -438,6 +439,7 @@ export interface KnowledgeSearchParams {
   limit?: number;
   /** these, and what lies below them */
   paths?: Array<string> | null;
+  /** only what that agent may read; everything where unset */
   agentId?: string | null;
 }
 
@@ -1271,6 +1273,7 @@ export interface Methods {
   "knowledge.refresh": { params: KnowledgeRefreshParams; result: KnowledgeList };
   "knowledge.stop": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.remove": { params: KnowledgeItemParams; result: Ok };
+  "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
   "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
 }

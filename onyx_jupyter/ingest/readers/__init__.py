@@ -19,7 +19,7 @@ from onyx_jupyter.ingest.readers.pdf import read_pdf
 from onyx_jupyter.ingest.readers.table import read_delimited, read_parquet
 from onyx_jupyter.ingest.readers.text import read_markdown, read_text
 
-READERS_VERSION = 1  # counted up whenever the same file would give another text
+READERS_VERSION = 2  # counted up whenever the same file would give another text
 MAX_FILE_BYTES = 50_000_000
 MAX_TEXT_CHARS = 8_000_000
 MAX_TEXT_LINES = 200_000
@@ -81,6 +81,12 @@ def reader_of(name: str) -> Reader | None:
     return _BY_SUFFIX.get(suffix) if suffix else _OF_THE_REST
 
 
+def is_sampled(name: str) -> bool:
+    """Whether a part of such a file is read, however large it is."""
+    reader = reader_of(name)
+    return reader is not None and reader.sampled
+
+
 def read_document(name: str, file: BinaryIO) -> Document:
     """The text of that open file. Blocks. Raises: DocumentUnreadable, whatever the file holds; OSError of the disk.
 
@@ -123,7 +129,7 @@ def _checked(document: Document) -> Document:
     if len(text) > MAX_TEXT_CHARS or lines > MAX_TEXT_LINES:
         raise DocumentUnreadable(
             f"It has {lines} lines and {len(text)} characters of text, and more than {MAX_TEXT_LINES} lines or "
-            f" {MAX_TEXT_CHARS} characters are not read. Split it, or add the part that matters."
+            f"{MAX_TEXT_CHARS} characters are not read. Split it, or add the part that matters."
         )
     return document
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from onyx_jupyter.ingest.document import Document, Section
-from onyx_jupyter.ingest.readers.text import decoded
+from onyx_jupyter.ingest.readers.text import decoded_with_note
 from onyx_jupyter.retrieval.chunking import HEADING_SEPARATOR
 
 CODE_SUFFIXES = frozenset(
@@ -92,7 +92,8 @@ _MAX_LINE_CHARS = 500
 
 def read_code(name: str, file: BinaryIO) -> Document:
     """A section a definition, and what stands between them. Raises: DocumentUnreadable."""
-    lines = decoded(file.read()).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text, note = decoded_with_note(file.read())
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts = _python_starts(lines) if name.lower().endswith((".py", ".pyi")) else None
     if starts is None:
         starts = list(_plain_starts(lines))
@@ -103,7 +104,7 @@ def read_code(name: str, file: BinaryIO) -> Document:
         for start, end in pairwise(places)
         if start < end
     ]
-    return Document(sections, own_lines=True)
+    return Document(sections, own_lines=True, note=note)
 
 
 def _python_starts(lines: Sequence[str]) -> list[tuple[int, str]] | None:

@@ -11,6 +11,7 @@ from onyx_jupyter.ingest.document import Document, Section
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SNIFFED_BYTES = 8_192
+_LOST = "\ufffd"
 _HEADING = re.compile(r"^ {0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
@@ -18,25 +19,47 @@ _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 
 def read_text(name: str, file: BinaryIO) -> Document:
     """The text as it is. Raises: DocumentUnreadable."""
-    return Document([Section(decoded(file.read()), "plain")], own_lines=True)
+    text, note = decoded_with_note(file.read())
+    return Document([Section(text, "plain")], own_lines=True, note=note)
 
 
 def read_markdown(name: str, file: BinaryIO) -> Document:
     """The Markdown as it is; its title is that of the front matter or the first heading. Raises: DocumentUnreadable."""
-    text = decoded(file.read())
-    return Document([Section(text, "markdown")], title=_title(text), own_lines=True)
+    text, note = decoded_with_note(file.read())
+    return Document([Section(text, "markdown")], title=_title(text), own_lines=True, note=note)
 
 
 def decoded(data: bytes) -> str:
     """By its byte order mark, else UTF-8, else Windows' Western European. Raises: DocumentUnreadable."""
+    return decoded_with_note(data)[0]
+
+
+def decoded_with_note(data: bytes) -> tuple[str, str | None]:
+    """The text, and what is wrong with it where some of it is in no encoding. Raises: DocumentUnreadable."""
+    text, lost = _decoded(data)
+    if not lost:
+        return text, None
+    return text, f"{lost} of its bytes are no text in its encoding and could not be read. Save it anew as UTF-8."
+
+
+def _decoded(data: bytes) -> tuple[str, int]:
+    """The text, and how many characters of it stand for what could not be decoded."""
     if data.startswith(_UTF16):
-        return data.decode("utf-16", "replace")
+        return _replaced(data, "utf-16")
     if b"\0" in data[:_SNIFFED_BYTES]:
         raise DocumentUnreadable("It is no text but a binary file. Add a text, a PDF or a page that was made from it.")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), 0
     except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+        text, lost = _replaced(data, "utf-8-sig")
+    # Of a text in another encoding hardly anything beyond ASCII is valid UTF-8 by chance.
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore")) - lost
+    return (text, lost) if beyond_ascii > lost else _replaced(data, "cp1252")
+
+
+def _replaced(data: bytes, encoding: str) -> tuple[str, int]:
+    text = data.decode(encoding, "replace")
+    return text, text.count(_LOST)
 
 
 def _title(text: str) -> str:

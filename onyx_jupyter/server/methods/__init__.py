@@ -72,6 +72,7 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "knowledge.refresh": knowledge.refresh,
     "knowledge.stop": knowledge.stop,
     "knowledge.remove": knowledge.remove,
+    "knowledge.restore": knowledge.restore,
     "knowledge.search": knowledge.search,
     "kernel.variables": kernels.variables,
 }

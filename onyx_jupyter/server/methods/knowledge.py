@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES
+from onyx_jupyter.protocols import KnowledgeItem
 from onyx_jupyter.runtime.knowledge import item_data
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import NoParams
@@ -25,13 +28,11 @@ async def add(params: KnowledgeAddParams, caller: Caller) -> dict[str, Any]:
 
 
 async def list_items(params: NoParams, caller: Caller) -> dict[str, Any]:
-    items = await caller.onyx.knowledge.documents.items()
-    return dict(caller.onyx.redact_data({"items": [item_data(item) for item in items]}))
+    return _listed(await caller.onyx.knowledge.documents.items(), caller)
 
 
 async def refresh(params: KnowledgeRefreshParams, caller: Caller) -> dict[str, Any]:
-    items = await caller.onyx.knowledge.documents.refresh(params.item_id)
-    return dict(caller.onyx.redact_data({"items": [item_data(item) for item in items]}))
+    return _listed(await caller.onyx.knowledge.documents.refresh(params.item_id), caller)
 
 
 async def stop(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
@@ -43,6 +44,10 @@ async def remove(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
     return {"ok": True}
 
 
+async def restore(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
+    return dict(caller.onyx.redact_data(item_data(await caller.onyx.knowledge.documents.restore(params.item_id))))
+
+
 async def search(params: KnowledgeSearchParams, caller: Caller) -> dict[str, Any]:
     answer = await caller.onyx.knowledge.documents.search(
         params.query, limit=params.limit, paths=params.paths, agent_id=params.agent_id
@@ -50,3 +55,8 @@ async def search(params: KnowledgeSearchParams, caller: Caller) -> dict[str, Any
     found = [KnowledgePassageInfo(**asdict(passage)) for passage in answer.passages]
     results = KnowledgeResults(results=found, note=answer.note)
     return dict(caller.onyx.redact_data(results.model_dump(by_alias=True, exclude_none=True)))
+
+
+def _listed(items: Sequence[KnowledgeItem], caller: Caller) -> dict[str, Any]:
+    found = {"items": [item_data(item) for item in items]}
+    return {**caller.onyx.redact_data(found), "maxUploadBytes": MAX_UPLOAD_BYTES}

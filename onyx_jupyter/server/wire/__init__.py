@@ -73,6 +73,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "knowledge.refresh": (knowledge.KnowledgeRefreshParams, knowledge.KnowledgeList),
     "knowledge.stop": (knowledge.KnowledgeItemParams, knowledge.KnowledgeItemInfo),
     "knowledge.remove": (knowledge.KnowledgeItemParams, Ok),
+    "knowledge.restore": (knowledge.KnowledgeItemParams, knowledge.KnowledgeItemInfo),
     "knowledge.search": (knowledge.KnowledgeSearchParams, knowledge.KnowledgeResults),
     "kernel.variables": (kernels.KernelVariablesParams, kernels.KernelVariableList),
 }

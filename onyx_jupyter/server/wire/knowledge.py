@@ -52,9 +52,10 @@ class KnowledgeItemInfo(Wire):
 
 
 class KnowledgeList(Wire):
-    """The oldest first."""
+    """The oldest first. A file that is uploaded may have `maxUploadBytes`."""
 
     items: list[KnowledgeItemInfo]
+    max_upload_bytes: int
 
 
 class KnowledgeItemParams(Wire):
@@ -69,7 +70,7 @@ class KnowledgeSearchParams(Wire):
     query: str = Field(min_length=1, max_length=1000)
     limit: int = Field(default=6, ge=1, le=100)
     paths: list[str] | None = Field(default=None, max_length=50, description="these, and what lies below them")
-    agent_id: str | None = None
+    agent_id: str | None = Field(default=None, description="only what that agent may read; everything where unset")
 
 
 class KnowledgePassageInfo(Wire):

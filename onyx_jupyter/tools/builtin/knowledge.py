@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -50,7 +51,9 @@ class KnowledgeSearchTool(Tool[KnowledgeSearchArguments]):
 
     async def run(self, arguments: KnowledgeSearchArguments, context: ToolContext) -> ToolResult:
         knowledge = _knowledge(context)
-        answer = await knowledge.search(arguments.query, limit=arguments.limit, paths=arguments.paths)
+        answer = await knowledge.search(
+            arguments.query, limit=arguments.limit, paths=arguments.paths, agent_id=context.agent_id
+        )
         most_chars = max(
             _SHORTEST_PASSAGE,
             int(context.max_result_chars * _SHARE) // max(1, len(answer.passages)) - _SHORTEST_PASSAGE,
@@ -69,7 +72,10 @@ class KnowledgeAddArguments(Arguments):
 
 
 class KnowledgeAddTool(Tool[KnowledgeAddArguments]):
-    """Adds a document for good: from then on every conversation may find it, so its person is asked."""
+    """Adds a document for good: from then on every conversation may find it, so its person is asked.
+
+    Its reading goes on in the background where it takes longer than a tool may.
+    """
 
     name = "knowledge_add"
     description = "Adds a file, a folder or a web page to the documents that knowledge_search finds, and reads it."
@@ -88,13 +94,25 @@ class KnowledgeAddTool(Tool[KnowledgeAddArguments]):
         preview = await super().preview(arguments, context)
         shown = where if len(where) <= _SUMMARY_CHARS else f"…{where[-_SUMMARY_CHARS:]}"
         details = {**preview.details, ("url" if arguments.url else "path"): where}
-        return replace(preview, summary=f"Add {shown} to what Onyx finds", details=details)
+        must_ask = "it adds a page to what every conversation may find" if arguments.url else ""
+        return replace(preview, summary=f"Add {shown} to what Onyx finds", details=details, must_ask=must_ask)
 
     async def run(self, arguments: KnowledgeAddArguments, context: ToolContext) -> ToolResult:
         knowledge = _knowledge(context)
         where = _where(arguments)
         item = await knowledge.add(where, context.agent_id, is_url=arguments.url is not None)
-        item = await knowledge.finished(item.item_id, lambda now: context.progress(_progress(now)))
+        latest = [item]
+
+        def follow(now: KnowledgeItem) -> None:
+            latest.append(now)
+            context.progress(_progress(now))
+
+        try:
+            async with asyncio.timeout(context.timeout_s):
+                item = await knowledge.finished(item.item_id, follow)
+        except TimeoutError:
+            note = "It is still being read, in the background; what has been read is found already."
+            return ToolResult(json.dumps({**_item(latest[-1]), "note": note}, ensure_ascii=False))
         failed = item.state == "failed" or item.chunks == 0
         return ToolResult(json.dumps(_item(item), ensure_ascii=False), ok=not failed)
 

@@ -1,0 +1,91 @@
+"""What a person uploads is kept as a copy, found with its place, and goes when it is removed for good."""
+
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES, upload_title
+from onyx_jupyter.ingest.knowledge import UNDO
+from tests.ingest.desk import Desk
+from tests.ingest.files import pdf
+from tests.waiting import until
+
+
+@pytest.fixture
+def desk(tmp_path: Path, jp_asyncio_loop):
+    desk = Desk(tmp_path)
+    yield desk
+    jp_asyncio_loop.run_until_complete(desk.close())
+
+
+def copies(desk: Desk) -> list[str]:
+    return [place.suffix for place in (desk.home / "knowledge" / "files").iterdir()]
+
+
+async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time_to_undo(desk: Desk) -> None:
+    item = await desk.knowledge.add_upload("../../manual.pdf", pdf("The bilge pump has a fuse."))
+    item = await desk.finished(item)
+    assert (item.kind, item.path, item.state) == ("upload", "manual.pdf", "done")
+    (found,) = (await desk.knowledge.search("bilge pump")).passages
+    assert (found.path, found.page) == ("manual.pdf", 1)
+    assert copies(desk) == [".pdf"]
+
+    await desk.knowledge.remove(item.item_id)
+    assert await desk.found("bilge pump") == []
+    desk.clock.advance(UNDO.total_seconds())
+    desk.knowledge.look(at_once=True)
+    await until(lambda: desk.knowledge._looking.done())
+    assert copies(desk) == []
+
+
+async def test_the_same_file_is_one_item_and_another_one_of_that_name_is_another(desk: Desk) -> None:
+    first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
+    again = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
+    other = await desk.finished(await desk.knowledge.add_upload("a.md", b"Barnacles"))
+    assert first.item_id == again.item_id != other.item_id
+    assert [item.path for item in await desk.knowledge.items()] == ["a.md", "a.md"]
+
+
+async def test_two_names_of_one_content_do_not_share_their_copy(desk: Desk) -> None:
+    first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
+    await desk.finished(await desk.knowledge.add_upload("b.md", b"Anemones"))
+    await desk.knowledge.remove(first.item_id)
+    desk.clock.advance(UNDO.total_seconds())
+    desk.knowledge.look(at_once=True)
+    await until(lambda: desk.knowledge._looking.done() and not desk.knowledge._tasks)
+    (left,) = await desk.knowledge.refresh()
+    assert ((await desk.finished(left)).problem, await desk.found("Anemones")) == (None, ["b.md"])
+
+
+async def test_a_search_can_be_kept_to_an_upload(desk: Desk) -> None:
+    desk.write({"b.md": "Anemones"})
+    await desk.add("b.md")
+    await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
+    assert await desk.found("Anemones", paths=["a.md"]) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("name", "size_bytes", "says"),
+    [("photo.png", 10, "kind .png are not read"), ("a.csv", MAX_UPLOAD_BYTES + 1, "50 MB are not uploaded")],
+)
+async def test_what_is_refused_is_not_kept(desk: Desk, name: str, size_bytes: int, says: str) -> None:
+    with pytest.raises(DocumentUnreadable, match=says):
+        await desk.knowledge.add_upload(name, bytes(size_bytes))
+    assert await desk.knowledge.items() == []
+    assert not (desk.home / "knowledge").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ("C:\\Users\\me\\manual.pdf", "manual.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("a\0b\n.md", "ab.md"),
+        ("..", "Untitled"),
+        ("", "Untitled"),
+        ("x" * 500 + ".pdf", "x" * 196 + ".pdf"),
+    ],
+)
+def test_an_upload_is_called_by_the_last_part_of_its_name(given: str, title: str) -> None:
+    assert upload_title(given) == title
