@@ -79,7 +79,7 @@ class DocumentKnowledge:
         self._clock = clock
         self._ids = ids
         self._on_news = on_news
-        self._pipeline = Pipeline(index, texts, reading_limit_s)
+        self._pipeline = Pipeline(index, texts, clock, reading_limit_s)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._progress: dict[str, Progress] = {}

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
 from onyx_jupyter.ingest.cutting import cut
 from onyx_jupyter.ingest.items import FileRecord
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 ALL_AGENTS = ""  # documents belong to the person, so every agent finds them
 _COMMIT_CHUNKS = 256
 _COMMIT_FILES = 64
+_COMMIT_S = 2.0  # so that who watches sees that it goes on
 _HASHED_BYTES = 1_000_000
 
 
@@ -57,10 +59,15 @@ class Pipeline:
     """From files to an index that finds them. One that cannot be read is reported, and the rest goes on."""
 
     def __init__(
-        self, index: TextIndex, texts: DocumentTexts, reading_limit_s: Callable[[int], float] = limit_s
+        self,
+        index: TextIndex,
+        texts: DocumentTexts,
+        clock: Clock,
+        reading_limit_s: Callable[[int], float] = limit_s,
     ) -> None:
         self._index = index
         self._texts = texts
+        self._clock = clock
         self._reading_limit_s = reading_limit_s
 
     async def run(self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report) -> None:
@@ -87,6 +94,7 @@ class Pipeline:
         indexed = await self._index.checksums(ALL_AGENTS)
         names = {name for _, name in indexed}
         waiting: list[_Read] = []
+        begun = self._clock.monotonic()
         for file in files:
             checksum = indexed.get((ALL_AGENTS, file.name), "")
             before = known.get(file.name)
@@ -98,9 +106,11 @@ class Pipeline:
                 report([read.record])
                 continue
             waiting.append(read)
-            if len(waiting) >= _COMMIT_FILES or sum(one.record.chunks for one in waiting) >= _COMMIT_CHUNKS:
+            chunks = sum(one.record.chunks for one in waiting)
+            is_due = self._clock.monotonic() - begun >= _COMMIT_S
+            if is_due or len(waiting) >= _COMMIT_FILES or chunks >= _COMMIT_CHUNKS:
                 await self._commit(waiting, names, report)
-                waiting = []
+                waiting, begun = [], self._clock.monotonic()
         await self._commit(waiting, names, report)
 
     def _is_unchanged(self, file: FileToRead, before: FileRecord, checksum: str) -> bool:

@@ -23,6 +23,22 @@ class MemoryPanel:
     def file(self, path: str) -> Locator:
         return self.node.locator(f'[data-onyx=memory-file][data-path="{path}"]')
 
+    def document(self, path: str) -> Locator:
+        return self.node.locator(f'[data-onyx=document][data-document="{path}"]')
+
+    def drop(self, name: str, text: str) -> None:
+        """A file of the computer onto the group of documents."""
+        self.hook("documents").evaluate(
+            """(node, [name, text]) => {
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([text], name));
+                for (const type of ['dragenter', 'dragover', 'drop']) {
+                    node.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+                }
+            }""",
+            [name, text],
+        )
+
     def version(self, number: int) -> Locator:
         return self.node.locator(f'[data-onyx=memory-version][data-version="{number}"]')
 

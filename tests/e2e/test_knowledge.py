@@ -1,4 +1,4 @@
-"""Documents: added in the file browser, followed in a notice, then found by the agent."""
+"""Documents: added in the file browser or uploaded in the memory panel, followed, found by the agent, and removed."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from onyx_jupyter.testing.script import Call
 from tests.e2e.lab_server import LabServer
+from tests.e2e.memory_panel import MemoryPanel
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 from tests.ingest.files import encrypted_pdf, pdf
@@ -40,3 +41,57 @@ def test_a_folder_is_added_in_the_file_browser_and_found_in_a_conversation(
     result = str(stage.asked[1].body["messages"][-1]["content"])
     assert '"path": "manuals/pump.pdf"' in result
     assert '"page": 2' in result
+
+
+def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, notebook = open_lab("1")
+    notebook.wait_for_kernel()
+    page = sidebar.page
+    panel = MemoryPanel(page)
+    panel.show()
+    manual = pdf("The windlass turns clockwise.", "Its brake is released with a lever.")
+    files = {"name": "windlass.pdf", "mimeType": "application/pdf", "buffer": manual}
+    panel.hook("document-files").set_input_files([files, {**files, "name": "windlass.zip"}])
+    row = panel.document("windlass.pdf")
+    expect(row).to_contain_text("2 passages")
+    refused = panel.hook("document-upload")
+    expect(refused).to_contain_text("Files of the kind .zip are not read.")
+    refused.locator("[data-onyx=document-dismiss]").click()
+    expect(refused).to_have_count(0)
+
+    # Dropped onto the panel, a file of the computer is taken, and JupyterLab stays where it is.
+    panel.drop("tide.md", "# Tide\n\nThe sluice opens at half tide.\n")
+    expect(panel.document("tide.md")).to_contain_text("1 passage")
+
+    search = {"tool": "knowledge_search", "arguments": {"query": "How is the windlass's brake released?", "limit": 1}}
+    stage.play([Call("more_tools", search)], "With a lever (windlass.pdf, page 2).")
+    sidebar.ask("How do I release the windlass's brake?")
+    expect(sidebar.answers.last).to_contain_text("windlass.pdf, page 2")
+    result = str(stage.asked[1].body["messages"][-1]["content"])
+    assert '"path": "windlass.pdf"' in result
+    assert '"page": 2' in result
+
+    # By the keyboard alone: from the list into its detail, removed, and brought back by the notice.
+    row.press("Enter")
+    expect(panel.hook("document-standing")).to_have_text("2 passages can be found, in every conversation.")
+    panel.hook("document-remove").press("Enter")
+    expect(row).to_have_count(0)
+    expect(panel.hook("document-add")).to_be_focused()
+    stage.play([Call("more_tools", search)], "Nothing is known of it.")
+    sidebar.ask("And now?")
+    expect(sidebar.answers.last).to_contain_text("Nothing is known of it.")
+    assert "windlass.pdf" not in str(stage.asked[1].body["messages"][-1]["content"])
+    panel.notices.get_by_text("Undo").press("Enter")
+    expect(row).to_contain_text("2 passages")
+
+    # A reload shows the same; Delete removes what has the keyboard, and leads on to the row beside it.
+    page.reload()
+    sidebar.show()
+    panel.show()
+    panel.document("tide.md").press("Delete")
+    expect(panel.document("tide.md")).to_have_count(0)
+    expect(row).to_be_focused()
+    panel.press("Delete")
+    expect(row).to_have_count(0)

@@ -340,3 +340,16 @@ async def test_progress_is_told_with_counts(desk: Desk) -> None:
     assert steps[0] == ("reading", 0, 100)
     assert ("reading", 64, 100) in steps
     assert steps[-1] == ("done", 100, 100)
+
+
+async def test_progress_is_told_after_some_time_also_where_little_was_read(desk: Desk) -> None:
+    desk.write({f"{n}.md": f"Note {n}" for n in range(3)})
+    guard_file = desk.guard.file
+
+    def slowly(real: Path):
+        desk.clock.advance(1.5)
+        return guard_file(real)
+
+    desk.guard.file = slowly  # type: ignore[method-assign]
+    await desk.add()
+    assert [(news.done, news.chunks) for news in desk.news if news] == [(0, 0), (2, 2), (3, 3), (3, 3)]

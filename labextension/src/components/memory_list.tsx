@@ -1,5 +1,6 @@
 /** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
 import { useEffect } from 'react';
+import type { ReactNode } from 'react';
 
 import type { MemoryPlace } from '../models/memory_file';
 import { fileGroups, fileTitle, placeName, sizeInWords } from '../models/memory_text';
@@ -28,10 +29,12 @@ interface MemoryListProps {
   type: (query: string) => void;
   openFile: (path: string) => void;
   openPassage: (passage: MemoryPassage) => void;
+  /** Below the files: what else Onyx finds. */
+  documents?: ReactNode;
 }
 
 const NOTHING: readonly MemoryPassage[] = [];
-const ROWS = '[data-onyx=memory-file], [data-onyx=memory-result]';
+const ROWS = '[data-onyx=memory-file], [data-onyx=memory-result], [data-onyx=document]';
 
 export function MemoryList(props: MemoryListProps): JSX.Element {
   const { query, type, searched, searchProblem, openPassage } = props;
@@ -71,6 +74,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         }}
       />
       {asked !== '' ? <Results {...props} /> : <Files {...props} />}
+      {props.documents}
       <MemoryStatusLine status={props.status} />
     </div>
   );

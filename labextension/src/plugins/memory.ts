@@ -16,6 +16,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { Citation } from '../models/citations';
+import { Documents } from '../models/documents';
+import type { RemovedDocument } from '../models/documents';
 import { MemoryFile } from '../models/memory_file';
 import type { Restored } from '../models/memory_file';
 import { MemoryFiles } from '../models/memory_files';
@@ -33,6 +35,8 @@ export const MEMORY_COMMAND = 'onyx:memory';
 
 /** Of the workspace's plugin. */
 const OPEN_FILE = 'onyx:open-file';
+/** Of JupyterLab: shows a folder, opens a file. */
+const OPEN_PATH = 'filebrowser:open-path';
 const ID = 'onyx-memory';
 const MARKDOWN = 'text/x-ipythongfm';
 const UNDO_MS = 15_000;
@@ -45,7 +49,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   optional: [IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
   activate: (
     app: JupyterFrontEnd,
-    { client }: IOnyxConnection,
+    { client, rest }: IOnyxConnection,
     rendermime: IRenderMimeRegistry,
     chat: IOnyxChat | null,
     languages: IEditorLanguageRegistry | null,
@@ -61,12 +65,15 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
       const file = new MemoryFile(client);
       file.restored.connect((_, restored) => sayRestored(restored, trans));
       file.changed.connect(() => void tracker.save(panel));
+      const documents = new Documents(client, upload => rest.uploadDocument(upload));
+      documents.removed.connect((_, removed) => sayRemoved(removed, trans));
       const content = new MemoryPanel({
-        ...{ files, file, titles: new SessionTitles(client) },
+        ...{ files, file, documents, titles: new SessionTitles(client) },
         search: new MemorySearch(client, () => files.agentId),
         drawDiff: lazyDiff(() => MARKDOWN, languages, trans),
         openEditor: (path, agentId) =>
           void app.commands.execute(OPEN_FILE, { path: memoryDrivePath(path, agentId) }),
+        openDocument: path => void app.commands.execute(openerOf(app, path), { path }),
         openSession: chat
           ? sessionKey => {
               chat.model.openSession(sessionKey);
@@ -159,4 +166,21 @@ function sayRestored({ place, version, undo }: Restored, trans: TranslationBundl
       )
   };
   Notification.success(said, { autoClose: UNDO_MS, actions: action ? [action] : [] });
+}
+
+/** What lies on a drive is opened as the agent's files are. */
+function openerOf(app: JupyterFrontEnd, path: string): string {
+  return app.commands.hasCommand(OPEN_PATH) && !path.includes(':') ? OPEN_PATH : OPEN_FILE;
+}
+
+function sayRemoved({ item, undo }: RemovedDocument, trans: TranslationBundle): void {
+  const again = () =>
+    void undo().then(
+      () => Notification.success(trans.__('Onyx reads “%1” again.', item.title), { autoClose: 4000 }),
+      (error: Error) => Notification.error(error.message)
+    );
+  Notification.success(trans.__('Onyx does not find “%1” any more.', item.title), {
+    autoClose: UNDO_MS,
+    actions: [{ label: trans.__('Undo'), callback: again }]
+  });
 }

@@ -1,8 +1,9 @@
-/** The little that goes over HTTP: why the socket cannot be reached, installing a model. It never sends a message. */
+/** What goes over HTTP: why the socket cannot be reached, installing a model, files. It never sends a message. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import type { SocketLike } from './socket_client';
+import type { KnowledgeItemInfo } from './wire';
 
 /** `absent`: Jupyter answers, Onyx's server half does not. `denied`: the login is gone. */
 export type Reachability = 'ok' | 'absent' | 'denied' | 'unreachable';
@@ -28,9 +29,22 @@ export class RestClient {
     const url = URLExt.join(this.settings.baseUrl, 'onyx', 'embedded-model');
     const response = await ServerConnection.makeRequest(url, { method: 'POST' }, this.settings);
     if (!response.ok) {
-      const { message } = (await response.json()) as { message?: string };
-      throw new Error(message ?? response.statusText);
+      throw await refusalOf(response);
     }
+  }
+
+  /** One file for the knowledge, which is read in the background. Rejects with the server's words. */
+  async uploadDocument(file: File): Promise<KnowledgeItemInfo> {
+    const url = URLExt.join(this.settings.baseUrl, 'onyx', 'knowledge', 'uploads');
+    const response = await ServerConnection.makeRequest(
+      url + URLExt.objectToQueryString({ name: file.name }),
+      { method: 'POST', body: file, headers: { 'Content-Type': 'application/octet-stream' } },
+      this.settings
+    );
+    if (!response.ok) {
+      throw await refusalOf(response);
+    }
+    return (await response.json()) as KnowledgeItemInfo;
   }
 
   /** A new socket to Onyx; the token goes into the URL only where Jupyter's own sockets need it (another host). */
@@ -42,4 +56,10 @@ export class RestClient {
     }
     return new WebSocket(url) as unknown as SocketLike;
   }
+}
+
+/** A proxy between here and the server may refuse, too, and not in JSON. */
+async function refusalOf(response: Response): Promise<Error> {
+  const { message } = (await response.json().catch(() => ({}))) as { message?: string };
+  return new Error(message ?? response.statusText);
 }

@@ -14,21 +14,27 @@ import { PanelFrame } from '../components/panel_frame';
 import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
 import type { Citation } from '../models/citations';
+import type { Documents } from '../models/documents';
 import type { MemoryFile } from '../models/memory_file';
 import type { MemoryFiles } from '../models/memory_files';
 import type { MemorySearch } from '../models/memory_search';
 import type { SessionTitles } from '../models/session_titles';
 import type { MemoryPassage } from '../protocol/wire';
+import { DocumentDrop } from './document_drop';
+import { DocumentDetailPart, DocumentListPart } from './document_parts';
 
 export interface MemoryPanelProps {
   files: MemoryFiles;
   search: MemorySearch;
   file: MemoryFile;
+  documents: Documents;
   titles: SessionTitles;
   ui: Ui;
   drawDiff: DrawDiff;
   /** Open it in JupyterLab's own editor. */
   openEditor: (path: string, agentId: string | null) => void;
+  /** Open a document, or its folder in the file browser. */
+  openDocument: (path: string) => void;
   /** null where this page has no chat. */
   openSession: ((sessionKey: string) => void) | null;
 }
@@ -38,6 +44,13 @@ export class MemoryPanel extends ReactWidget {
     super();
     this.addClass('onyx-Panel');
     this.node.dataset.onyx = 'memory-panel';
+    const { documents, file } = props;
+    // One thing at a time is looked at.
+    file.changed.connect(() => file.place && documents.choose(null));
+    this._drop = new DocumentDrop(this.node, {
+      addFiles: files => documents.addFiles(files),
+      addPaths: paths => void documents.addPaths(paths)
+    });
   }
 
   /** Look at lines of a file of that agent's memory; null is the standard agent. */
@@ -54,8 +67,8 @@ export class MemoryPanel extends ReactWidget {
   }
 
   override dispose(): void {
-    const { files, search, file } = this.props;
-    [files, search, file].forEach(model => model.dispose());
+    const { files, search, file, documents } = this.props;
+    [files, search, file, documents, this._drop].forEach(one => one.dispose());
     super.dispose();
   }
 
@@ -79,17 +92,20 @@ export class MemoryPanel extends ReactWidget {
       </UiProvider>
     );
   }
+
+  private readonly _drop: DocumentDrop;
 }
 
-function readAgain({ files, file }: Pick<MemoryPanelProps, 'files' | 'file'>): void {
+function readAgain({ files, file, documents }: Pick<MemoryPanelProps, 'files' | 'file' | 'documents'>): void {
   void files.load();
   void file.load();
+  void documents.load();
 }
 
 function Panel(props: MemoryPanelProps): JSX.Element {
-  const { files, file, ui } = props;
+  const { files, file, documents, ui } = props;
   const { trans } = ui;
-  useSignals(files.changed, file.changed, files.client.stateChanged);
+  useSignals(files.changed, file.changed, documents.changed, files.client.stateChanged);
   useEffect(() => {
     void files.open();
     return () => files.close();
@@ -104,7 +120,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
       title={trans.__('Memory')}
       about={trans.__('What Onyx remembers, in files that are yours.')}
       hook="memory-frame"
-      showsDetail={file.place !== null}
+      showsDetail={file.place !== null || documents.chosen !== null}
       actions={
         <>
           <AgentPicker files={files} file={file} trans={trans} />
@@ -161,7 +177,7 @@ function AgentPicker(
   );
 }
 
-function ListPart({ files, search, file, ui, openSession }: MemoryPanelProps): JSX.Element {
+function ListPart({ files, search, file, documents, ui, openSession }: MemoryPanelProps): JSX.Element {
   useSignals(files.changed, search.changed, file.changed);
   // What changed may be found now, or not any more.
   useEffect(() => {
@@ -192,14 +208,26 @@ function ListPart({ files, search, file, ui, openSession }: MemoryPanelProps): J
       type={query => search.type(query)}
       openFile={path => file.open({ path, agentId: files.agentId })}
       openPassage={openPassage}
+      documents={
+        <DocumentListPart
+          documents={documents}
+          choose={itemId => {
+            file.open(null);
+            documents.choose(itemId);
+          }}
+        />
+      }
     />
   );
 }
 
 function DetailPart(props: MemoryPanelProps): JSX.Element {
-  const { files, file, titles, drawDiff, openEditor, openSession } = props;
-  useSignals(files.changed, file.changed, titles.changed, files.client.stateChanged);
+  const { files, file, documents, titles, drawDiff, openEditor, openSession } = props;
+  useSignals(files.changed, file.changed, documents.changed, titles.changed, files.client.stateChanged);
   const { place } = file;
+  if (documents.chosen) {
+    return <DocumentDetailPart documents={documents} open={props.openDocument} />;
+  }
   if (!place) {
     const isEmpty = files.files?.every(one => one.sizeBytes === 0) ?? false;
     return <MemoryEmpty isEmpty={isEmpty} />;

@@ -1,0 +1,165 @@
+/** The documents in the memory panel's list: each with its state, the way to add files, and what happens to a drop. */
+import { closeIcon, fileUploadIcon } from '@jupyterlab/ui-components';
+import { useRef } from 'react';
+
+import type { DroppedFile, Upload } from '../models/documents';
+import type { KnowledgeItemInfo } from '../protocol/wire';
+import { isUnderWay, origin, refusal, shortState } from './document_words';
+import { IconButton } from './icon_button';
+import { useUi } from './ui_context';
+
+export interface DocumentGroupProps {
+  /** null while they are being read. */
+  items: readonly KnowledgeItemInfo[] | null;
+  uploads: readonly Upload[];
+  maxUploadBytes: number | null;
+  chosenId: string | null;
+  /** Why there is no list, or why nothing was done. */
+  problem: string | null;
+  online: boolean;
+  choose: (itemId: string) => void;
+  remove: (itemId: string) => void;
+  addFiles: (files: readonly DroppedFile[]) => void;
+  dismiss: (uploadId: number) => void;
+}
+
+export function DocumentGroup(props: DocumentGroupProps): JSX.Element {
+  const { items, uploads, chosenId, problem, online } = props;
+  const { trans } = useUi();
+  const input = useRef<HTMLInputElement>(null);
+  const pick = () => input.current?.click();
+  const isEmpty = items?.length === 0 && uploads.length === 0;
+  return (
+    <section className="onyx-Documents" aria-label={trans.__('Documents')} data-onyx="documents">
+      <header className="onyx-Documents-head">
+        <h3>{trans.__('Documents')}</h3>
+        <IconButton
+          icon={fileUploadIcon}
+          label={trans.__('Add files to what Onyx finds')}
+          hook="document-add"
+          disabled={!online}
+          onClick={pick}
+        />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          data-onyx="document-files"
+          onChange={event => {
+            props.addFiles([...(event.target.files ?? [])].map(file => ({ file, isFolder: false })));
+            event.target.value = ''; // so that the same file can be chosen once more
+          }}
+        />
+      </header>
+      {problem && (
+        <div className="onyx-Documents-problem" role="alert" data-onyx="documents-problem">
+          {problem}
+        </div>
+      )}
+      {items === null && !problem && <div className="onyx-Note">{trans.__('Reading…')}</div>}
+      {isEmpty && <NoDocuments pick={pick} online={online} />}
+      <div className="onyx-Documents-items">
+        {[...uploads].reverse().map(upload => (
+          <UploadRow key={upload.id} upload={upload} {...props} />
+        ))}
+        {(items ?? []).map(item => (
+          <DocumentRow key={item.itemId} item={item} isChosen={item.itemId === chosenId} {...props} />
+        ))}
+      </div>
+      <div className="onyx-Documents-drop" aria-hidden="true">
+        {trans.__('Drop to add')}
+      </div>
+    </section>
+  );
+}
+
+function NoDocuments({ pick, online }: { pick: () => void; online: boolean }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Documents-empty" data-onyx="documents-empty">
+      <p>{trans.__('Papers, manuals, notebooks, tables: found in every conversation, with page or line.')}</p>
+      <p>
+        {trans.__('Drop files here, or')}{' '}
+        <button type="button" className="onyx-Link" disabled={!online} onClick={pick}>
+          {trans.__('choose some')}
+        </button>
+      </p>
+      <p>{trans.__('To add a folder, right-click it in the file browser.')}</p>
+    </div>
+  );
+}
+
+function DocumentRow(
+  props: { item: KnowledgeItemInfo; isChosen: boolean } & Pick<DocumentGroupProps, 'choose' | 'remove'>
+): JSX.Element {
+  const { item, isChosen, choose, remove } = props;
+  const { trans } = useUi();
+  const about = origin(item, trans);
+  return (
+    <button
+      type="button"
+      className="onyx-Skill onyx-Document"
+      data-onyx="document"
+      data-document={item.path}
+      data-state={item.state}
+      data-problems={item.problemCount || undefined}
+      aria-current={isChosen}
+      title={`${item.title}\n${about}`}
+      onClick={() => choose(item.itemId)}
+      onKeyDown={event => {
+        if (event.key === 'Delete') {
+          event.preventDefault();
+          focusNeighbour(event.currentTarget);
+          remove(item.itemId);
+        }
+      }}
+    >
+      <span className="onyx-Skill-name">{item.title}</span>
+      <span className="onyx-Skill-state">{shortState(item, trans)}</span>
+      <span className="onyx-Skill-about">{about}</span>
+      {isUnderWay(item) && item.total > 1 && (
+        <progress value={item.done} max={item.total} aria-label={trans.__('Reading %1', item.title)} />
+      )}
+    </button>
+  );
+}
+
+/** Who removes a row with the keyboard goes on from the one beside it. */
+function focusNeighbour(row: HTMLElement): void {
+  const beside = [row.nextElementSibling, row.previousElementSibling].find(
+    one => one instanceof HTMLElement && one.dataset.onyx === 'document'
+  );
+  const add = row.closest('section')?.querySelector('[data-onyx=document-add]');
+  ((beside ?? add) as HTMLElement | null | undefined)?.focus();
+}
+
+function UploadRow(
+  props: { upload: Upload } & Pick<DocumentGroupProps, 'dismiss' | 'maxUploadBytes'>
+): JSX.Element {
+  const { upload, dismiss, maxUploadBytes } = props;
+  const { trans } = useUi();
+  return (
+    <div
+      className="onyx-Document-upload"
+      role="status"
+      data-onyx="document-upload"
+      data-state={upload.refused ? 'refused' : 'sending'}
+    >
+      <span className="onyx-Skill-name">{upload.name}</span>
+      {upload.refused ? (
+        <>
+          <IconButton
+            icon={closeIcon}
+            label={trans.__('Dismiss')}
+            hook="document-dismiss"
+            onClick={() => dismiss(upload.id)}
+          />
+          <span className="onyx-Document-reason">{refusal(upload, maxUploadBytes, trans)}</span>
+        </>
+      ) : (
+        <span className="onyx-Skill-state">{trans.__('uploading')}</span>
+      )}
+    </div>
+  );
+}

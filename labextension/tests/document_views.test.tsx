@@ -1,0 +1,153 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { DocumentDetail } from '../src/components/document_detail';
+import { DocumentGroup } from '../src/components/document_group';
+import type { DocumentGroupProps } from '../src/components/document_group';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { KnowledgeItemInfo } from '../src/protocol/wire';
+
+vi.mock('@jupyterlab/ui-components', () => {
+  const icon = { react: () => null };
+  return { closeIcon: icon, fileUploadIcon: icon };
+});
+
+const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeItemInfo => ({
+  ...{ itemId, kind: 'path', path: `docs/${itemId}`, title: itemId, addedAt: '2026-11-22T10:00:00Z' },
+  ...{ state: 'done', done: 1, total: 1, chunks: 3, problemCount: 0 },
+  ...more
+});
+
+let root: Root;
+let host: HTMLElement;
+const remove = vi.fn();
+const draw = (view: JSX.Element) => {
+  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+  return act(async () => root.render(<UiProvider value={ui}>{view}</UiProvider>));
+};
+const group = (more: Partial<DocumentGroupProps>) =>
+  draw(
+    <DocumentGroup
+      {...{ items: [], uploads: [], maxUploadBytes: 50_000_000, chosenId: null, problem: null, online: true }}
+      {...{ choose: vi.fn(), remove, addFiles: vi.fn(), dismiss: vi.fn() }}
+      {...more}
+    />
+  );
+const detail = (one: KnowledgeItemInfo) =>
+  draw(
+    <DocumentDetail
+      {...{ item: one, problem: null, online: true, refresh: vi.fn(), stop: vi.fn(), remove }}
+      {...{ open: null, back: vi.fn() }}
+    />
+  );
+const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
+const rows = () => [...host.querySelectorAll<HTMLElement>('[data-onyx=document]')];
+
+beforeEach(() => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+  remove.mockReset();
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+});
+
+describe('the group of documents', () => {
+  it('says what it is for while it is empty, and nothing of that while it is not known', async () => {
+    await group({ items: null });
+    expect(part('documents-empty')).toBeNull();
+    await group({});
+    expect(part('documents-empty')?.textContent).toContain('Drop files here, or choose some');
+  });
+
+  it('says of each how far it is, in counts', async () => {
+    await group({
+      items: [
+        item('docs', { state: 'reading', done: 12, total: 40 }),
+        item('next', { state: 'waiting', total: 0 }),
+        item('whole'),
+        item('part', { problemCount: 2 }),
+        item('gone', { state: 'failed', problem: 'It is not there any more.' })
+      ]
+    });
+    const words = rows().map(row => [...row.querySelectorAll('span')].map(span => span.textContent));
+    expect(words).toEqual([
+      ['docs', '12 of 40', 'docs/docs'],
+      ['next', 'waiting', 'docs/next'],
+      ['whole', '3 passages', 'docs/whole'],
+      ['part', '2 problems', 'docs/part'],
+      ['gone', 'not read', 'It is not there any more.']
+    ]);
+    expect(rows()[0].querySelector('progress')?.value).toBe(12);
+  });
+
+  it('says something new of each below its name', async () => {
+    const addedAt = new Date(Date.now() - 3 * 60_000).toISOString();
+    await group({
+      items: [
+        item('docs', { path: 'docs', total: 14, addedAt }),
+        item('a.md', { path: 'a.md', addedAt }),
+        item('Tides', { kind: 'upload', path: 'tides.pdf', addedAt }),
+        item('b.pdf', { kind: 'upload', path: 'b.pdf', addedAt }),
+        item('.', { path: '.', addedAt })
+      ]
+    });
+    const about = [...host.querySelectorAll('.onyx-Skill-about')].map(span => span.textContent);
+    expect(about).toEqual([
+      '14 files',
+      'added 3m ago',
+      'tides.pdf, uploaded 3m ago',
+      'uploaded 3m ago',
+      'all of the file browser'
+    ]);
+  });
+
+  it('removes with the Delete key and goes on from the row beside it', async () => {
+    await group({ items: [item('a'), item('b')] });
+    rows()[1].focus();
+    const press = new KeyboardEvent('keydown', { key: 'Delete', bubbles: true });
+    await act(async () => rows()[1].dispatchEvent(press));
+    expect(remove).toHaveBeenCalledExactlyOnceWith('b');
+    expect(document.activeElement).toBe(rows()[0]);
+  });
+
+  it('says why a file was not uploaded', async () => {
+    await group({ uploads: [{ id: 1, name: 'big.pdf', refused: 'size' }] });
+    expect(part('document-upload')?.textContent).toContain('It has more than 50 MB.');
+    expect(part('documents-empty')).toBeNull();
+  });
+});
+
+describe('one document', () => {
+  it('can be stopped while it is read, and read again afterwards', async () => {
+    await detail(item('a', { state: 'reading', done: 1, total: 3, chunks: 7 }));
+    expect(part('document-standing')?.textContent).toBe(
+      '1 of 3 files are read, and 7 passages can be found.'
+    );
+    expect([part('document-stop') !== null, part('document-refresh')]).toEqual([true, null]);
+    await detail(item('a', { chunks: 1 }));
+    expect(part('document-standing')?.textContent).toBe('1 passage can be found, in every conversation.');
+    expect([part('document-stop'), part('document-refresh') !== null]).toEqual([null, true]);
+  });
+
+  it('names each file that could not be read, with the reason', async () => {
+    const problems = [{ path: 'docs/a.pdf', message: 'It is encrypted.' }];
+    await detail(item('a', { total: 9, problemCount: 3, problems }));
+    expect(part('document-problems')?.textContent).toBe(
+      '3 files could not be read, or not all of themdocs/a.pdfIt is encrypted.… and 2 more'
+    );
+  });
+
+  it('opens a page in another tab only where it is one of the web', async () => {
+    await detail(item('a', { kind: 'url', path: 'https://tides.example/' }));
+    expect(host.querySelector('a')?.rel).toBe('noopener noreferrer');
+    await detail(item('a', { kind: 'url', path: 'javascript:alert(1)' }));
+    expect(host.querySelector('a')).toBeNull();
+  });
+});

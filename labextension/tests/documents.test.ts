@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { Documents } from '../src/models/documents';
+import type { KnowledgeItemInfo } from '../src/protocol/wire';
+import { DocumentDrop } from '../src/widgets/document_drop';
+import { Peer, Refusal, settle } from './peer';
+
+const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeItemInfo => ({
+  ...{ itemId, kind: 'upload', path: `${itemId}.pdf`, title: itemId, addedAt: '2026-11-22T10:00:00Z' },
+  ...{ state: 'done', done: 1, total: 1, chunks: 3, problemCount: 0 },
+  ...more
+});
+const file = (name: string, size = 1) => ({ file: new File(['x'.repeat(size)], name), isFolder: false });
+
+let peer: Peer;
+let documents: Documents;
+let sent: Array<{ name: string; answer: (item: KnowledgeItemInfo) => void; fail: (error: Error) => void }>;
+const ids = () => documents.items?.map(one => `${one.itemId} ${one.state}`);
+const uploads = () => documents.uploads.map(({ name, refused }) => [name, refused]);
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = { 'knowledge.list': { items: [item('old'), item('new')], maxUploadBytes: 5 } };
+  peer.connect();
+  sent = [];
+  const send = ({ name }: File) =>
+    new Promise<KnowledgeItemInfo>((answer, fail) => sent.push({ name, answer, fail }));
+  documents = new Documents(peer.client, send);
+  await documents.open();
+});
+afterEach(() => {
+  documents.dispose();
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('the documents', () => {
+  it('are listed with the newest first and follow what is read, while somebody looks', async () => {
+    expect(ids()).toEqual(['new done', 'old done']);
+    peer.emit('knowledge.progress', item('old', { state: 'reading' }));
+    peer.emit('knowledge.progress', item('added', { state: 'waiting' }));
+    expect(ids()).toEqual(['added waiting', 'new done', 'old reading']);
+    documents.close();
+    peer.emit('knowledge.progress', item('old', { state: 'done' }));
+    expect(ids()).toEqual(['added waiting', 'new done', 'old reading']);
+  });
+
+  it('are asked for again when one was removed elsewhere, and after a lost connection', async () => {
+    peer.results['knowledge.list'] = { items: [item('new')], maxUploadBytes: 5 };
+    peer.emit('knowledge.updated', {});
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ids()).toEqual(['new done']);
+    peer.lose();
+    peer.results['knowledge.list'] = { items: [item('old')], maxUploadBytes: 5 };
+    await peer.comeBack();
+    expect(ids()).toEqual(['old done']);
+  });
+
+  it('are as was told last where that came while the list was under way', async () => {
+    peer.results['knowledge.list'] = () => {
+      peer.emit('knowledge.progress', item('old', { state: 'reading' }));
+      return { items: [item('old', { state: 'waiting' })], maxUploadBytes: 5 };
+    };
+    await documents.load();
+    expect(ids()).toEqual(['old reading']);
+  });
+
+  it('go with a way back, and the chosen one is chosen no more', async () => {
+    peer.results['knowledge.remove'] = { ok: true };
+    peer.results['knowledge.restore'] = item('old', { state: 'waiting' });
+    const removed = vi.fn();
+    documents.removed.connect((_, one) => removed(one));
+    documents.choose('old');
+    await documents.remove('old');
+    expect([ids(), documents.chosen]).toEqual([['new done'], null]);
+    await removed.mock.lastCall![0].undo();
+    expect(peer.askedFor('knowledge.restore')).toEqual([{ itemId: 'old' }]);
+    expect(ids()).toEqual(['old waiting', 'new done']);
+  });
+
+  it('say what was not done, and stay', async () => {
+    peer.results['knowledge.remove'] = () => new Refusal(-32000, 'The index cannot be written.');
+    await documents.remove('old');
+    expect([ids(), documents.problem]).toEqual([['new done', 'old done'], 'The index cannot be written.']);
+    peer.results['knowledge.refresh'] = { items: [item('old', { state: 'waiting' })] };
+    await documents.refresh('old');
+    expect([ids(), documents.problem]).toEqual([['new done', 'old waiting'], null]);
+  });
+});
+
+describe('files that are uploaded', () => {
+  it('go one after the other and then stand in the list', async () => {
+    documents.addFiles([file('a'), file('b')]);
+    await settle();
+    expect(sent.map(one => one.name)).toEqual(['a']);
+    sent[0].answer(item('a', { state: 'waiting' }));
+    await settle();
+    expect(sent.map(one => one.name)).toEqual(['a', 'b']);
+    expect([uploads(), ids()]).toEqual([[['b', null]], ['a waiting', 'new done', 'old done']]);
+  });
+
+  it('say why one is refused until that is dismissed, and the others go on', async () => {
+    documents.addFiles([file('a'), file('b')]);
+    await settle();
+    sent[0].fail(new Error('Files of the kind .a are not read.'));
+    await settle();
+    sent[1].answer(item('b'));
+    await settle();
+    expect(uploads()).toEqual([['a', { reason: 'Files of the kind .a are not read.' }]]);
+    documents.dismiss(documents.uploads[0].id);
+    expect(uploads()).toEqual([]);
+  });
+
+  it('are not sent where they are too large or folders', async () => {
+    documents.addFiles([file('large', 6), { ...file('folder'), isFolder: true }, file('fits', 5)]);
+    await settle();
+    expect(uploads()).toEqual([
+      ['large', 'size'],
+      ['folder', 'folder'],
+      ['fits', null]
+    ]);
+    expect(sent.map(one => one.name)).toEqual(['fits']);
+  });
+});
+
+describe('a drop', () => {
+  const node = document.createElement('div');
+  const addFiles = vi.fn();
+  const addPaths = vi.fn();
+  let drop: DocumentDrop;
+  beforeEach(() => {
+    addFiles.mockReset();
+    addPaths.mockReset();
+    drop = new DocumentDrop(node, { addFiles, addPaths });
+  });
+  afterEach(() => drop.dispose());
+
+  const native = (type: string, types: string[], items: unknown[] = []) => {
+    const event = new Event(type, { bubbles: true, cancelable: true });
+    Object.assign(event, { dataTransfer: { types, items, dropEffect: 'none' }, relatedTarget: null });
+    node.dispatchEvent(event);
+    return event;
+  };
+
+  it('of files of the computer is taken from the browser, shown, and told which are folders', () => {
+    const one = new File(['x'], 'a.pdf');
+    const entry = (isDirectory: boolean) => ({
+      kind: 'file',
+      getAsFile: () => one,
+      webkitGetAsEntry: () => ({ isDirectory })
+    });
+    expect(native('dragover', ['Files']).defaultPrevented).toBe(true);
+    expect(node.className).toBe('onyx-mod-drop');
+    expect(native('drop', ['Files'], [entry(false), entry(true)]).defaultPrevented).toBe(true);
+    expect(node.className).toBe('');
+    expect(addFiles).toHaveBeenCalledExactlyOnceWith([
+      { file: one, isFolder: false },
+      { file: one, isFolder: true }
+    ]);
+  });
+
+  it('of anything else is left to whom it concerns', () => {
+    expect(native('dragover', ['text/plain']).defaultPrevented).toBe(false);
+    expect(native('drop', ['text/plain']).defaultPrevented).toBe(false);
+    expect(node.className).toBe('');
+    expect(addFiles).not.toHaveBeenCalled();
+  });
+
+  it('of entries of the file browser adds them where they are', () => {
+    const own = (type: string, mime: string) => {
+      const event = new Event(type, { bubbles: true, cancelable: true });
+      const mimeData = { hasData: (name: string) => name === mime, getData: () => ['RTC:docs/a.md', 'b'] };
+      Object.assign(event, { mimeData, proposedAction: 'move', dropAction: 'none' });
+      node.dispatchEvent(event);
+      return event as Event & { dropAction: string };
+    };
+    own('lm-dragover', 'application/x-jupyter-icontents');
+    expect(node.className).toBe('onyx-mod-drop');
+    expect(own('lm-drop', 'application/x-jupyter-icontents').dropAction).toBe('none');
+    expect(addPaths).toHaveBeenCalledExactlyOnceWith(['docs/a.md', 'b']);
+    own('lm-drop', 'application/vnd.jupyter.cells');
+    expect(addPaths).toHaveBeenCalledOnce();
+  });
+});
