@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -224,14 +225,12 @@ class Onyx:
             self.session_search.start()
 
     async def close(self) -> None:
-        """Ends all work; what waits for a person goes on at the next start."""
-        if self._work is not None:
-            await self._work.close()
-        await self.skills.runs.close()
-        await self.knowledge.close()
-        await self.session_search.close()
-        await self.memories.close()
-        await self.configured.close()
+        """Ends all work; what waits for a person goes on at the next start. One that fails keeps no other from it."""
+        async with AsyncExitStack() as ends:  # the last one first
+            for part in (self.configured, self.memories, self.session_search, self.knowledge, self.skills.runs):
+                ends.push_async_callback(part.close)
+            if self._work is not None:
+                ends.push_async_callback(self._work.close)
 
     @property
     def uptime_s(self) -> float:

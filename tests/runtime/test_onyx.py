@@ -325,3 +325,18 @@ async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_he
     assert "Did you mean touch?" in config["message"]
     assert "'group:x'" in config["message"]
     await house.close()
+
+
+async def test_what_cannot_be_closed_keeps_nothing_else_from_ending(tmp_path, monkeypatch):
+    async def fail():
+        raise StorageError("The disk is full.")
+
+    house = House(tmp_path, [])
+    await house.onyx.ready()
+    await house.onyx.memories.search("anything", None)
+    assert {task.get_name() for task in asyncio.all_tasks()} >= {"onyx memory index", "onyx memory watch"}
+    for part in (house.onyx.skills.runs, house.onyx.knowledge, house.onyx.session_search):
+        monkeypatch.setattr(part, "close", fail)
+    with pytest.raises(StorageError, match="full"):
+        await house.close()
+    assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("onyx memory")]
