@@ -27,6 +27,8 @@ SCHEMA_VERSION = 1
 # A file may be written to again within the same tick of its clock: one that was just written is not known by its time.
 _RACY_S = 2.0
 _FILES_AT_ONCE = 16
+# An agent that is not configured here may be another server's. What it noted leaves the index, and never the disk.
+ABSENT_DAYS = 7
 Name = tuple[str, str]
 
 
@@ -105,6 +107,7 @@ class MemorySync:
         self._on_progress = on_progress
         self._on_step = on_step
         self._known: dict[Name, _Known] | None = None
+        self._absent: dict[str, float] = {}
         self._one_at_a_time = asyncio.Lock()
 
     def trust(self, file: Path) -> None:
@@ -129,6 +132,7 @@ class MemorySync:
         wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
         put = await self._put(look, wanted)
         here = {*look.checksums, *look.unread}
+        owners |= self._long_absent({agent_id for agent_id, _ in indexed} - owners)
         removed = [name for name in indexed if name not in here and name[0] in owners]
         await self._index.remove(removed)
         return SyncReport(
@@ -139,6 +143,14 @@ class MemorySync:
             wait_s=min(look.waits, default=None),
             missing=not look.unread <= indexed.keys(),
         )
+
+    def _long_absent(self, unknown: set[str]) -> set[str]:
+        """Agents in the index that have not been configured here for days; their days are counted anew from here."""
+        now_s = self._clock.now().timestamp()
+        since = {agent_id: self._absent.get(agent_id, now_s) for agent_id in unknown}
+        gone = {agent_id for agent_id, at_s in since.items() if now_s - at_s >= ABSENT_DAYS * 86_400}
+        self._absent = {agent_id: at_s for agent_id, at_s in since.items() if agent_id not in gone}
+        return gone
 
     async def _put(self, look: _Look, wanted: Sequence[Name]) -> list[Name]:
         done: list[Name] = []
@@ -234,13 +246,14 @@ class MemorySync:
     def _load(self) -> dict[Name, _Known]:
         if self._known is None:
             try:
-                self._known = _from_json(json.loads(self._seen_file.read_text("utf-8")))
-            except (OSError, ValueError, KeyError, TypeError):
+                seen = json.loads(self._seen_file.read_text("utf-8"))
+                self._known, self._absent = _from_json(seen), _absent_from_json(seen)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 self._known = {}  # every file is read once more
         return self._known
 
     def _save(self) -> None:
-        text = json.dumps(_to_json(self._known or {}), separators=(",", ":"))
+        text = json.dumps(_to_json(self._known or {}) | {"absent": self._absent}, separators=(",", ":"))
         try:
             if self._seen_file.exists() and self._seen_file.read_text("utf-8") == text:
                 return
@@ -266,6 +279,10 @@ def _to_json(known: Mapping[Name, _Known]) -> dict[str, Any]:
         if one.problem is None
     ]
     return {"schema_version": SCHEMA_VERSION, "files": files}
+
+
+def _absent_from_json(line: Any) -> dict[str, float]:
+    return {str(agent_id): float(at_s) for agent_id, at_s in line.get("absent", {}).items()}
 
 
 def _from_json(line: Any) -> dict[Name, _Known]:

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.sync import MemorySync
+from onyx_jupyter.memory.sync import ABSENT_DAYS, MemorySync
 from onyx_jupyter.protocols import Candidate, SearchFilter, Source
 from onyx_jupyter.storage.versions import VersionedFile, VersionStore
 from onyx_jupyter.storage.watch import Settling
@@ -103,6 +103,29 @@ async def test_what_is_there_is_indexed_with_its_day_and_owner(desk: Desk) -> No
     assert "likes tea" in desk.shelf.text("MEMORY.md")
     assert [(v.author, v.number) for v in desk.versions.history(VersionedFile("main", "MEMORY.md"))] == [("user", 1)]
     assert desk.progress == [(0, 3), (3, 3)]
+
+
+async def test_what_an_agent_noted_leaves_the_index_a_while_after_the_agent_and_stays_on_disk(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, ("ada", "bob"))
+    noted = [desk.write("MEMORY.md", f"{agent} was here", agent=agent) for agent in ("ada", "bob")]
+    await desk.sync.run()
+    ada, bob = desk.memories
+    desk.memories = [ada]
+    for sync in (desk.sync, desk.restarted()):
+        desk.clock.advance(ABSENT_DAYS * 86_400 / 3)
+        assert not (await sync.run()).removed, "it may be another server's"
+    desk.memories = [ada, bob]
+    await sync.run()
+    desk.memories = [ada]
+    for _ in range(3):
+        assert not (await sync.run()).removed
+        desk.clock.advance(ABSENT_DAYS * 86_400 / 3)
+    restarted = desk.restarted()
+    assert list((await restarted.run()).removed) == [("bob", "MEMORY.md")]
+    assert desk.shelf.sources.keys() == {("ada", "MEMORY.md")}
+    assert all(file.exists() for file in noted)
+    desk.memories = [ada, bob]
+    assert list((await restarted.run()).put) == [("bob", "MEMORY.md")]
 
 
 async def test_only_what_changed_is_read_again_and_what_went_is_taken_out(desk: Desk) -> None:
