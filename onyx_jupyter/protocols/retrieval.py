@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -104,14 +104,17 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that one leg or both found; `vector` is its own, `similarity` the cosine, `words` the BM25 score."""
+    """A chunk that one leg or both found; `vector` is its own, `similarity` the cosine, `words` the BM25 score.
+
+    Two are equal whatever their vectors are: those belong to the text.
+    """
 
     kind: SourceKind
     agent: str
     path: str
     chunk: Chunk
     day: date | None
-    vector: Sequence[float] | None
+    vector: Sequence[float] | Vectors | None = field(compare=False)
     similarity: float | None
     words: float | None
 

@@ -18,6 +18,7 @@ from onyx_jupyter.storage.index_rows import as_table
 from onyx_jupyter.storage.index_schema import chunk_schema
 from onyx_jupyter.storage.lance import VECTORS_BEFORE_INDEX
 from onyx_jupyter.storage.own_thread import OneAtATime, in_thread
+from onyx_jupyter.storage.vector_matrix import fits
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
@@ -89,7 +90,9 @@ class IndexFollowing:
 
 
 def wants_vector_index(table: LanceTable) -> bool:
-    """Whether it holds more vectors than are compared one by one."""
+    """Whether it holds more vectors than are compared one by one, in memory or on disk."""
+    if fits(table.count(), table.dimension() or 0):
+        return False
     return table.count("vector IS NOT NULL") > VECTORS_BEFORE_INDEX and not table.has_vector_index()
 
 

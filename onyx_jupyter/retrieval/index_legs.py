@@ -3,132 +3,177 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
-from onyx_jupyter.protocols.retrieval import Candidate
+from onyx_jupyter.protocols.retrieval import Candidate, EmbedderIdentity, SearchFilter
 from onyx_jupyter.retrieval.snippet import telling_words
 from onyx_jupyter.storage.index_rows import candidate, searched_words, stored_text
-from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
+from onyx_jupyter.storage.table_view import NewestView, TableView
+from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
     from onyx_jupyter.retrieval.index_vectors import IndexVectors
-    from onyx_jupyter.storage.lance import LanceTable, Rows
+    from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
 
 _QUERY_CHARS = 2_000
-# Legs that read before and after a commit are read again; who writes without a pause is not waited for.
+# A search whose table was replaced meanwhile is done again.
 _TRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Leg:
-    """What one leg found in which table; `note` is why it found nothing."""
+class _ByWords:
+    """Row id → BM25, and the rows, in which view of a table with whose vectors; `problem` is why there is none."""
 
-    table: str | None = None
-    rows: Rows | None = None
+    view: TableView | None = None
+    identity: EmbedderIdentity | None = None
+    scores: Mapping[int, float] = field(default_factory=dict)
+    rows: Mapping[int, dict[str, Any]] = field(default_factory=dict)
+    problem: IndexUnavailable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """The query's vector, by whom it was asked for; `note` is why there is none."""
+
+    identity: EmbedderIdentity | None
+    vector: Vectors | None = None
     note: str | None = None
 
 
-class IndexLegs:
-    """Both legs of one collection."""
+class _Replaced(Exception):
+    """Another table serves than the one that was begun with."""
 
-    def __init__(self, collection: LanceCollection, vectors: IndexVectors) -> None:
+
+class IndexLegs:
+    """Both legs of one collection. `matrix_bytes` bounds the vectors that are held in memory to be searched."""
+
+    def __init__(self, collection: LanceCollection, vectors: IndexVectors, *, matrix_bytes: int = MATRIX_BYTES) -> None:
         self._collection = collection
         self._vectors = vectors
+        self._views = NewestView(matrix_bytes)
+        self._identity: EmbedderIdentity | None = None  # whose vectors served when that was last looked at
+        self._has_looked = False
 
-    async def search(self, query: str, count: int, condition: str | None) -> tuple[Sequence[Candidate], str | None]:
+    async def search(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
         """Candidates, and what kept a leg away. Raises: IndexUnavailable where both were."""
         for _ in range(_TRIES):
-            near, matched, vector = await self._both(query, count, condition)
-            if _of_one_state(near, matched):
-                break
-        else:
-            matched = _Leg(note="Meaning alone was searched, since much is being written.")
-        notes = " ".join(leg.note for leg in (near, matched) if leg.note)
-        return await asyncio.to_thread(_merged, near.rows, matched.rows, vector), notes or None
+            by_words, meaning = await self._asked(query, count, only)
+            if by_words.problem is None and by_words.identity != meaning.identity:
+                self._identity = by_words.identity
+                continue
+            try:
+                return await asyncio.to_thread(self._answer, by_words, meaning, count, only)
+            except _Replaced:
+                continue
+        raise IndexUnavailable("The index is replaced again and again while it is searched.")
 
-    async def _both(self, query: str, count: int, condition: str | None) -> tuple[_Leg, _Leg, Vectors | None]:
-        """Words are searched while the query is embedded."""
-        matching = asyncio.create_task(asyncio.to_thread(self._matching, query, count, condition))
+    async def _asked(self, query: str, count: int, only: SearchFilter) -> tuple[_ByWords, _Meaning]:
+        """Words are searched while the query is embedded, for the table that served last."""
+        matching = asyncio.create_task(asyncio.to_thread(self._matching, query, count, only))
         try:
-            near, vector = await self._near(query, count, condition)
+            meaning = await self._meaning(query)
         except BaseException:
             matching.cancel()
             raise
-        try:
-            return near, await matching, vector
-        except IndexUnavailable as error:
-            if near.rows is None:
-                raise
-            return near, _Leg(note=f"Meaning alone was searched. {error}"), vector
+        return await matching, meaning
 
-    def _matching(self, query: str, count: int, condition: str | None) -> _Leg:
+    def _matching(self, query: str, count: int, only: SearchFilter) -> _ByWords:
         words = stored_text(searched_words(telling_words(query[:_QUERY_CHARS])))
 
-        def work(table: LanceTable, state: TableState) -> _Leg:
-            return _Leg(state.name, table.matching(words, count, _columns(state), condition))
+        def work(table: LanceTable, state: TableState) -> _ByWords:
+            view = self._view(table, state)
+            scores = view.matching(words, count, only)
+            return _ByWords(view, state.identity, scores, view.rows(list(scores)))
 
-        return self._collection.read(work)
-
-    async def _near(self, query: str, count: int, condition: str | None) -> tuple[_Leg, Vectors | None]:
         try:
-            state = (await asyncio.to_thread(self._collection.state)).serving
-            if state.identity is None:
-                return _Leg(note=f"Words alone were searched. {self._vectors.why_none()}"), None
-            vector = await self._vectors.of_query(query, state.identity)
-            return await asyncio.to_thread(self._nearest, vector, state, count, condition), vector
-        except (EmbeddingError, IndexUnavailable) as error:
-            return _Leg(note=f"Words alone were searched. {error}"), None
+            return self._collection.read(work)
+        except IndexUnavailable as error:
+            return _ByWords(problem=error)
 
-    def _nearest(self, vector: Vectors, asked: TableState, count: int, condition: str | None) -> _Leg:
-        def work(table: LanceTable, state: TableState) -> _Leg:
-            if state.identity != asked.identity:  # changed over since the query was embedded
-                return _Leg(asked.name, None, "Words alone were searched. The index changes over to another embedder.")
-            return _Leg(state.name, table.nearest(vector, count, _columns(state), condition))
+    async def _meaning(self, query: str) -> _Meaning:
+        identity = self._identity
+        try:
+            if not self._has_looked:
+                identity = self._identity = (await asyncio.to_thread(self._collection.state)).serving.identity
+                self._has_looked = True
+            if identity is None:
+                return _Meaning(None, note=f"Words alone were searched. {self._vectors.why_none()}")
+            return _Meaning(identity, await self._vectors.of_query(query, identity))
+        except (EmbeddingError, IndexUnavailable) as error:
+            return _Meaning(identity, note=f"Words alone were searched. {error}")
+
+    def _answer(
+        self, by_words: _ByWords, meaning: _Meaning, count: int, only: SearchFilter
+    ) -> tuple[Sequence[Candidate], str | None]:
+        view, note = by_words.view, meaning.note
+        near: Sequence[int] = ()
+        if meaning.vector is not None:
+            try:
+                view, near = self._nearest(by_words, meaning, meaning.vector, count, only)
+            except IndexUnavailable as error:
+                note = f"Words alone were searched. {error}"
+        if view is None:
+            assert by_words.problem is not None
+            raise by_words.problem
+        if by_words.problem is not None:
+            note = f"Meaning alone was searched. {by_words.problem}"
+        wanted = list(dict.fromkeys([*near, *by_words.scores]))
+        missing = [row_id for row_id in near if row_id not in by_words.rows]
+        rows = {**by_words.rows, **self._collection.read(lambda _, state: _served(view, state).rows(missing))}
+        return _candidates([(row_id, rows[row_id]) for row_id in wanted], by_words.scores, meaning.vector), note
+
+    def _nearest(
+        self, by_words: _ByWords, meaning: _Meaning, vector: Vectors, count: int, only: SearchFilter
+    ) -> tuple[TableView, Sequence[int]]:
+        def work(table: LanceTable, state: TableState) -> tuple[TableView, Sequence[int]]:
+            if state.identity != meaning.identity:
+                self._identity = state.identity
+                raise _Replaced
+            view = _served(by_words.view, state) if by_words.view is not None else self._view(table, state)
+            return view, view.nearest(vector, count, only)
 
         return self._collection.read(work)
 
-
-def _columns(state: TableState) -> list[str]:
-    return [*FOUND_COLUMNS, "vector"] if state.identity else list(FOUND_COLUMNS)
-
-
-def _of_one_state(near: _Leg, matched: _Leg) -> bool:
-    """Whether no source was replaced between the two, so that old and new chunks of it never stand side by side."""
-    if near.table is None:
-        return True
-    if near.rows is None or matched.rows is None or near.table != matched.table:
-        return matched.table is None
-    known = dict(_versions(near.rows))
-    return all(known.get(source, version) == version for source, version in _versions(matched.rows))
+    def _view(self, table: LanceTable, state: TableState) -> TableView:
+        view = self._views.of(table)
+        if view.dimension != (state.identity.dimension if state.identity else None):
+            raise IndexUnavailable(f"The table {state.name} holds vectors of another size than it should.")
+        return view
 
 
-def _versions(rows: Rows) -> Iterator[tuple[str, tuple[str, str]]]:
-    columns = rows.select(["source", "checksum", "chunking"]).to_pydict()
-    for source, checksum, chunking in zip(*columns.values(), strict=True):
-        yield source, (checksum, chunking)
+def _served(view: TableView, state: TableState) -> TableView:
+    """The view. Raises: _Replaced where its table serves no more."""
+    if view.name != state.name:
+        raise _Replaced
+    return view
 
 
-def _merged(near: Rows | None, matched: Rows | None, vector: Vectors | None) -> list[Candidate]:
-    """Each chunk once, those that are near first."""
-    found: dict[str, Candidate] = {}
-    words = {row["id"]: row for row in matched.to_pylist()} if matched is not None else {}
-    for row in near.to_pylist() if near is not None else ():
-        match = words.pop(row["id"], None)
-        found[row["id"]] = candidate(row, 1 - row["_distance"], match and match["_score"])
-    for row in words.values():
-        found[row["id"]] = candidate(row, _cosine(vector, row.get("vector")), row["_score"])
-    return list(found.values())
+def _candidates(
+    rows: Sequence[tuple[int, dict[str, Any]]], words: Mapping[int, float], query: Vectors | None
+) -> list[Candidate]:
+    similarities = _cosines([row["vector"] for _, row in rows], query)
+    return [
+        candidate(row, similarity, words.get(row_id))
+        for (row_id, row), similarity in zip(rows, similarities, strict=True)
+    ]
 
 
-def _cosine(one: Vectors | None, other: Sequence[float] | None) -> float | None:
-    if one is None or other is None:
-        return None
+def _cosines(vectors: Sequence[Vectors | None], query: Vectors | None) -> Sequence[float | None]:
+    """None where there is no vector. Each depends on its own two vectors alone, to the last bit."""
+    places = [place for place, vector in enumerate(vectors) if vector is not None]
+    cosines: list[float | None] = [None] * len(vectors)
+    if query is None or not places:
+        return cosines
     import numpy as np
 
-    against = np.asarray(other, np.float32)
-    return float(one @ against / (np.linalg.norm(one) * np.linalg.norm(against)))
+    matrix = np.array([vectors[place] for place in places], np.float64)
+    one = query.astype(np.float64)
+    products = (matrix * one).sum(axis=1) / (np.sqrt((matrix * matrix).sum(axis=1)) * np.sqrt((one * one).sum()))
+    for place, cosine in zip(places, products.tolist(), strict=True):
+        cosines[place] = cosine
+    return cosines

@@ -24,7 +24,10 @@ def without_repeats(candidates: Sequence[Candidate], stems: Sequence[str]) -> li
     for candidate in candidates:
         before = by_source.setdefault((candidate.kind, candidate.agent, candidate.path), [])
         chunk = _rest(candidate.chunk, before, stems)
-        kept.append(replace(candidate, chunk=chunk) if chunk else None)
+        if chunk is candidate.chunk:
+            kept.append(candidate)
+        else:
+            kept.append(replace(candidate, chunk=chunk) if chunk else None)
         if chunk:
             before.append(candidate.chunk)
     return kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import product
 
 from onyx_jupyter.protocols.retrieval import Candidate
 
@@ -94,23 +95,23 @@ def likenesses(candidates: Sequence[Candidate]) -> list[list[float]]:
     import numpy as np  # loaded with the index, never before
 
     count = len(candidates)
-    bags = [frozenset(candidate.chunk.text.casefold().split()) for candidate in candidates]
     dimension = max((len(one.vector) for one in candidates if one.vector is not None), default=0)
-    matrix = np.zeros((count, dimension), dtype=np.float32)
     has_vector = [one.vector is not None and len(one.vector) == dimension for one in candidates]
+    matrix = np.zeros((count, dimension), dtype=np.float32)
     for place, one in enumerate(candidates):
-        if one.vector is not None and has_vector[place]:
-            matrix[place] = np.nan_to_num(np.asarray(one.vector, dtype=np.float32))
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True) if dimension else np.ones((count, 1), dtype=np.float32)
+        if has_vector[place]:
+            matrix[place] = one.vector
+    matrix[~np.isfinite(matrix)] = 0
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = matrix / np.where(lengths > 0, lengths, 1)
-    cosines = np.clip(unit @ unit.T, 0.0, 1.0).tolist() if dimension else []
-    return [
-        [
-            cosines[one][other] if has_vector[one] and has_vector[other] else word_overlap(bags[one], bags[other])
-            for other in range(count)
-        ]
-        for one in range(count)
-    ]
+    alike: list[list[float]] = np.clip(unit @ unit.T, 0.0, 1.0).tolist()
+    if all(has_vector):
+        return alike
+    bags = [frozenset(candidate.chunk.text.casefold().split()) for candidate in candidates]
+    for row, column in product(range(count), repeat=2):
+        if not (has_vector[row] and has_vector[column]):
+            alike[row][column] = word_overlap(bags[row], bags[column])
+    return alike
 
 
 def word_overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -67,7 +67,11 @@ def select(
     if below:
         kept = [one for one in scored if one.candidate.words is not None]
     rests = without_repeats([one.candidate for one in kept], stems)
-    kept = [replace(one, candidate=rest) for one, rest in zip(kept, rests, strict=True) if rest is not None]
+    kept = [
+        one if rest is one.candidate else replace(one, candidate=rest)
+        for one, rest in zip(kept, rests, strict=True)
+        if rest is not None
+    ]
     kept = kept[: limit * CANDIDATES_A_RESULT]
     places = diverse(
         [one.score for one in kept],
@@ -82,7 +86,7 @@ def _scored(
     candidates: Sequence[Candidate], settings: SearchSettings, today: date, stems: Sequence[str]
 ) -> list[Scored]:
     vectors = [None if one.similarity is None else similarity_score(one.similarity) for one in candidates]
-    covered = max((coverage(_searched(one.chunk), stems) for one in candidates if one.words is not None), default=0.0)
+    covered = _covered(candidates, stems)
     by_words = word_scores([one.words or 0.0 for one in candidates], covered)
     texts = [None if one.words is None else score for one, score in zip(candidates, by_words, strict=True)]
     relevances = _by_weights(vectors, texts, settings)
@@ -93,6 +97,17 @@ def _scored(
             candidates, places, relevances, vectors, texts, strict=True
         )
     ]
+
+
+def _covered(candidates: Sequence[Candidate], stems: Sequence[str]) -> float:
+    """The largest share of the stems that one of them holds; the best by words are looked at first."""
+    most = 0.0
+    found = [one for one in candidates if one.words is not None]
+    for one in sorted(found, key=lambda one: one.words or 0.0, reverse=True):
+        most = max(most, coverage(_searched(one.chunk), stems))
+        if most == 1:
+            break
+    return most
 
 
 def _searched(chunk: Chunk) -> str:

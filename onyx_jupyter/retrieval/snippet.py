@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 SNIPPET_CHARS = 600
 ELLIPSIS = "…"
 _WORD = re.compile(r"\w+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _SHORTEST_STEM = 4
 _LONGEST_ENDING = 3
@@ -41,8 +43,7 @@ def hits(text: str, stems: Sequence[str]) -> list[tuple[int, str]]:
     """Where words of the text begin with a stem, and with which."""
     if not stems:
         return []
-    begins = re.compile("|".join(sorted((_pattern(stem) for stem in stems), key=len, reverse=True)))
-    return [(match.start(), match[0]) for match in begins.finditer(_folded(text))]
+    return [(match.start(), match[0]) for match in _beginnings(tuple(stems)).finditer(_folded(text))]
 
 
 def coverage(text: str, stems: Sequence[str]) -> float:
@@ -68,13 +69,25 @@ def snippet(text: str, stems: Sequence[str], max_chars: int = SNIPPET_CHARS) -> 
 
 def _folded(text: str) -> str:
     """Small letters without accents, each where it stood."""
-    if text.isascii():
-        return text.lower()
-    return "".join(unicodedata.normalize("NFD", letter)[0].lower()[:1] for letter in text)
+    return text.lower() if text.isascii() else _NOT_ASCII.sub(_folded_letters, text).lower()
 
 
-def _pattern(stem: str) -> str:
-    return re.escape(stem) if _UNSPACED.search(stem) else rf"\b{re.escape(stem)}"
+def _folded_letters(found: re.Match[str]) -> str:
+    return "".join(map(_folded_letter, found[0]))
+
+
+@lru_cache(maxsize=10_000)
+def _folded_letter(letter: str) -> str:
+    return unicodedata.normalize("NFD", letter)[0].lower()[:1]
+
+
+@lru_cache(maxsize=16)
+def _beginnings(stems: tuple[str, ...]) -> re.Pattern[str]:
+    """Of several stems at one place the longest is found."""
+    longest_first = sorted(stems, key=len, reverse=True)
+    spaced = [re.escape(stem) for stem in longest_first if not _UNSPACED.search(stem)]
+    unspaced = [re.escape(stem) for stem in longest_first if _UNSPACED.search(stem)]
+    return re.compile("|".join([rf"\b(?:{'|'.join(spaced)})"] * bool(spaced) + unspaced))
 
 
 def _best_start(found: Sequence[tuple[int, str]], room: int) -> int:

@@ -13,7 +13,7 @@ from onyx_jupyter.retrieval.index_legs import IndexLegs
 from onyx_jupyter.retrieval.index_upkeep import IDLE_S, STEADY_S, IndexUpkeep, UpkeepTimes
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_collection import chunk_collection
-from onyx_jupyter.storage.index_filter import among, where
+from onyx_jupyter.storage.index_filter import among
 from onyx_jupyter.storage.index_history import IndexHistory
 from onyx_jupyter.storage.index_rows import (
     ChunkRow,
@@ -25,6 +25,7 @@ from onyx_jupyter.storage.index_rows import (
 )
 from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
 from onyx_jupyter.storage.own_thread import OneAtATime
+from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
@@ -39,7 +40,8 @@ class LanceTextIndex:
 
     `chunking` names how the chunks were cut: sources that were cut in an older way have the checksum "" until they are
     put again, and are found meanwhile; what a newer Onyx on the same home has cut stays as it is. `on_emptied` is
-    called, in the event loop, with the reason, where the index was lost and has to be filled again.
+    called, in the event loop, with the reason, where the index was lost and has to be filled again. Up to
+    `matrix_bytes` of vectors are held in memory, and searched there.
     """
 
     def __init__(
@@ -54,12 +56,13 @@ class LanceTextIndex:
         idle_s: float = IDLE_S,
         steady_s: float = STEADY_S,
         kept_s: float = KEEP_VERSIONS_S,
+        matrix_bytes: int = MATRIX_BYTES,
     ) -> None:
         self._chunking = stored_text(chunking)
         self._on_emptied = on_emptied
         self._collection = chunk_collection(folder, collection, on_emptied=self._emptied)
         self._vectors = IndexVectors(embeddings)
-        self._legs = IndexLegs(self._collection, self._vectors)
+        self._legs = IndexLegs(self._collection, self._vectors, matrix_bytes=matrix_bytes)
         self._history = IndexHistory(folder, collection, clock or SystemClock())
         self._writer = OneAtATime(f"onyx index {collection}")
         times = UpkeepTimes(idle_s, steady_s, kept_s)
@@ -109,7 +112,7 @@ class LanceTextIndex:
             return [], None
         if not await self._has_table():
             await self._begin()
-        candidates, note = await self._legs.search(query, count, where(only))
+        candidates, note = await self._legs.search(query, count, only)
         self._upkeep.looked()
         return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
 

@@ -16,6 +16,7 @@ def chunk_collection(folder: Path, name: str, *, on_emptied: Callable[[str], Non
         f"{name}_chunk",
         lambda identity: chunk_schema(identity.dimension if identity else None),
         keys=("source", "path"),
+        groups=("agent", "kind"),  # by which almost every search is narrowed
         words="text",
         on_emptied=on_emptied,
     )

@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 # Columns that a search brings back; the vector comes with them where the table has one.
 FOUND_COLUMNS = (
-    "id",
-    "source",
-    "checksum",
-    "chunking",
     "kind",
     "agent",
     "path",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
     Rows: TypeAlias = pa.Table  # for those above, who hand them on
 
-# Below, brute force takes milliseconds and is exact: 5 ms for each 10,000 on top of 3 ms for any search. An index takes
-# 3 s a 10,000 to build and 3 ms to ask, whatever its size.
+# Of vectors not held in memory. Below, brute force takes milliseconds and is exact: 5 ms for each 10,000 on top of 3 ms
+# for any search. An index takes 3 s a 10,000 to build and 3 ms to ask, whatever its size.
 VECTORS_BEFORE_INDEX = 8_000
 # How many times more than asked for are compared by their whole vectors, where an index holds shortened ones.
 REFINE_FACTOR = 10
 # Versions that another process may still be reading.
 KEEP_VERSIONS_S = 600.0
+# What a row is called within a version; never given to another row of the same table, nor kept by one that is written
+# again.
+ROW_ID = "_rowid"
 # Longer words (hashes, addresses) are not searched for; LanceDB would stop at 40.
 _LONGEST_WORD = 128
 _SUFFIX = ".lance"
@@ -55,18 +58,23 @@ class LanceFolder:
     def has(self, name: str) -> bool:
         return self._place(name).is_dir()
 
-    def create(self, name: str, schema: pa.Schema, *, words: str | None, keys: Sequence[str]) -> LanceTable:
-        """An empty table; `words` is the column searched by words, `keys` those by value. Raises: IndexUnavailable."""
+    def create(
+        self, name: str, schema: pa.Schema, *, words: str | None, keys: Sequence[str], groups: Sequence[str]
+    ) -> LanceTable:
+        """An empty table; `words` is the column searched by words, `keys` and `groups` are those by value.
+
+        A group has few different values. Raises: IndexUnavailable.
+        """
         make_private_folder(self.path)
         with lance_errors("create", name):
-            table = LanceTable(name, self._connect().create_table(name, schema=schema))
-        table.index(words, keys)
+            table = self._table(name, self._connect().create_table(name, schema=schema))
+        table.index(words, keys, groups)
         return table
 
     def open(self, name: str) -> LanceTable:
         """Raises: IndexUnavailable."""
         with lance_errors("open", name):
-            return LanceTable(name, self._connect().open_table(name))
+            return self._table(name, self._connect().open_table(name))
 
     def drop(self, name: str) -> None:
         """The table with all its versions, and nothing where there is none."""
@@ -86,6 +94,9 @@ class LanceFolder:
     def _place(self, name: str) -> Path:
         return self.path / f"{name}{_SUFFIX}"
 
+    def _table(self, name: str, table: Any) -> LanceTable:
+        return LanceTable(name, table, lambda: self._connect().open_table(name))
+
     def _connect(self) -> lancedb.DBConnection:
         if self._connection is None:
             import lancedb
@@ -95,11 +106,33 @@ class LanceFolder:
 
 
 class LanceTable:
-    """One open table. Every method is one commit, or reads one version; all of them raise IndexUnavailable."""
+    """One open table. Every method is one commit, or reads one version; all of them raise IndexUnavailable.
 
-    def __init__(self, name: str, table: Any) -> None:
+    `ROW_ID` is a column that can be asked for like any other.
+    """
+
+    def __init__(self, name: str, table: Any, reopen: Callable[[], Any]) -> None:
         self.name = name
         self._table = table
+        self._reopen = reopen
+
+    def version(self) -> int:
+        """Counted up by every commit, another process's too."""
+        with lance_errors("read", self.name):
+            return int(self._table.version)
+
+    def at(self, version: int) -> LanceTable:
+        """The same table, which stays at that version whatever is written."""
+        with lance_errors("open", self.name):
+            table = self._reopen()
+            table.checkout(version)
+            return LanceTable(self.name, table, self._reopen)
+
+    def dimension(self) -> int | None:
+        """Of its vectors; None in a table for words alone."""
+        with lance_errors("read", self.name):
+            schema = self._table.schema
+            return int(schema.field("vector").type.list_size) if "vector" in schema.names else None
 
     def count(self, where: str | None = None) -> int:
         with lance_errors("count", self.name):
@@ -111,6 +144,11 @@ class LanceTable:
             query = self._table.search().select(list(columns))
             query = query.where(where) if where else query
             return query.limit(limit).to_arrow()
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Rows:
+        """The rows of these ids that are there, in no particular order."""
+        with lance_errors("read", self.name):
+            return self._table.take_row_ids(list(row_ids)).select([*columns, ROW_ID]).to_arrow()
 
     def nearest(self, vector: Vectors, count: int, columns: Sequence[str], where: str | None) -> Rows:
         """With `_distance`, the cosine distance (0 to 2); rows without a vector are never found."""
@@ -185,15 +223,17 @@ class LanceTable:
             config = HnswSq(distance_type="cosine", num_partitions=1, m=16, ef_construction=100)
             self._table.create_index("vector", config=config)
 
-    def index(self, words: str | None, keys: Sequence[str]) -> None:
+    def index(self, words: str | None, keys: Sequence[str], groups: Sequence[str]) -> None:
         """Makes the indices of these columns, in place of all that there are."""
         with lance_errors("index", self.name):
-            from lancedb.index import BTree
+            from lancedb.index import Bitmap, BTree
 
             for index in self._table.list_indices():
                 self._table.drop_index(index.name)
             for key in keys:
                 self._table.create_index(key, config=BTree())
+            for group in groups:
+                self._table.create_index(group, config=Bitmap())
             if words:
                 self._table.create_index(words, config=_words_index())
 

@@ -110,6 +110,7 @@ class LanceCollection:
         schema: Callable[[EmbedderIdentity | None], pa.Schema],
         *,
         keys: Sequence[str],
+        groups: Sequence[str] = (),
         words: str | None = None,
         on_emptied: Callable[[str], None] = lambda why: None,
         ids: IdSource | None = None,
@@ -119,12 +120,14 @@ class LanceCollection:
         self._name = name
         self._schema = schema
         self._keys = keys
+        self._groups = groups
         self._words = words
         self._on_emptied = on_emptied
         self._ids = ids or IdSource(SystemClock())
         self._lock = SharedLock(folder / f"{name}.json")
         self._opened: dict[str, LanceTable] = {}
         self._served: str | None = None
+        self._known_state: tuple[tuple[int, ...], CollectionState] | None = None
 
     def state(self) -> CollectionState:
         """Of now; where there is none, an empty table is made. Raises: IndexUnavailable."""
@@ -234,7 +237,7 @@ class LanceCollection:
         _log.warning("The index %s finds nothing any more and is brought in order: %s", self._name, why)
         with self.locked():
             try:
-                self._open(table_state.name).index(self._words, self._keys)
+                self._open(table_state.name).index(self._words, self._keys, self._groups)
             except IndexUnavailable as error:
                 self._move_aside(table_state, error)
 
@@ -266,7 +269,9 @@ class LanceCollection:
     def _create(self) -> TableState:
         identity, name = self.identity, f"{self._name}-{self._ids.new().lower()}"
         with _index_errors():
-            self._opened[name] = self._folder.create(name, self._schema(identity), words=self._words, keys=self._keys)
+            self._opened[name] = self._folder.create(
+                name, self._schema(identity), words=self._words, keys=self._keys, groups=self._groups
+            )
         return TableState(name=name, identity=identity)
 
     def _drop_others(self) -> None:
@@ -286,7 +291,7 @@ class LanceCollection:
 
     def _read_state(self) -> CollectionState | None:
         try:
-            return CollectionState.model_validate_json(self._state_file.read_bytes())
+            return self._parsed_state()
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -296,6 +301,14 @@ class LanceCollection:
                 "%s says nothing that can be understood; the index %s is made anew.", self._state_file, self._name
             )
             return None
+
+    def _parsed_state(self) -> CollectionState:
+        """It is never written in place, so that another content is another file."""
+        status = self._state_file.stat()
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+        if self._known_state is None or self._known_state[0] != stamp:
+            self._known_state = stamp, CollectionState.model_validate_json(self._state_file.read_bytes())
+        return self._known_state[1]
 
     def _write_state(self, state: CollectionState) -> None:
         with _index_errors():

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.protocols.retrieval import Chunk, SearchFilter, Source
-from onyx_jupyter.retrieval.text_index import LanceTextIndex
-from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
+from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
+from tests.retrieval.sources import open_index
 
 OPERATORS = [*"\"'\\*?^()[]{}:+-%_;", "''", "~2", "--", "/*", "&&", "||"]
 WORDS = ["tea", "AND", "OR", "NOT", "text:tea", "NEAR", "茶", "紅茶", "차를", "thé", "\x00", "\ud800", "\u202e"]
@@ -23,15 +23,15 @@ ANYTHING = st.text(st.characters(), max_size=40) | TEXTS  # halves of surrogate 
 class Shelf:
     """An index, and a loop to use it in."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, matrix_bytes: int) -> None:
         self.runner = asyncio.Runner()
-        self.index = LanceTextIndex(folder / "index", "memory", FakeEmbeddings(FakeEmbedder()), "c", idle_s=3600)
+        self.index = open_index(folder / "index", chunking="c", matrix_bytes=matrix_bytes)
 
 
-@pytest.fixture(scope="module")
-def shelf() -> Iterator[Shelf]:
+@pytest.fixture(scope="module", params=[MATRIX_BYTES, 0], ids=["in memory", "on disk"])
+def shelf(request: pytest.FixtureRequest) -> Iterator[Shelf]:
     with tempfile.TemporaryDirectory() as folder:
-        shelf = Shelf(Path(folder))
+        shelf = Shelf(Path(folder), request.param)
         yield shelf
         shelf.runner.run(shelf.index.close())
         shelf.runner.close()

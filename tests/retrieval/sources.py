@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.protocols.retrieval import Candidate, Chunk, SearchFilter, Source, SourceKind
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 
 EVERYTHING = SearchFilter()
@@ -20,9 +21,16 @@ def source(path: str, *texts: str, agent: str = "main", kind: SourceKind = "memo
     return Source(kind, agent, path, checksum, chunks, day)
 
 
-def open_index(folder: Path, embeddings: FakeEmbeddings | None = None, *, chunking: str = "400/80") -> LanceTextIndex:
+def open_index(
+    folder: Path,
+    embeddings: FakeEmbeddings | None = None,
+    *,
+    chunking: str = "400/80",
+    matrix_bytes: int = MATRIX_BYTES,
+) -> LanceTextIndex:
     """An index that tidies up only when it is asked to."""
-    return LanceTextIndex(folder, "memory", embeddings or FakeEmbeddings(FakeEmbedder()), chunking, idle_s=3600)
+    embeddings = embeddings or FakeEmbeddings(FakeEmbedder())
+    return LanceTextIndex(folder, "memory", embeddings, chunking, idle_s=3600, matrix_bytes=matrix_bytes)
 
 
 async def found(index: LanceTextIndex, query: str, only: SearchFilter = EVERYTHING) -> list[Candidate]:

@@ -69,7 +69,8 @@ def tables(tmp_path: Path) -> int:
 
 async def vectors_of(index: LanceTextIndex, query: str) -> set[int | None]:
     """The dimensions that are found by words."""
-    return {len(one.vector) if one.vector else None for one in await found(index, query) if one.words is not None}
+    vectors = [one.vector for one in await found(index, query) if one.words is not None]
+    return {None if vector is None else len(vector) for vector in vectors}
 
 
 async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp_path: Path) -> None:

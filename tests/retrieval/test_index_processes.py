@@ -92,6 +92,18 @@ async def test_processes_that_write_at_once_lose_and_double_nothing(tmp_path: Pa
     await index.close()
 
 
+async def test_vectors_in_memory_are_those_that_another_process_has_left(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put([*version(9), source("mine.md", "mine alone")])
+    assert len((await chunks(index))[SHARED[0]]) == 10
+    async with asyncio.timeout(LIMIT_S), writer(tmp_path / "index", "other", 1) as process:
+        begin(process)
+        assert await process.wait() == 0
+    last = {source.path: [chunk.text for chunk in source.chunks] for source in version(0)}
+    assert await chunks(index) == {**last, "other/0.md": ["mine 0"], "mine.md": ["mine alone"]}
+    await index.close()
+
+
 async def test_what_another_process_wrote_is_found_at_once(tmp_path: Path) -> None:
     mine, other = open_index(tmp_path / "index"), open_index(tmp_path / "index")
     assert await chunks(mine) == {}

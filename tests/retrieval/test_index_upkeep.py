@@ -108,6 +108,7 @@ async def test_one_server_alone_builds_the_index_of_the_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 300)
+    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
     monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
     index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(FakeEmbedder()), "400/80", idle_s=0)
     (tmp_path / "index").mkdir()
@@ -129,8 +130,22 @@ async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:
     assert not [task for task in asyncio.all_tasks() if "upkeep" in task.get_name()]
 
 
-async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(tmp_path: Path) -> None:
-    index = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder(dimension=64)))
+async def test_vectors_that_are_searched_in_memory_get_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 1)
+    index = open_index(tmp_path / "index")
+    await index.put([source("a.md", *[f"w{number}" for number in range(300)])])
+    await index.settled()
+    assert not table_of(tmp_path / "index").has_vector_index()
+    await index.close()
+
+
+async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
+    index = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder(dimension=64)), matrix_bytes=0)
     await index.put([source(f"{s}.md", *[f"w{s} x{c} y{s * c % 97}" for c in range(100)]) for s in range(SOURCES)])
     queries = [("w3 x4 y12", EVERYTHING), ("w80 x9", SearchFilter(paths=["80.md"])), ("y5", SearchFilter(paths=["9"]))]
     before = [await index.candidates(query, 10, only) for query, only in queries]

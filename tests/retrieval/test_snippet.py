@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, query_stems, snippet, telling_words
+from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, hits, query_stems, snippet, telling_words
 
 FILLER = "Nothing of note was said. " * 80
 
@@ -20,6 +20,13 @@ def test_a_stem_finds_other_forms_of_its_word_and_no_part_of_another() -> None:
     assert coverage("the cat", query_stems("cat dog")) == 0.5
     assert coverage("数据分析", query_stems("分析数据")) == pytest.approx(2 / 3)
     assert coverage("anything", []) == 0.0
+
+
+def test_a_hit_is_told_where_it_stands_whatever_letters_are_before_it() -> None:
+    text = "İstanbul, ﬁrst Straße: CAFÉ, ĲSSEL 数据 café"
+    places = [text.index(word) for word in ("CAFÉ", "数据", "café")]
+    assert hits(text, query_stems("Café 数据")) == list(zip(places, ["cafe", "数据", "cafe"], strict=True))
+    assert hits("painting a pain", ["pain", "paint"]) == [(0, "paint"), (11, "pain")]
 
 
 def test_a_short_passage_is_shown_whole() -> None:

@@ -1,0 +1,113 @@
+"""What searches read: one version of a table, found by words, by vectors and by row ids. It never ranks what it finds.
+
+Whoever writes meanwhile changes nothing in it, so that everything a search reads belongs together.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.protocols.retrieval import SearchFilter
+from onyx_jupyter.storage.index_filter import where
+from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
+from onyx_jupyter.storage.lance import ROW_ID, LanceTable
+from onyx_jupyter.storage.vector_matrix import (
+    MATRIX_BYTES,
+    MATRIX_COLUMNS,
+    VectorMatrix,
+    fits,
+    matrix_of,
+    stored_vectors,
+)
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+# Of so many new rows in a hundred, all are read anew: one scan is faster than many single rows.
+_MOST_NEW_PERCENT = 50
+
+
+class TableView:
+    """All of it blocks, and raises IndexUnavailable."""
+
+    def __init__(self, table: LanceTable, version: int, dimension: int | None, matrix: VectorMatrix | None) -> None:
+        self.name = table.name
+        self.version = version
+        self.dimension = dimension
+        self.matrix = matrix
+        self._table = table
+
+    def matching(self, words: str, count: int, only: SearchFilter) -> Mapping[int, float]:
+        """Row id → BM25 (above 0, more is better) of the best; `words` has no syntax, any of them may match."""
+        rows = self._table.matching(words, count, [ROW_ID], where(only))
+        return dict(zip(rows[ROW_ID].to_pylist(), rows["_score"].to_pylist(), strict=True))
+
+    def nearest(self, vector: Vectors, count: int, only: SearchFilter) -> Sequence[int]:
+        """Row ids, the nearest by the cosine first; from memory and exact, where the table is small enough."""
+        if self.matrix is not None:
+            return self.matrix.nearest(vector, count, only)
+        found: list[int] = self._table.nearest(vector, count, [ROW_ID], where(only))[ROW_ID].to_pylist()
+        return found
+
+    def rows(self, row_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Row id → what a search gives back of it, with its `vector` where it has one."""
+        if not row_ids:
+            return {}
+        on_disk = self.dimension is not None and self.matrix is None
+        columns = [*FOUND_COLUMNS, "vector"] if on_disk else list(FOUND_COLUMNS)
+        found = self._table.take(row_ids, columns)
+        rows = {row[ROW_ID]: row for row in found.select([*FOUND_COLUMNS, ROW_ID]).to_pylist()}
+        if self.matrix is not None:
+            vectors = self.matrix.vectors_of(list(rows))
+        elif self.dimension is not None:
+            vectors = stored_vectors(found["vector"], self.dimension)
+        else:
+            vectors = [None] * len(rows)
+        for row, vector in zip(rows.values(), vectors, strict=True):
+            row["vector"] = vector
+        return rows
+
+
+class NewestView:
+    """The newest version of the table that serves; of one before, what has not changed is kept in memory."""
+
+    def __init__(self, matrix_bytes: int = MATRIX_BYTES) -> None:
+        self._matrix_bytes = matrix_bytes
+        self._making = threading.Lock()
+        self._view: TableView | None = None
+
+    def of(self, table: LanceTable) -> TableView:
+        """Of now. Raises: IndexUnavailable."""
+        version = table.version()
+        with self._making:
+            view = self._view
+            if view is None or view.name != table.name:
+                view = self._view = None
+            if view is None or view.version < version:
+                view = self._view = self._made(table.at(version), version, view)
+            return view
+
+    def _made(self, table: LanceTable, version: int, before: TableView | None) -> TableView:
+        dimension = table.dimension()
+        if dimension is None or not fits(table.count(), dimension, self._matrix_bytes):
+            return TableView(table, version, dimension, None)
+        known = before.matrix if before is not None and before.dimension == dimension else None
+        return TableView(table, version, dimension, _matrix(table, dimension, known))
+
+
+def _matrix(table: LanceTable, dimension: int, known: VectorMatrix | None) -> VectorMatrix:
+    """A row that was written again has another id, so what has the same id is the same."""
+    import numpy as np
+
+    if known is not None:
+        now = table.rows([ROW_ID])[ROW_ID].to_numpy().astype(np.uint64, copy=False)
+        new = np.setdiff1d(now, known.row_ids, assume_unique=True)
+        if 100 * len(new) <= _MOST_NEW_PERCENT * len(now):
+            is_all_there = len(now) - len(new) == len(known.row_ids)
+            kept = known if is_all_there else known.only_rows(now)
+            if not len(new):
+                return kept
+            return kept.with_rows(matrix_of(table.take(new.tolist(), MATRIX_COLUMNS), dimension))
+    return matrix_of(table.rows([ROW_ID, *MATRIX_COLUMNS]), dimension)

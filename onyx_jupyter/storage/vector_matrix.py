@@ -1,0 +1,199 @@
+"""The vectors of a small table in memory, so that the nearest are found exactly and at once. It never reads a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from onyx_jupyter.protocols.retrieval import SearchFilter
+from onyx_jupyter.storage.index_rows import stored_text
+from onyx_jupyter.storage.lance import ROW_ID
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from onyx_jupyter.protocols.retrieval import Vectors
+    from onyx_jupyter.storage.lance import Rows
+
+# What the vectors of one table may take in memory: 20,833 of MiniLM's 384 numbers.
+MATRIX_BYTES = 32_000_000
+# Of a matrix, beside the rows' ids.
+MATRIX_COLUMNS = ("agent", "kind", "path", "day", "vector")
+_NO_DAY = -(2**31)
+
+
+def fits(rows: int, dimension: int, most_bytes: int = MATRIX_BYTES) -> bool:
+    """Whether so many vectors are held in memory."""
+    return 4 * rows * dimension <= most_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMatrix:
+    """All rows of one version of a table, in the order of their ids; those without a vector are known and never found.
+
+    `row_ids` are uint64, `vectors` float32 (rows, dimension) as they are stored, `scales` one over their lengths and 0
+    where there is no vector, `days` counted from 1970.
+    """
+
+    row_ids: NDArray[np.uint64]
+    vectors: Vectors
+    scales: NDArray[np.float32]
+    agents: TextColumn
+    kinds: TextColumn
+    paths: TextColumn
+    days: NDArray[np.int32]
+
+    def nearest(self, vector: Vectors, count: int, only: SearchFilter) -> list[int]:
+        """The row ids of at most `count`, by the cosine, the nearest first."""
+        import numpy as np
+
+        allowed = self._allowed(only)
+        cosines = (self.vectors @ np.asarray(vector, np.float32))[allowed] * self.scales[allowed]
+        if len(cosines) > count:
+            best = np.argpartition(-cosines, count)[:count]
+            allowed, cosines = allowed[best], cosines[best]
+        found: list[int] = self.row_ids[allowed[np.argsort(-cosines)]].tolist()
+        return found
+
+    def vectors_of(self, row_ids: Sequence[int]) -> list[Vectors | None]:
+        """Each row's, None where it has none. Every id has to be there."""
+        import numpy as np
+
+        places = np.searchsorted(self.row_ids, np.asarray(row_ids, np.uint64))
+        return [self.vectors[place] if self.scales[place] > 0 else None for place in places.tolist()]
+
+    def only_rows(self, row_ids: NDArray[np.uint64]) -> VectorMatrix:
+        """Those of its rows that are among these."""
+        import numpy as np
+
+        return self._at(np.flatnonzero(np.isin(self.row_ids, row_ids)))
+
+    def with_rows(self, others: VectorMatrix) -> VectorMatrix:
+        """Both together; they have no row in common."""
+        import numpy as np
+
+        both = VectorMatrix(
+            np.concatenate([self.row_ids, others.row_ids]),
+            np.concatenate([self.vectors, others.vectors]),
+            np.concatenate([self.scales, others.scales]),
+            self.agents.with_texts(others.agents),
+            self.kinds.with_texts(others.kinds),
+            self.paths.with_texts(others.paths),
+            np.concatenate([self.days, others.days]),
+        )
+        return both.in_order()
+
+    def in_order(self) -> VectorMatrix:
+        """By row ids, as it has to be before it is asked."""
+        import numpy as np
+
+        if bool(np.all(self.row_ids[:-1] < self.row_ids[1:])):
+            return self
+        return self._at(np.argsort(self.row_ids))
+
+    def _at(self, places: NDArray[np.intp]) -> VectorMatrix:
+        return VectorMatrix(
+            self.row_ids[places],
+            self.vectors[places],
+            self.scales[places],
+            self.agents.at(places),
+            self.kinds.at(places),
+            self.paths.at(places),
+            self.days[places],
+        )
+
+    def _allowed(self, only: SearchFilter) -> NDArray[np.intp]:
+        """The places of rows with a vector that may be found: what `index_filter.where` says in SQL."""
+        import numpy as np
+
+        mask = self.scales > 0
+        if only.agents is not None:
+            mask &= self.agents.where({stored_text(agent) for agent in only.agents}.__contains__)
+        if only.kinds is not None:
+            kinds: frozenset[str] = only.kinds
+            mask &= self.kinds.where(kinds.__contains__)
+        if only.paths is not None:
+            beginnings = tuple(stored_text(path) for path in only.paths)
+            mask &= self.paths.where(lambda path: path.startswith(beginnings))
+        if only.since is not None:
+            mask &= self.days >= _days_since_1970(only.since)
+        if only.until is not None:
+            mask &= (self.days <= _days_since_1970(only.until)) & (self.days != _NO_DAY)
+        return np.flatnonzero(mask)
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of few different texts; `codes` are int32 places in `texts`."""
+
+    codes: NDArray[np.int32]
+    texts: Sequence[str]
+
+    def where(self, is_wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Which rows have a text that is wanted."""
+        import numpy as np
+
+        wanted: NDArray[np.bool_] = np.fromiter(map(is_wanted, self.texts), np.bool_, len(self.texts))[self.codes]
+        return wanted
+
+    def at(self, places: NDArray[np.intp]) -> TextColumn:
+        """These rows."""
+        return TextColumn(self.codes[places], self.texts)
+
+    def with_texts(self, others: TextColumn) -> TextColumn:
+        """Its rows, and those of the other one behind them."""
+        import numpy as np
+
+        codes = {text: code for code, text in enumerate(self.texts)}
+        theirs = np.array([codes.setdefault(text, len(codes)) for text in others.texts], np.int32)
+        return TextColumn(np.concatenate([self.codes, theirs[others.codes]]), tuple(codes))
+
+
+def matrix_of(rows: Rows, dimension: int) -> VectorMatrix:
+    """Of rows with their ids and `MATRIX_COLUMNS`."""
+    import numpy as np
+
+    vectors, lengths = _vectors_and_lengths(rows["vector"], dimension)
+    matrix = VectorMatrix(
+        row_ids=rows[ROW_ID].to_numpy().astype(np.uint64, copy=False),
+        vectors=vectors,
+        scales=np.divide(1, lengths, out=np.zeros(len(lengths), np.float32), where=lengths > 0),
+        agents=_text_column(rows["agent"]),
+        kinds=_text_column(rows["kind"]),
+        paths=_text_column(rows["path"]),
+        days=rows["day"].cast("int32").fill_null(_NO_DAY).to_numpy(),
+    )
+    return matrix.in_order()
+
+
+def stored_vectors(column: pa.ChunkedArray, dimension: int) -> list[Vectors | None]:
+    """Each row's, None where it has none."""
+    vectors, lengths = _vectors_and_lengths(column, dimension)
+    return [vector if length > 0 else None for vector, length in zip(vectors, lengths.tolist(), strict=True)]
+
+
+def _vectors_and_lengths(column: pa.ChunkedArray, dimension: int) -> tuple[Vectors, NDArray[np.float32]]:
+    """float32 (rows, dimension) and (rows,); both are 0 where there is no vector, or one that has no direction."""
+    import numpy as np
+
+    vectors = np.zeros((len(column), dimension), np.float32)
+    there = column.is_valid().to_numpy()
+    if there.any():
+        vectors[there] = column.drop_null().combine_chunks().flatten().to_numpy().reshape(-1, dimension)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    broken = ~np.isfinite(lengths)
+    vectors[broken], lengths[broken] = 0, 0
+    return vectors, lengths
+
+
+def _text_column(column: pa.ChunkedArray) -> TextColumn:
+    encoded = column.combine_chunks().dictionary_encode()
+    return TextColumn(encoded.indices.to_numpy(), tuple(encoded.dictionary.to_pylist()))
+
+
+def _days_since_1970(day: date) -> int:
+    return day.toordinal() - date(1970, 1, 1).toordinal()

@@ -1,0 +1,112 @@
+"""What is found by vectors held in memory is what LanceDB finds on disk, whatever was written, and by whom."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.errors import EmbeddingError
+from onyx_jupyter.protocols.retrieval import Candidate, SearchFilter, Source
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
+from tests.retrieval.sources import open_index, source
+
+AGENTS = ["main", "work", ""]
+PATHS = ["a.md", "memory/a.md", "memory/b.md", "it's 100% _.md", "memory/\ud800.md"]
+DAYS = st.none() | st.sampled_from([date(2026, 1, number) for number in (1, 2, 3)])
+TEXTS = st.lists(st.sampled_from(["tea", "cat", "sea", "sun", "fog", "ice", "oak", "elm"]), max_size=4).map(" ".join)
+SOURCES = st.builds(
+    lambda path, texts, agent, kind, day: source(path, *texts, agent=agent, kind=kind, day=day),
+    st.sampled_from(PATHS),
+    st.lists(TEXTS, max_size=5),
+    st.sampled_from(AGENTS),
+    st.sampled_from(["memory", "shared"]),
+    DAYS,
+)
+NAMES = st.tuples(st.sampled_from(AGENTS), st.sampled_from(PATHS))
+CHANGES = st.tuples(
+    st.booleans(), st.booleans(), st.lists(SOURCES, max_size=4), st.lists(NAMES, max_size=2), st.booleans()
+)
+FILTERS = st.builds(
+    SearchFilter,
+    agents=st.none() | st.frozensets(st.sampled_from(AGENTS)),
+    kinds=st.none() | st.frozensets(st.sampled_from(["memory", "shared"])),
+    paths=st.none() | st.lists(st.sampled_from([*PATHS, "memory/", "it's", ""]), max_size=2),
+    since=DAYS,
+    until=DAYS,
+)
+
+
+class Shelf:
+    """Two indices on one folder, one that searches in memory and one that searches on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.runner = asyncio.Runner()
+        self.embeddings = FakeEmbeddings(FakeEmbedder(dimension=16))
+        self.in_memory = open_index(folder / "index", self.embeddings)
+        self.on_disk = open_index(folder / "index", self.embeddings, matrix_bytes=0)
+
+
+@pytest.fixture(scope="module")
+def shelf() -> Iterator[Shelf]:
+    with tempfile.TemporaryDirectory() as folder:
+        shelf = Shelf(Path(folder))
+        yield shelf
+        shelf.runner.run(shelf.in_memory.close())
+        shelf.runner.run(shelf.on_disk.close())
+        shelf.runner.close()
+
+
+async def change(
+    shelf: Shelf, by_other: bool, embeds: bool, put: list[Source], removed: list[tuple[str, str]], tidied: bool
+) -> None:
+    index = shelf.on_disk if by_other else shelf.in_memory
+    embedder = shelf.embeddings.embedder
+    assert embedder is not None
+    embedder.failure = None if embeds else EmbeddingError("away")
+    await index.put(put)
+    await index.remove(removed)
+    embedder.failure = None
+    if tidied:
+        await index.settled()
+
+
+async def nearest(index: LanceTextIndex, query: str, count: int, only: SearchFilter) -> list[Candidate]:
+    candidates, _ = await index.candidates(query, count, only)
+    return candidates
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(CHANGES, max_size=3), query=TEXTS.filter(bool), count=st.integers(1, 12), only=FILTERS)
+def test_the_same_is_found_in_memory_and_on_disk(
+    shelf: Shelf,
+    changes: list[tuple[bool, bool, list[Source], list[tuple[str, str]], bool]],
+    query: str,
+    count: int,
+    only: SearchFilter,
+) -> None:
+    async def compare() -> None:
+        for one in changes:
+            await change(shelf, *one)
+            await nearest(shelf.in_memory, query, count, only)  # so that each version is followed
+        all_of_them = [await nearest(index, query, 1000, only) for index in (shelf.in_memory, shelf.on_disk)]
+        assert set(all_of_them[0]) == set(all_of_them[1])
+        ours, theirs = [await nearest(index, query, count, only) for index in (shelf.in_memory, shelf.on_disk)]
+        # Of equals that do not all fit, either may be taken.
+        assert similarities(ours)[:count] == pytest.approx(similarities(theirs)[:count], abs=1e-6)
+        assert scores(ours) == scores(theirs)
+
+    shelf.runner.run(compare())
+
+
+def similarities(found: list[Candidate]) -> list[float]:
+    return sorted((one.similarity for one in found if one.similarity is not None), reverse=True)
+
+
+def scores(found: list[Candidate]) -> list[float]:
+    return sorted(one.words for one in found if one.words is not None)

@@ -1,0 +1,126 @@
+"""What a search reads of a table, while others write to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity, SearchFilter
+from onyx_jupyter.storage.index_collection import chunk_collection
+from onyx_jupyter.storage.index_filter import among
+from onyx_jupyter.storage.index_rows import as_table, rows_of
+from onyx_jupyter.storage.lance import ROW_ID, LanceTable
+from onyx_jupyter.storage.table_view import NewestView, TableView
+from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES, fits, matrix_of
+from tests.retrieval.sources import source
+
+if TYPE_CHECKING:
+    from onyx_jupyter.storage.lance import Rows
+
+EVERYTHING = SearchFilter()
+EAST, NORTH = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> LanceTable:
+    """An empty one, for vectors of two numbers."""
+    collection = chunk_collection(tmp_path, "memory", on_emptied=lambda why: None)
+    collection.identity = EmbedderIdentity("fake", "two", 2)
+    return collection.table(collection.state().serving)
+
+
+def put(table: LanceTable, path: str, texts: Sequence[str], vectors: Sequence[object]) -> None:
+    rows = [row.columns for row in rows_of(source(path, *texts), "c")]
+    table.replace(as_table(rows, vectors, 2), among("source", [rows[0]["source"]]))  # type: ignore[arg-type]
+
+
+def texts(view: TableView, row_ids: Sequence[int]) -> list[str]:
+    rows = view.rows(row_ids)
+    return [rows[row_id]["text"] for row_id in row_ids]
+
+
+@pytest.mark.parametrize("matrix_bytes", [MATRIX_BYTES, 0], ids=["in memory", "on disk"])
+def test_a_view_stays_as_it_was_and_the_newest_is_as_it_is(table: LanceTable, matrix_bytes: int) -> None:
+    put(table, "a.md", ["east", "north"], [EAST, NORTH])
+    views = NewestView(matrix_bytes)
+    before = views.of(table)
+    put(table, "a.md", ["north by east"], [NORTH])
+    put(table, "b.md", ["east again", "nowhere"], [EAST, None])
+    now = views.of(table)
+    assert texts(before, before.nearest(EAST, 5, EVERYTHING)) == ["east", "north"]
+    assert texts(now, now.nearest(EAST, 5, EVERYTHING)) == ["east again", "north by east"]
+    assert texts(before, list(before.matching("east", 5, EVERYTHING))) == ["east"]
+    assert sorted(texts(now, list(now.matching("east", 5, EVERYTHING)))) == ["east again", "north by east"]
+    assert (now.matrix is None) == (matrix_bytes == 0)
+
+
+def test_a_vector_that_is_made_later_is_found_from_then_on(table: LanceTable) -> None:
+    put(table, "a.md", ["east"], [None])
+    views = NewestView()
+    assert views.of(table).nearest(EAST, 5, EVERYTHING) == []
+    rows = [row.columns for row in rows_of(source("a.md", "east"), "c")]
+    table.exchange(as_table(rows, [EAST], 2), where="target.vector IS NULL")
+    view = views.of(table)
+    (found,) = view.nearest(EAST, 5, EVERYTHING)
+    assert view.rows([found])[found]["vector"].tolist() == [1, 0]
+
+
+def test_only_what_is_new_is_read_again_and_all_of_it_after_the_table_was_joined_together(table: LanceTable) -> None:
+    for number in range(10):
+        put(table, f"{number}.md", [f"note {number}"], [EAST])
+    views = NewestView()
+    views.of(table)
+    reading = Reading(table)
+    put(table, "3.md", ["another note"], [NORTH])
+    view = views.of(reading)
+    assert reading.taken == [1]
+    assert texts(view, view.nearest(NORTH, 1, EVERYTHING)) == ["another note"]
+    assert len(view.nearest(NORTH, 20, EVERYTHING)) == 10
+    assert views.of(reading) is view
+    table.optimise()
+    view = views.of(reading)
+    assert (reading.taken, reading.scanned) == ([1], [1, 1, 6])
+    assert texts(view, view.nearest(NORTH, 1, EVERYTHING)) == ["another note"]
+
+
+def test_rows_may_come_in_any_order() -> None:
+    rows = as_table(
+        [row.columns for row in rows_of(source("a.md", "one", "two", "three"), "c")], [EAST, NORTH, None], 2
+    )
+    matrix = matrix_of(rows.append_column(ROW_ID, [[9, 4, 7]]), 2)
+    assert matrix.nearest(NORTH, 5, EVERYTHING) == [4, 9]
+    assert [None if one is None else one.tolist() for one in matrix.vectors_of([9, 7, 4])] == [[1, 0], None, [0, 1]]
+
+
+def test_more_than_the_bound_is_searched_on_disk(table: LanceTable) -> None:
+    put(table, "a.md", ["east"], [EAST])
+    assert NewestView(8).of(table).matrix is not None
+    put(table, "b.md", ["north"], [NORTH])
+    assert NewestView(8).of(table).matrix is None
+    assert fits(20_000, 384)
+    assert not fits(21_000, 384)
+
+
+class Reading(LanceTable):
+    """Tells how many rows were taken by their ids, and of how many columns whole scans were."""
+
+    def __init__(self, table: LanceTable, taken: list[int] | None = None, scanned: list[int] | None = None) -> None:
+        super().__init__(table.name, table._table, table._reopen)
+        self.taken: list[int] = [] if taken is None else taken
+        self.scanned: list[int] = [] if scanned is None else scanned
+
+    def at(self, version: int) -> LanceTable:
+        return Reading(super().at(version), self.taken, self.scanned)
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Rows:
+        if "vector" in columns:
+            self.taken.append(len(row_ids))
+        return super().take(row_ids, columns)
+
+    def rows(self, columns: Sequence[str], where: str | None = None, limit: int | None = None) -> Rows:
+        self.scanned.append(len(columns))
+        return super().rows(columns, where, limit)
