@@ -90,7 +90,7 @@ def _passages(path: str, text: str) -> Iterator[Passage]:
         return
     heading, start = "", 0
     block: list[str] = []
-    for number, line in enumerate([*text.splitlines(), ""], 1):
+    for number, line in enumerate([*_lines(text), ""], 1):
         title = _HEADING.match(line)
         if line.strip() and not title:
             start = start if block else number
@@ -100,6 +100,11 @@ def _passages(path: str, text: str) -> Iterator[Passage]:
             yield Passage(path, start, start + len(block) - 1, heading, 0.0, "\n".join(block)[:SNIPPET_CHARS])
         block = []
         heading = title[1] if title else heading
+
+
+def _lines(text: str) -> Sequence[str]:
+    """As editors and the index count them: `splitlines` ends a line at form feeds and Unicode separators too."""
+    return text.replace("\r\n", "\n").split("\n")
 
 
 def _held(words: Sequence[str], passage: Passage) -> set[str]:

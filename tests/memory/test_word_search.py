@@ -21,6 +21,12 @@ def test_a_passage_is_named_by_its_lines_and_its_heading() -> None:
     assert NOTES.splitlines()[2:4] == passage.snippet.splitlines()
 
 
+def test_lines_are_those_of_an_editor_whatever_else_parts_them() -> None:
+    text = "# Work\r\n\r\none\x0ctwo\x85three\u2028four\r\n\r\nThe cat is called Mo.\r\n"
+    (passage,) = search_words({"a.md": text}, "cat", 10)
+    assert (passage.start_line, passage.end_line, passage.snippet) == (5, 5, "The cat is called Mo.")
+
+
 def test_more_of_the_words_and_rarer_ones_come_first() -> None:
     texts = {
         "a.md": "The plan is the plan.\n\nThe budget of March.\n\nThe plan for the budget.\n\nThe plan again.",
