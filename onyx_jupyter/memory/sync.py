@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from onyx_jupyter.clock import Clock
@@ -15,7 +16,7 @@ from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.memory.fact_lines import fact_chunks
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import MemoryFile
-from onyx_jupyter.memory.targets import FACTS_FILE, day_of
+from onyx_jupyter.memory.targets import FACTS_FILE, MEMORY_FILE, day_of
 from onyx_jupyter.protocols import Source, TextIndex
 from onyx_jupyter.retrieval.chunking import chunk_markdown
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
@@ -29,6 +30,7 @@ _RACY_S = 2.0
 _FILES_AT_ONCE = 16
 # An agent that is not configured here may be another server's. What it noted leaves the index, and never the disk.
 ABSENT_DAYS = 7
+_JOINTS = re.compile(r"[-_\s]+")
 Name = tuple[str, str]
 
 
@@ -268,8 +270,13 @@ def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Sour
     if file.path == FACTS_FILE:
         return Source("fact", agent_id, file.path, checksum, fact_chunks(text))
     day = day_of(file.path)
-    chunks = chunk_markdown(text, day=day)
+    chunks = chunk_markdown(text, title=_title(file.path), day=day)
     return Source("shared" if file.is_shared else "memory", agent_id, file.path, checksum, chunks, day)
+
+
+def _title(path: str) -> str:
+    """What the name says of the content: `team rules` of `shared/team-rules.md`. A day is told without it."""
+    return "" if path == MEMORY_FILE or day_of(path) else _JOINTS.sub(" ", PurePosixPath(path).stem).strip()
 
 
 def _to_json(known: Mapping[Name, _Known]) -> dict[str, Any]:

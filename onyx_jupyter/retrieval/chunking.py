@@ -16,7 +16,7 @@ from onyx_jupyter.text_tokens import token_weight
 HEADING_SEPARATOR = " › "
 CONTEXT_SEPARATOR = " · "
 _WORD = re.compile(r"\w")
-_RULES = 1  # counted up whenever the same text and size give other chunks
+_RULES = 2  # counted up whenever the same text and size give other chunks
 _MOST_CONTEXT_CHARS = 300
 # `%B` would be in the machine's language.
 _MONTHS = (
@@ -130,17 +130,23 @@ class _Cut:
         return found
 
     def _sections(self) -> Iterator[list[Block]]:
-        """Headings with what stands below them; what has no text of its own (a heading, a rule) goes with the next."""
+        """Headings with what stands below them. One with nothing below goes with what follows if that is under it.
+
+        Others with nothing below are a section together: what follows would be found and cited as if it were theirs.
+        """
+        empty: list[Block] = []
         section: list[Block] = []
         has_text = False
         for block in self._blocks:
             if block.kind == "heading" and has_text:
-                yield section
-                section, has_text = [], False
+                yield from filter(None, (empty, section))
+                empty, section, has_text = [], [], False
+            elif block.kind == "heading" and not _leads_to(section, block):
+                empty += section
+                section = []
             section.append(block)
             has_text = has_text or (block.kind != "heading" and bool(_WORD.search(self._text, block.start, block.end)))
-        if section:
-            yield section
+        yield from filter(None, (empty, section) if has_text else (empty + section,))
 
     def _atoms(self, section: Sequence[Block], max_tokens: int) -> list[_Atom]:
         return [
@@ -202,3 +208,9 @@ class _Cut:
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._line_starts, offset)
+
+
+def _leads_to(section: Sequence[Block], heading: Block) -> bool:
+    """Whether the last heading of the section, if it has one, is among those above `heading`."""
+    above = next((block.headings for block in reversed(section) if block.kind == "heading"), ())
+    return not above or (len(above) < len(heading.headings) and heading.headings[: len(above)] == above)

@@ -128,6 +128,18 @@ async def test_what_an_agent_noted_leaves_the_index_a_while_after_the_agent_and_
     assert list((await restarted.run()).put) == [("bob", "MEMORY.md")]
 
 
+async def test_a_passage_is_told_what_its_file_is_called_where_the_name_says_something(desk: Desk) -> None:
+    for path in ("MEMORY.md", "memory/travel-plans_2026.md", "memory/2026-01-05.md", "shared/user-profile.md"):
+        desk.write(path, "## By train\n\nVia Lyon.\n")
+    await desk.sync.run()
+    assert {path: source.chunks[0].context for (_, path), source in desk.shelf.sources.items()} == {
+        "MEMORY.md": "By train",
+        "memory/travel-plans_2026.md": "travel plans 2026 · By train",
+        "memory/2026-01-05.md": "2026-01-05, 5 January 2026 · By train",
+        "shared/user-profile.md": "user profile · By train",
+    }
+
+
 async def test_only_what_changed_is_read_again_and_what_went_is_taken_out(desk: Desk) -> None:
     for name in ("MEMORY.md", "USER.md", "HISTORY.md"):
         desk.write(name, f"{name} says one")

@@ -43,6 +43,21 @@ def test_a_heading_with_nothing_below_goes_with_the_next_one() -> None:
     assert (alone.text, alone.heading) == ("# Only a title", "Only a title")
 
 
+def test_an_empty_heading_beside_the_next_one_is_not_cited_with_what_stands_there() -> None:
+    text = "# Memory\n\n## Ada\n\n## Places\n\n## Projects\n\n### Onyx\n\nIn Jupyter.\n\n## Later\n\n# End\n"
+    assert [(chunk.heading, chunk.start_line, chunk.end_line) for chunk in chunk_markdown(text)] == [
+        ("Memory › Places", 1, 5),
+        ("Memory › Projects › Onyx", 7, 11),
+        ("End", 13, 15),
+    ]
+    assert lines_of("# Same\n\n# Same\ntext") == [(1, 1), (3, 4)]
+
+
+def test_headings_without_any_text_are_kept_together() -> None:
+    (chunk,) = chunk_markdown("## Call Ada\n## Buy milk\n---\n### Oats too\n")
+    assert chunk.text == "## Call Ada\n## Buy milk\n---\n### Oats too"
+
+
 def test_underlined_headings_count_and_a_rule_below_a_list_is_none() -> None:
     text = "Title\n=====\nA.\n\nPart\n----\nB.\n\n- item\n---\nC.\n"
     assert [chunk.heading for chunk in chunk_markdown(text)] == ["Title", "Title › Part"]
