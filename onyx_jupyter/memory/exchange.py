@@ -30,23 +30,34 @@ _PAUSES_S = (0.01, 0.03, 0.1, 0.2)
 def held(root: Path, wait_s: float | None = None) -> Iterator[None]:
     """Nobody else changes a memory file below that folder through Onyx, in this process or another.
 
-    Blocks for at most `wait_s` seconds, `LOCK_S` where None; may be left in another thread. Raises: StorageError.
+    Blocks for at most `wait_s` seconds, `LOCK_S` where None. Raises: StorageError.
     """
     wait_s = LOCK_S if wait_s is None else wait_s
+    release = taken(root, wait_s)
+    if release is None:
+        raise StorageError(
+            f"The memory could not be written: another process has kept it locked for {wait_s:g} s.",
+            hint="Try again; if it stays so, another Onyx on the same folder hangs.",
+        )
+    try:
+        yield
+    finally:
+        release()
+
+
+def taken(root: Path, wait_s: float = 0) -> Callable[[], None] | None:
+    """Holds that folder and gives what lets go of it, in whichever thread; None where somebody else holds it still.
+
+    Raises: StorageError.
+    """
     make_private_folder(root)
     lock = FileLock(root / _LOCK, timeout=wait_s, mode=PRIVATE_FILE, thread_local=False)
     with disk_errors("lock", root):
         try:
             lock.acquire()
-        except Timeout as error:
-            raise StorageError(
-                f"The memory could not be written: another process has kept it locked for {wait_s:g} s.",
-                hint="Try again; if it stays so, another Onyx on the same folder hangs.",
-            ) from error
-    try:
-        yield
-    finally:
-        lock.release()
+        except Timeout:
+            return None
+    return lock.release
 
 
 class Exchange:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onyx_jupyter.errors import StorageError, ToolError
-from onyx_jupyter.memory.exchange import held
+from onyx_jupyter.memory.exchange import taken
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.storage.versions import VersionedFile
 
 log = logging.getLogger(__name__)
 # Whoever else writes is done in milliseconds; a save does not wait for one that hangs.
 _WAIT_S = 2.0
+_PAUSE_S = 0.02
 
 
 @dataclass(slots=True)
@@ -58,31 +59,30 @@ class OwnChanges:
     async def around(self, places: Sequence[Path]) -> AsyncIterator[None]:
         """Around a change of what lies at or below those real places."""
         change = _Change()
-        beginning = asyncio.ensure_future(asyncio.to_thread(self._begin, change, places))
+        beginning = asyncio.ensure_future(self._begin(change, places))
         try:
             await asyncio.shield(beginning)
             yield
         finally:
             await asyncio.shield(asyncio.ensure_future(self._finish(beginning, change, places)))
 
+    async def _begin(self, change: _Change, places: Sequence[Path]) -> None:
+        roots = await asyncio.to_thread(self._roots, change, places)
+        is_held = all([await _hold(root, change.locks) for root in roots])
+        await asyncio.to_thread(self._note, change, places, is_held=True)
+        change.given_up |= not is_held
+
     async def _finish(self, beginning: asyncio.Future[None], change: _Change, places: Sequence[Path]) -> None:
         await asyncio.wait([beginning])
         change.locks.close()  # in no worker thread: all of those may be waiting for it
         await asyncio.to_thread(self._note, change, places)
 
-    def _begin(self, change: _Change, places: Sequence[Path]) -> None:
+    def _roots(self, change: _Change, places: Sequence[Path]) -> Sequence[Path]:
+        """The folders to hold for it, in the order in which everybody takes them."""
         pairs = [(memory, place) for memory in self._memories() for place in places if memory.folder.concerns(place)]
         change.memories = list(dict.fromkeys(memory for memory, _ in pairs))
         roots = {memory.folder.root_of(place) for memory, place in pairs}
-        is_locked = True
-        for root in sorted(root for root in roots if root.is_dir()):
-            try:
-                change.locks.enter_context(held(root, _WAIT_S))
-            except StorageError as error:
-                is_locked = False
-                log.warning("A person's change does not wait for the memory's lock: %s", error)
-        self._note(change, places, is_held=True)
-        change.given_up |= not is_locked
+        return sorted(root for root in roots if root.is_dir())
 
     def _note(self, change: _Change, places: Sequence[Path], *, is_held: bool = False) -> None:
         for memory in [] if change.given_up else change.memories:
@@ -111,6 +111,23 @@ class OwnChanges:
             self._on_news()
         else:
             self.kept(file)
+
+
+async def _hold(root: Path, locks: ExitStack) -> bool:
+    """Whether nobody else changes that folder now; who waits takes no thread from those that are waited for."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _WAIT_S
+    try:
+        while (release := await asyncio.to_thread(taken, root)) is None:
+            if loop.time() > until:
+                log.warning("A person's change of %s does not wait any longer for who holds it.", root)
+                return False
+            await asyncio.sleep(_PAUSE_S)
+    except StorageError as error:
+        log.warning("A person's change is made without the memory's lock: %s", error)
+        return False
+    locks.callback(release)
+    return True
 
 
 def _within(real: Path, places: Sequence[Path]) -> bool:

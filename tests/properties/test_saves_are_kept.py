@@ -117,7 +117,7 @@ def edit(desk: Desk) -> None:
         folder.replace(desk.file.name, data, 0o600, check=refuse_other)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(ACTS, min_size=1, max_size=8))
 @example([("save", "in place"), ("add", ["in place"])])
 @example([("save", "in place"), ("edit", ["by a rename"])])

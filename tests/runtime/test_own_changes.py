@@ -1,5 +1,6 @@
 """A person's own save on Onyx's drive: it always succeeds, nobody writes into it, and what cannot be kept is told."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from onyx_jupyter.runtime import own_changes
 from onyx_jupyter.runtime.own_changes import OwnChanges
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.waiting import LIMIT_S
 
 
 class Drive:
@@ -72,6 +74,31 @@ async def test_nobody_writes_into_a_save_and_what_failed_keeps_nobody_waiting(dr
     with held(file.parent, 0):
         pass
     assert drive.kept("MEMORY.md") == [("user", 4)]
+
+
+async def test_slow_saves_and_memories_at_once_lose_nothing(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_changes, "_WAIT_S", LIMIT_S)
+    memory, file = drive.memories[0], drive.folder / "ada/MEMORY.md"
+    adding: list[asyncio.Task[str]] = []
+
+    async def save(number: int) -> None:
+        async with drive.changes.around([file]):
+            with file.open("w") as writing:
+                writing.write(f"- save {number}\n")
+                writing.flush()
+                adding.append(asyncio.create_task(memory.write(f"- note {number}", "MEMORY.md")))
+                for _ in range(200):  # slowly, so that whoever may write in between does
+                    await asyncio.to_thread(file.read_text)
+                assert not adding[-1].done()
+                writing.write("- its second half\n")
+
+    await asyncio.gather(*map(save, range(3)))
+    await asyncio.gather(*adding)
+    numbers = [version.number for version in await memory.versions("MEMORY.md")]
+    texts = [(await memory.version_content("MEMORY.md", number)).text for number in numbers]
+    for number in range(3):
+        assert f"- save {number}\n- its second half\n" in texts
+        assert any(f"- note {number}\n" in text for text in texts)
 
 
 async def test_other_files_wait_for_nobody(drive: Drive) -> None:

@@ -288,6 +288,15 @@ async def test_a_memory_file_is_never_made_one_that_cannot_be_read(make_context:
     await run(context, "write", path="onyx:notes.txt", content="a\0b")
 
 
+async def test_a_memory_file_too_large_to_be_kept_is_not_asked_about(make_context: Make) -> None:
+    context = make_context()
+    (context.workspace / "MEMORY.md").write_bytes(b"x" * 11_000_000)
+    for do in (preview, run):
+        with pytest.raises(ToolError, match="too large for a memory file"):
+            await do(context, "write", path="onyx:MEMORY.md", content="new")
+    assert (context.workspace / "MEMORY.md").stat().st_size == 11_000_000
+
+
 async def test_nothing_is_written_outside(make_context: Make, tmp_path: Path) -> None:
     context = make_context()
     (context.server_root / "out").symlink_to(tmp_path)

@@ -89,6 +89,7 @@ class _Edit:
 
 def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPreview:
     real, data = _target(arguments.path, context), _utf8(arguments.content)
+    context.memory.state(real)  # one that is too large to be kept is not written over, and nobody is asked
     shown = context.paths.shown(real)
     details: dict[str, Any] = {"path": shown}
     if real.exists():
