@@ -1,4 +1,4 @@
-/** What went along with a message: its names in one line, and on a click the very texts that the model got. */
+/** What went along with a message: its names in a line, and on a click the very texts that the model got. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
@@ -7,7 +7,19 @@ import { itemKey, itemPlace, namesInWords, tokensInWords } from '../models/conte
 import type { ContextOf } from '../models/context_items';
 import { useUi } from './ui_context';
 
+/** What its person sent along in one line, what memory had to say in another. */
 export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Element {
+  const sent = items.filter(item => item.type !== 'memory');
+  const recalled = items.filter(item => item.type === 'memory');
+  return (
+    <div className="onyx-Sent">
+      {sent.length > 0 && <SentGroup items={sent} />}
+      {recalled.length > 0 && <SentGroup items={recalled} />}
+    </div>
+  );
+}
+
+function SentGroup({ items }: { items: readonly ContextOf[] }): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);
   const tokens = items.every(item => item.tokens !== undefined)
@@ -16,7 +28,7 @@ export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Ele
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   const hasProblem = items.some(item => item.problem);
   return (
-    <div className="onyx-Sent">
+    <div className="onyx-Sent-group">
       <button
         type="button"
         className={hasProblem ? 'onyx-Sent-line onyx-mod-problem' : 'onyx-Sent-line'}
@@ -65,12 +77,27 @@ export function SentText({ item }: { item: ContextOf }): JSX.Element {
         </div>
       ) : item.text ? (
         <pre className="onyx-Sent-text" data-onyx="sent-text" tabIndex={0}>
-          {item.text}
+          {item.type === 'memory' ? <Fenced text={item.text} /> : item.text}
         </pre>
       ) : (
         <div className="onyx-Note">{plain(item, trans)}</div>
       )}
     </div>
+  );
+}
+
+/** Between its marks, which tell the model what it is, and a person little. */
+function Fenced({ text }: { text: string }): JSX.Element {
+  const lines = text.split('\n');
+  if (lines.length < 3 || !text.startsWith('<<<')) {
+    return <>{text}</>;
+  }
+  return (
+    <>
+      <span className="onyx-Sent-mark">{lines[0]}</span>
+      {`\n${lines.slice(1, -1).join('\n')}\n`}
+      <span className="onyx-Sent-mark">{lines[lines.length - 1]}</span>
+    </>
   );
 }
 
