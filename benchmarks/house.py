@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.protocols import Models
+from onyx_jupyter.protocols import Embeddings, Models
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.frames import encode_event
@@ -58,8 +58,12 @@ async def house(
     configuration: Mapping[str, Any],
     open_models: Callable[[ModelsSettings], Models],
     tools: Callable[[], Sequence[Tool[Any]]],
+    embeddings: Embeddings | None = None,
 ) -> AsyncIterator[House]:
-    """Everything that a server has behind its socket, closed and removed at the end."""
+    """Everything that a server has behind its socket, closed and removed at the end.
+
+    `embeddings` stand in the place of those that the configuration asks for.
+    """
     with tempfile.TemporaryDirectory(prefix="onyx-bench-") as folder:
         home, root = Home(Path(folder) / "onyx"), Path(folder) / "root"
         home.root.mkdir()
@@ -76,6 +80,7 @@ async def house(
             environment={},
             packaged_skills=SKILLS,
             recorded_skills=_recorded,
+            embeddings=embeddings,
         )
         await onyx.ready()
         try:

@@ -31,6 +31,7 @@ NAMES = (
     "memory.embedder",
     "memory.search",
     "memory.sync",
+    "memory.recall",
     "memory.locomo",
     "model_requests",
     "many_sessions",
