@@ -88,11 +88,12 @@ function Head(props: MemoryDetailProps): JSX.Element {
           type="button"
           className="onyx-Button"
           data-onyx="memory-editor"
+          title={trans.__('Open in JupyterLab’s editor')}
           disabled={openEditor === null}
           onClick={openEditor ?? undefined}
         >
           <editIcon.react tag="span" className="onyx-Icon" />
-          {trans.__('Open in editor')}
+          {trans.__('Edit')}
         </button>
       </div>
       <div className="onyx-Detail-facts">

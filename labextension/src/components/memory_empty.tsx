@@ -1,19 +1,15 @@
 /** The detail's place while no file is chosen: what memory is, and how something gets into it. */
 import { useUi } from './ui_context';
 
-interface MemoryEmptyProps {
-  /** Nothing stands in memory yet. */
-  isEmpty: boolean;
-}
-
-export function MemoryEmpty({ isEmpty }: MemoryEmptyProps): JSX.Element {
+export function MemoryEmpty(): JSX.Element {
   const { trans } = useUi();
   return (
     <div className="onyx-Panel-empty" data-onyx="memory-empty">
+      <p>{trans.__('Choose a file to read it, or search for what you once said.')}</p>
       <p>
-        {isEmpty
-          ? trans.__('Nothing is remembered yet. Tell Onyx “remember that …”, and it stands here.')
-          : trans.__('Choose a file to read it, or search for what you once said.')}
+        {trans.__(
+          'Tell Onyx “remember that …”, and it stands here. Much of what you say is kept without being asked for.'
+        )}
       </p>
       <p>
         {trans.__(

@@ -1,6 +1,6 @@
 /** One passage that a search found: where it stands, how well it answers, and its words with the hits marked. */
 import { FACTS_FILE } from '../models/citations';
-import { markedParts, placeName, snippetFrom } from '../models/memory_text';
+import { linesOf, markedParts, placeName, snippetFrom } from '../models/memory_text';
 import { ScoreBar } from './score_bar';
 import type { Scores } from './score_bar';
 
@@ -21,7 +21,10 @@ export function MemoryResult({ passage, query, isSelected, open }: MemoryResultP
       aria-current={isSelected}
       onClick={open}
     >
-      <span className="onyx-Row-name">{placeName(passage)}</span>
+      <span className="onyx-Row-name onyx-Result-place" title={placeName(passage)}>
+        <span>{passage.path.replace(/^memory\//, '')}</span>
+        <span>{`:${linesOf(passage)}`}</span>
+      </span>
       <ScoreBar scores={passage} />
       {passage.heading && passage.path !== FACTS_FILE && (
         <span className="onyx-Row-about">{passage.heading}</span>

@@ -1,5 +1,6 @@
 /** The frame of every panel in the main area: title, one line of what it is, actions at the right, list and detail. */
-import type { ReactNode } from 'react';
+import { useEffect, useRef } from 'react';
+import type { ReactNode, RefObject } from 'react';
 
 interface PanelFrameProps {
   title: string;
@@ -16,8 +17,14 @@ interface PanelFrameProps {
 
 export function PanelFrame(props: PanelFrameProps): JSX.Element {
   const { title, about, hook, actions, notice, list, detail, showsDetail } = props;
+  const frame = useKeptFocus(showsDetail);
   return (
-    <div className="onyx-Panel-frame" data-onyx={hook} data-shows={showsDetail ? 'detail' : 'list'}>
+    <div
+      ref={frame}
+      className="onyx-Panel-frame"
+      data-onyx={hook}
+      data-shows={showsDetail ? 'detail' : 'list'}
+    >
       <header className="onyx-Panel-head">
         <div className="onyx-Panel-words">
           <h2>{title}</h2>
@@ -32,4 +39,29 @@ export function PanelFrame(props: PanelFrameProps): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** In a narrow panel one part takes the place of the other: the keyboard goes along, and is not left in what is gone. */
+function useKeptFocus(showsDetail: boolean): RefObject<HTMLDivElement> {
+  const frame = useRef<HTMLDivElement>(null);
+  const before = useRef(showsDetail);
+  useEffect(() => {
+    const { activeElement } = document;
+    if (before.current === showsDetail || !frame.current) {
+      return;
+    }
+    before.current = showsDetail;
+    const isLost = activeElement === document.body || frame.current.contains(activeElement);
+    if (isLost && !isSeen(activeElement)) {
+      const place = frame.current.querySelector(showsDetail ? '.onyx-Detail-back' : '.onyx-Panel-list input');
+      if (isSeen(place)) {
+        place.focus();
+      }
+    }
+  }, [showsDetail]);
+  return frame;
+}
+
+function isSeen(element: Element | null): element is HTMLElement {
+  return element instanceof HTMLElement && element.offsetParent !== null;
 }

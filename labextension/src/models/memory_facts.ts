@@ -14,9 +14,13 @@ export function factGroups(facts: readonly MemoryFact[]): [true: MemoryFact[], f
   const holds = facts.filter(fact => !fact.validUntil);
   const held = facts.filter(fact => fact.validUntil);
   return [
-    holds.sort((one, other) => other.toldAt.localeCompare(one.toldAt)),
+    holds.sort((one, other) => other.toldAt.localeCompare(one.toldAt) || lastLine(other) - lastLine(one)),
     held.sort((one, other) => (other.validUntil ?? '').localeCompare(one.validUntil ?? ''))
   ];
+}
+
+function lastLine({ lines }: MemoryFact): number {
+  return lines[lines.length - 1];
 }
 
 /** Whether the place names that fact: by its id, or by any line that tells of it. */

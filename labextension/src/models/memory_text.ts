@@ -76,10 +76,16 @@ function plain(line: string): string {
     .trim();
 }
 
+type Lines = Pick<MemoryPassage, 'startLine' | 'endLine'>;
+
+/** `12–14`. */
+export function linesOf({ startLine, endLine }: Lines): string {
+  return startLine === endLine ? String(startLine) : `${startLine}–${endLine}`;
+}
+
 /** `MEMORY.md:12–14`. */
-export function placeName(passage: Pick<MemoryPassage, 'path' | 'startLine' | 'endLine'>): string {
-  const { path, startLine, endLine } = passage;
-  return `${path}:${startLine === endLine ? startLine : `${startLine}–${endLine}`}`;
+export function placeName(passage: Lines & Pick<MemoryPassage, 'path'>): string {
+  return `${passage.path}:${linesOf(passage)}`;
 }
 
 export type FileGroup = 'remembered' | 'days' | 'shared' | 'instructions' | 'deleted';

@@ -229,8 +229,7 @@ function DetailPart(props: MemoryPanelProps): JSX.Element {
     return <DocumentDetailPart documents={documents} open={props.openDocument} />;
   }
   if (!place) {
-    const isEmpty = files.files?.every(one => one.sizeBytes === 0) ?? false;
-    return <MemoryEmpty isEmpty={isEmpty} />;
+    return <MemoryEmpty />;
   }
   const info = files.file(place.path);
   return (
