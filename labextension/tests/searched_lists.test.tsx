@@ -63,6 +63,35 @@ describe('Enter in the memory’s search', () => {
     expect(opened).toHaveBeenLastCalledWith(passage('newer.md'));
   });
 
+  it('has the conversations below, in which something was said that nobody noted', async () => {
+    const match = { entryId: 'e', role: 'user' as const, at: '', snippet: 'Our fiscal year starts in April' };
+    const session = { sessionKey: 's', title: 'Budget', updatedAt: '', match } as SessionInfo;
+    await list({ results: [], conversations: [session] });
+    expect(hook('memory-results')!.textContent).toContain('Nothing was noted.');
+    const row = hook('memory-conversation')!;
+    expect(row.textContent).toBe('BudgetYou: Our fiscal year starts in April');
+    expect([...row.querySelectorAll('mark')].map(mark => mark.textContent)).toEqual(['fiscal', 'year']);
+    hook('memory-search')!.focus();
+    await press('memory-search', 'ArrowDown');
+    expect(document.activeElement).toBe(row);
+    await act(async () => row.click());
+    expect(talked).toHaveBeenCalledWith(session);
+    await list({ results: [], conversations: [session], openConversation: null });
+    expect([hook('memory-conversation'), hook('memory-results')!.textContent]).toEqual([
+      null,
+      'Nothing found.'
+    ]);
+  });
+
+  it('is called off when a person turns to another place before the answer', async () => {
+    await list({ searched: 'fisc', results: [passage('old.md')] });
+    hook('memory-search')!.focus();
+    await press('memory-search', 'Enter');
+    await act(async () => hook('memory-search')!.blur());
+    await list({ results: [passage('new.md')] });
+    expect(opened).not.toHaveBeenCalled();
+  });
+
   it('is called off by a search that fails', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');

@@ -62,6 +62,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
           openFirst(false);
           type(event.target.value);
         }}
+        onBlur={() => openFirst(false)}
         onKeyDown={event => {
           if (event.key === 'Escape' && query !== '') {
             event.preventDefault();

@@ -67,6 +67,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
           setQuery(event.target.value);
           openFirst(false);
         }}
+        onBlur={() => openFirst(false)}
         onKeyDown={event => event.key === 'Enter' && openFirst(true)}
       />
       <ul className="onyx-Sessions-items" ref={list}>

@@ -9,7 +9,7 @@ interface Search<T> {
   open: (result: T) => void;
 }
 
-/** What sets it in motion, and what calls it off: more was typed, or the search failed. */
+/** What sets it in motion, and calls it off: more was typed, the search failed, or a person has turned to another place. */
 export function useOpensFirst<T>({ query, searched, results, open }: Search<T>): (isWanted: boolean) => void {
   const [isWanted, setIsWanted] = useState(false);
   useEffect(() => {
