@@ -36,6 +36,8 @@ export interface IOnyxChat {
   readonly sidebar: ChatSidebar;
   /** Open the sidebar at the conversation, also where it was closed. */
   readonly reveal: (options?: { focusInput?: boolean }) => void;
+  /** Open the sidebar at a turn of a conversation, by its entry in the transcript. */
+  readonly revealTurn: (sessionKey: string, entryId: string) => void;
 }
 
 export const IOnyxChat = new Token<IOnyxChat>('onyx-jupyter:IOnyxChat', 'The Onyx chat and its sidebar.');

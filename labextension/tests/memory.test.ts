@@ -176,6 +176,25 @@ describe('a search', () => {
     expect([search.results, search.searched, search.problem]).toEqual([null, null, 'Away.']);
   });
 
+  it('also asks in which conversations it was said, of that agent alone, and waits for none of them', async () => {
+    const search = new MemorySearch(
+      peer.client,
+      () => null,
+      () => 'main'
+    );
+    peer.results['memory.search'] = { results: [passage('a.md')] };
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    expect([search.results?.length, search.conversations]).toEqual([1, []]);
+    expect(peer.askedFor('sessions.list')).toEqual([{ query: 'fiscal', agentId: 'main', limit: 5 }]);
+    const [asked] = peer.socket.asked.filter(one => one.method === 'sessions.list');
+    peer.socket.frame({ id: asked.id, result: { sessions: [{ sessionKey: 's' }], total: 1 } });
+    await settle();
+    expect(search.conversations.map(one => one.sessionKey)).toEqual(['s']);
+    search.type('');
+    expect(search.conversations).toEqual([]);
+  });
+
   it('that fails says why', async () => {
     peer.results['memory.search'] = new Refusal(-32000, 'The index is being made.');
     const search = new MemorySearch(peer.client, () => 'analyst');

@@ -38,14 +38,14 @@ describe('Enter in the memory’s search', () => {
     ...values
   });
   const opened = vi.fn<(passage: MemoryPassage) => void>();
+  const talked = vi.fn<(session: SessionInfo) => void>();
   const list = (values: Partial<ComponentProps<typeof MemoryList>>) =>
     draw(
       <MemoryList
         {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
-        {...{ query: 'fiscal year', searched: 'fiscal year', results: null }}
+        {...{ query: 'fiscal year', searched: 'fiscal year', results: null, conversations: [] }}
+        {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked }}
         {...values}
-        openFile={vi.fn()}
-        openPassage={opened}
       />
     );
 

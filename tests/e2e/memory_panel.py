@@ -55,6 +55,18 @@ class MemoryPanel:
             choose(self.page, "View", "onyx:memory")
         expect(self.node).to_be_visible()
 
+    def search_until(self, words: str, found: Locator) -> None:
+        """A turn is read into the index behind its run, and results do not change under who reads them."""
+        for _ in range(20):
+            self.search.fill("")
+            self.search.fill(words)
+            try:
+                expect(found).to_have_count(1, timeout=3_000)
+                return
+            except AssertionError:
+                continue
+        expect(found).to_have_count(1)
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.page.keyboard.press(key)

@@ -49,7 +49,8 @@ def test_memory_is_found_compared_and_brought_back(
     panel.search.fill("raised by the council")
     expect(result).to_contain_text("raised by the council")
     panel.press("Enter")
-    expect(panel.text).to_contain_text("55,000 crowns")
+    expect(panel.marked().last).to_contain_text("55,000 crowns")
+    expect(result).to_have_attribute("aria-current", "true")
 
     # Its versions say what changed, and a former one comes back, and goes again.
     panel.hook("memory-show-versions").press("Enter")
@@ -78,6 +79,25 @@ def test_memory_is_found_compared_and_brought_back(
     expect(card.locator("[data-onyx=tool-output]")).to_have_count(0)
     found.press("Enter")
     expect(panel.marked().filter(has_text="heron")).to_be_visible()
+
+    # What was said and never noted is found below what was, and opens where it was said.
+    said = panel.hook("memory-conversation").filter(has_text="The survey counts nests by drone")
+    panel.search_until("survey counts nests", said)
+    said.click()
+    expect(sidebar.answers.first).to_be_focused()
+
+    # Where there is room for one part alone, the keyboard goes along with what is seen.
+    panel.node.evaluate("node => (node.style.maxWidth = '280px')")
+    panel.hook("memory-back").press("Enter")
+    panel.search.fill("heron nests drone")
+    expect(result).to_be_visible()
+    panel.search.press("Enter")
+    expect(panel.hook("memory-back")).to_be_focused()
+    panel.press("Enter")
+    expect(panel.search).to_be_focused()
+    panel.node.evaluate("node => (node.style.maxWidth = '')")
+    panel.press("Enter")
+    expect(panel.text).to_contain_text("55,000 crowns")
 
     # It opens in JupyterLab's editor, and after a reload the panel shows the same file.
     panel.hook("memory-editor").press("Enter")

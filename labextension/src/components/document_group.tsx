@@ -99,7 +99,7 @@ function DocumentRow(
   return (
     <button
       type="button"
-      className="onyx-Skill onyx-Document"
+      className="onyx-Row onyx-Document"
       data-onyx="document"
       data-document={item.path}
       data-state={item.state}
@@ -115,9 +115,9 @@ function DocumentRow(
         }
       }}
     >
-      <span className="onyx-Skill-name">{item.title}</span>
-      <span className="onyx-Skill-state">{shortState(item, trans)}</span>
-      <span className="onyx-Skill-about">{about}</span>
+      <span className="onyx-Row-name">{item.title}</span>
+      <span className="onyx-Row-state">{shortState(item, trans)}</span>
+      <span className="onyx-Row-about">{about}</span>
       {isUnderWay(item) && item.total > 1 && (
         <progress value={item.done} max={item.total} aria-label={trans.__('Reading %1', item.title)} />
       )}
@@ -146,7 +146,7 @@ function UploadRow(
       data-onyx="document-upload"
       data-state={upload.refused ? 'refused' : 'sending'}
     >
-      <span className="onyx-Skill-name">{upload.name}</span>
+      <span className="onyx-Row-name">{upload.name}</span>
       {upload.refused ? (
         <>
           <IconButton
@@ -158,7 +158,7 @@ function UploadRow(
           <span className="onyx-Document-reason">{refusal(upload, maxUploadBytes, trans)}</span>
         </>
       ) : (
-        <span className="onyx-Skill-state">{trans.__('uploading')}</span>
+        <span className="onyx-Row-state">{trans.__('uploading')}</span>
       )}
     </div>
   );

@@ -6,7 +6,8 @@ import type { MemoryPlace } from '../models/memory_file';
 import { fileGroups, fileTitle, placeName, sizeInWords } from '../models/memory_text';
 import type { FileGroup } from '../models/memory_text';
 import { ago } from '../models/ago';
-import type { MemoryFileInfo, MemoryPassage, MemoryStatus } from '../protocol/wire';
+import type { MemoryFileInfo, MemoryPassage, MemoryStatus, SessionInfo } from '../protocol/wire';
+import { MemoryConversations } from './memory_conversations';
 import { MemoryResult } from './memory_result';
 import { MemoryStatusLine } from './memory_status';
 import { moveFocus } from './move_focus';
@@ -24,17 +25,22 @@ interface MemoryListProps {
   searched: string | null;
   /** null where nothing was searched for, or no answer came yet. */
   results: readonly MemoryPassage[] | null;
+  conversations: readonly SessionInfo[];
   note: string | null;
   searchProblem: string | null;
   type: (query: string) => void;
   openFile: (path: string) => void;
   openPassage: (passage: MemoryPassage) => void;
+  /** null where this page has no chat. */
+  openConversation: ((session: SessionInfo) => void) | null;
   /** Below the files: what else Onyx finds. */
   documents?: ReactNode;
 }
 
 const NOTHING: readonly MemoryPassage[] = [];
-const ROWS = '[data-onyx=memory-file], [data-onyx=memory-result], [data-onyx=document]';
+const ROWS = ['memory-file', 'memory-result', 'memory-conversation', 'document']
+  .map(name => `[data-onyx=${name}]`)
+  .join();
 
 export function MemoryList(props: MemoryListProps): JSX.Element {
   const { query, type, searched, searchProblem, openPassage } = props;
@@ -82,13 +88,16 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
 }
 
 function Results(props: MemoryListProps): JSX.Element {
-  const { query, results, note, searchProblem, place, openPassage } = props;
+  const { query, results, note, searchProblem, place, openPassage, conversations, openConversation } = props;
+  const hasSaid = openConversation !== null && conversations.length > 0;
   const { trans } = useUi();
   return (
     <div className="onyx-Rows" data-onyx="memory-results">
       <div className="onyx-Note" role="status">
         {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
-        {!searchProblem && results?.length === 0 && <span>{trans.__('Nothing found.')}</span>}
+        {!searchProblem && results?.length === 0 && (
+          <span>{hasSaid ? trans.__('Nothing was noted.') : trans.__('Nothing found.')}</span>
+        )}
       </div>
       {(results ?? NOTHING).map((passage, index) => (
         <MemoryResult
@@ -99,6 +108,9 @@ function Results(props: MemoryListProps): JSX.Element {
           open={() => openPassage(passage)}
         />
       ))}
+      {openConversation && (
+        <MemoryConversations conversations={conversations} query={query} open={openConversation} />
+      )}
     </div>
   );
 }

@@ -1,18 +1,21 @@
-/** A search in memory as it is typed: the newest query's results, and what kept them from being better. */
+/** A search in memory as it is typed: what the newest query found there, and in which conversations it was said. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { SocketClient } from '../protocol/socket_client';
-import type { MemoryPassage } from '../protocol/wire';
+import type { MemoryPassage, SessionInfo } from '../protocol/wire';
 import { Settled } from './settled';
 
 const PAUSE_MS = 150;
 const LIMIT = 20;
+const CONVERSATIONS = 5;
 
 export class MemorySearch implements IDisposable {
   constructor(
     private readonly client: SocketClient,
-    private readonly agentId: () => string | null
+    private readonly agentId: () => string | null,
+    /** The id of the agent that is meant where there is none; null where there is only that one. */
+    private readonly standardAgent: () => string | null = () => null
   ) {
     this._settled = new Settled(() => void this.load(), PAUSE_MS);
   }
@@ -38,6 +41,11 @@ export class MemorySearch implements IDisposable {
   /** What kept the search from being better. */
   get note(): string | null {
     return this._note;
+  }
+
+  /** Conversations in which something was said that answers. They may come later than the results, or never. */
+  get conversations(): readonly SessionInfo[] {
+    return this._conversations;
   }
 
   get problem(): string | null {
@@ -73,6 +81,7 @@ export class MemorySearch implements IDisposable {
       this._forget();
       this._changed.emit();
     }
+    void this._loadConversations(turn, query, agentId);
     try {
       const { results, note } = await this.client.request('memory.search', { query, agentId, limit: LIMIT });
       if (turn === this._turn) {
@@ -102,14 +111,25 @@ export class MemorySearch implements IDisposable {
     }
   }
 
+  private async _loadConversations(turn: number, query: string, agentId: string | null): Promise<void> {
+    const params = { query, agentId: agentId ?? this.standardAgent(), limit: CONVERSATIONS };
+    const found = await this.client.request('sessions.list', params).catch(() => null);
+    if (turn === this._turn && !this._isDisposed) {
+      this._conversations = found?.sessions ?? [];
+      this._changed.emit();
+    }
+  }
+
   private _forget(): void {
     this._results = this._searched = this._note = this._problem = null;
+    this._conversations = [];
   }
 
   private _query = '';
   private _searched: string | null = null;
   private _agentId: string | null = null;
   private _results: readonly MemoryPassage[] | null = null;
+  private _conversations: readonly SessionInfo[] = [];
   private _note: string | null = null;
   private _problem: string | null = null;
   private _turn = 0;

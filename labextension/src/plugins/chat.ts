@@ -17,6 +17,7 @@ import { Grants } from '../models/grants';
 import { draggedItems } from '../models/dragged_items';
 import { PageMentions } from '../models/mention_sources';
 import { browserPath } from '../models/onyx_drive';
+import { openTurn } from '../models/open_turn';
 import { SessionList } from '../models/session_list';
 import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
@@ -146,7 +147,11 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         view.show('conversation');
       }
     };
-    return { model, sidebar, reveal };
+    const revealTurn = (sessionKey: string, entryId: string) => {
+      activate();
+      openTurn(model, view, sessionKey, entryId);
+    };
+    return { model, sidebar, reveal, revealTurn };
   }
 };
 

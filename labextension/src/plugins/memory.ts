@@ -69,15 +69,23 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
       documents.removed.connect((_, removed) => sayRemoved(removed, trans));
       const content = new MemoryPanel({
         ...{ files, file, documents, titles: new SessionTitles(client) },
-        search: new MemorySearch(client, () => files.agentId),
+        search: new MemorySearch(
+          client,
+          () => files.agentId,
+          () => files.agents.find(agent => agent.default && files.agents.length > 1)?.id ?? null
+        ),
         drawDiff: lazyDiff(() => MARKDOWN, languages, trans),
         openEditor: (path, agentId) =>
           void app.commands.execute(OPEN_FILE, { path: memoryDrivePath(path, agentId) }),
         openDocument: path => void app.commands.execute(openerOf(app, path), { path }),
         openSession: chat
-          ? sessionKey => {
-              chat.model.openSession(sessionKey);
-              chat.reveal();
+          ? (sessionKey, entryId) => {
+              if (entryId) {
+                chat.revealTurn(sessionKey, entryId);
+              } else {
+                chat.model.openSession(sessionKey);
+                chat.reveal();
+              }
             }
           : null,
         ui: {

@@ -28,6 +28,7 @@ import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import { MemoryActions } from '../models/memory_actions';
+import { openTurn } from '../models/open_turn';
 import type { SessionList } from '../models/session_list';
 import type { TurnChanges } from '../models/turn_changes';
 import type { ViewState } from '../models/view_state';
@@ -242,13 +243,10 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
       search={search}
       searched={sessions.query}
       open={({ sessionKey, match }) => {
-        if (match && sessionKey === session.key && !session.isRunning) {
-          void session.reload(); // words that have just come are not known by their entries yet
-        }
-        chat.openSession(sessionKey);
         if (match) {
-          view.showTurn(match.entryId);
+          openTurn(chat, view, sessionKey, match.entryId);
         } else {
+          chat.openSession(sessionKey);
           view.focusInput();
         }
       }}

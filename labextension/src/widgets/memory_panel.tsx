@@ -36,7 +36,7 @@ export interface MemoryPanelProps {
   /** Open a document, or its folder in the file browser. */
   openDocument: (path: string) => void;
   /** null where this page has no chat. */
-  openSession: ((sessionKey: string) => void) | null;
+  openSession: ((sessionKey: string, entryId?: string) => void) | null;
 }
 
 export class MemoryPanel extends ReactWidget {
@@ -177,7 +177,7 @@ function AgentPicker(
   );
 }
 
-function ListPart({ files, search, file, documents, ui, openSession }: MemoryPanelProps): JSX.Element {
+function ListPart({ files, search, file, documents, openSession }: MemoryPanelProps): JSX.Element {
   useSignals(files.changed, search.changed, file.changed);
   // What changed may be found now, or not any more.
   useEffect(() => {
@@ -186,14 +186,8 @@ function ListPart({ files, search, file, documents, ui, openSession }: MemoryPan
     return () => void files.changed.disconnect(again);
   }, [files, search]);
   const openPassage = (passage: MemoryPassage) => {
-    const { kind, path, startLine, endLine } = passage;
-    if (kind === 'session') {
-      openSession?.(path);
-    } else if (kind === 'document') {
-      ui.openFile?.(path);
-    } else {
-      file.open({ path, agentId: files.agentId, lines: [startLine, endLine] });
-    }
+    const { path, startLine, endLine } = passage;
+    file.open({ path, agentId: files.agentId, lines: [startLine, endLine] });
   };
   return (
     <MemoryList
@@ -217,6 +211,8 @@ function ListPart({ files, search, file, documents, ui, openSession }: MemoryPan
           }}
         />
       }
+      conversations={search.conversations}
+      openConversation={openSession && (({ sessionKey, match }) => openSession(sessionKey, match?.entryId))}
     />
   );
 }
