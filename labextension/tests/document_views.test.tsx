@@ -98,7 +98,7 @@ describe('the group of documents', () => {
         item('.', { path: '.', addedAt })
       ]
     });
-    const about = [...host.querySelectorAll('.onyx-Skill-about')].map(span => span.textContent);
+    const about = [...host.querySelectorAll('.onyx-Row-about')].map(span => span.textContent);
     expect(about).toEqual([
       '14 files',
       'added 3m ago',
