@@ -19,7 +19,7 @@ ENTRY = "- The fiscal year starts in April\n"
 SERVER = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from onyx_jupyter.memory import files
+from onyx_jupyter.memory import exchange
 from onyx_jupyter.memory.kept_versions import KeptVersions
 from onyx_jupyter.runtime import consolidation
 from onyx_jupyter.runtime.memory_notes import MemoryNotes
@@ -54,7 +54,7 @@ async def main():
 asyncio.run(main())
 """
 STEPS = {
-    "before the file": 'dying(files, "write_bytes_atomically", file="MEMORY.md")',
+    "before the file": 'dying(exchange, "write_bytes_atomically", file="MEMORY.md")',
     "between the file and its version": 'dying(KeptVersions, "wrote", file="MEMORY.md")',
     "behind the version": 'dying(KeptVersions, "wrote", file="MEMORY.md", after=True)',
     "between HISTORY.md and its version": 'dying(KeptVersions, "wrote", file="HISTORY.md")',
