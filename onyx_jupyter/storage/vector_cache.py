@@ -39,13 +39,24 @@ def vector_key(identity: EmbedderIdentity, text: str, purpose: str = "passage") 
 
 
 class LanceVectorCache:
-    """A VectorCache of at most `entries` in the folder of the index; several processes may have the same one."""
+    """A VectorCache of at most `entries` in the folder of the index; several processes may have the same one.
 
-    def __init__(self, folder: Path, *, entries: int = ENTRIES, clock: Clock | None = None) -> None:
+    For `kept_s` after a change, what was there before it stays on disk, for who may be reading it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        entries: int = ENTRIES,
+        clock: Clock | None = None,
+        kept_s: float = KEEP_VERSIONS_S,
+    ) -> None:
         self._collection = cache_collection(folder)
         self._entries = entries
         self._clock = clock or SystemClock()
         self._writer = OneAtATime("onyx embedding cache")
+        self._kept_s = kept_s
         self._cleaned_s: float | None = None
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
@@ -83,9 +94,9 @@ class LanceVectorCache:
     def _tidy(self, table: LanceTable) -> None:
         """Tidying leaves what it replaces on disk, so it is done once more when that may go."""
         now_s = self._clock.monotonic()
-        cleans = self._cleaned_s is None or now_s - self._cleaned_s >= KEEP_VERSIONS_S
+        cleans = self._cleaned_s is None or now_s - self._cleaned_s >= self._kept_s
         if table.fragments() > _FRAGMENTS or (cleans and table.versions() > _VERSIONS):
-            table.optimise()
+            table.optimise(self._kept_s)
             self._cleaned_s = now_s
 
     def _make_room(self, table: LanceTable, new: int) -> None:

@@ -236,7 +236,8 @@ async def test_one_that_may_only_be_late_is_waited_for_and_its_vectors_are_searc
     embeddings = TwoEmbeddings(other, mine)
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, steady_s=0)
     assert all(one.similarity is not None for one in await found(index, "tea"))
-    await until(lambda: index._upkeep.waits_for == other.identity)
+    await index._upkeep._task
+    assert (index._upkeep.waits_for, other.calls) == (other.identity, [])
     embeddings.embedder = mine
     index._upkeep._wake()
     await until(lambda: index._upkeep.waits_for is None)

@@ -43,6 +43,19 @@ async def test_full_cache_lets_the_oldest_go(tmp_path: Path) -> None:
     assert sorted(await cache.get(keys), key=keys.index) == keys[15:]
 
 
+def states(folder: Path) -> int:
+    """How many states of the table lie on disk."""
+    return len(list(folder.glob("*.lance/_versions/*.manifest")))
+
+
+async def test_what_was_there_before_each_change_does_not_stay_on_disk(tmp_path: Path) -> None:
+    cache = LanceVectorCache(tmp_path / "index", kept_s=0.001)
+    for number in range(30):
+        await cache.put({f"key {number}": np.array([number], np.float32)})
+    assert states(tmp_path / "index") <= 12
+    assert len(await cache.get([f"key {number}" for number in range(30)])) == 30
+
+
 async def test_same_vector_is_kept_once(tmp_path: Path) -> None:
     cache = LanceVectorCache(tmp_path / "index", entries=3)
     for _ in range(5):

@@ -138,6 +138,19 @@ async def test_a_folder_that_is_replaced_at_once_is_watched_from_then_on(tmp_pat
         await told_of(seen, memory / "after.md")
 
 
+async def test_a_folder_that_went_away_is_watched_anew_even_where_the_next_one_looks_like_it(tmp_path: Path) -> None:
+    watched: list[Path] = []
+
+    def watch(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
+        watched.extend(folders)
+        if len(watched) == 1:
+            yield {(3, str(tmp_path))}
+        options["stop_event"].wait()
+
+    async with watching(lambda: [tmp_path], open_watch=watch):
+        await until(lambda: watched == [tmp_path] * 2)
+
+
 async def test_nothing_goes_on_when_nobody_watches_any_more(tmp_path: Path) -> None:
     stops: list[threading.Event] = []
 

@@ -1,0 +1,47 @@
+import threading
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.storage import shared_lock
+from onyx_jupyter.storage.lance_collection import FollowingLock
+from onyx_jupyter.storage.shared_lock import SharedLock
+
+
+def test_a_thread_that_keeps_the_lock_for_too_long_is_told_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_lock, "THREADS_S", 0.05)
+    lock, holds, go = SharedLock(tmp_path / "x.json"), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock.held():
+            holds.set()
+            go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holds.wait()
+    try:
+        with pytest.raises(StorageError, match=r"x\.json could not be changed"), lock.held():
+            pass
+    finally:
+        go.set()
+        thread.join()
+    with lock.held(), lock.held():
+        pass
+
+
+def test_one_owner_at_a_time_works_on_what_takes_long(tmp_path: Path) -> None:
+    file = tmp_path / "index" / "x.following.lock"
+    one, other = FollowingLock(file), FollowingLock(file)
+    assert one.take()
+    assert not other.take()
+    other.give_back()
+    assert not FollowingLock(file).take()
+    one.give_back()
+    late = FollowingLock(file)
+    late.give_back()
+    assert not late.take(), "its owner has left, and would never give it back"
+    assert FollowingLock(file).take()
