@@ -57,13 +57,14 @@ def memory(connection: ServerConnection, query: str, agent: str | None) -> str:
     if not query:
         raise MagicError("usage", "%onyx memory needs words to look for.", hint="For example: %onyx memory fiscal year")
     asked: dict[str, Any] = {"agentId": agent} if agent is not None else {}
-    found = connection.request("memory.search", query=query, limit=PASSAGES, **asked)["results"]
-    if not found:
-        return (
-            f"Nothing in memory has any of these words: {escaped(query)}.\n\n"
-            f"To ask the agent instead: {code(f'%onyx -- memory {query}')}"
-        )
-    return "\n\n".join(passage_markdown(passage) for passage in found)
+    answer = connection.request("memory.search", query=query, limit=PASSAGES, **asked)
+    parts = [passage_markdown(passage) for passage in answer["results"]] or [
+        f"Nothing in memory answers this: {escaped(query)}.",
+        f"To ask the agent instead: {code(f'%onyx -- memory {query}')}",
+    ]
+    if answer.get("note"):
+        parts.append(f"*{escaped(answer['note'])}*")
+    return "\n\n".join(parts)
 
 
 def passage_markdown(passage: Mapping[str, Any]) -> str:

@@ -62,15 +62,16 @@ def _passages(facts: KernelFacts, query: str, agent: str | None) -> str:
     asked: dict[str, Any] = {} if agent is None else {"agentId": agent}
     try:
         with connected(facts) as connection:
-            results = connection.request("memory.search", query=query, limit=PASSAGES, **asked)["results"]
+            answer = connection.request("memory.search", query=query, limit=PASSAGES, **asked)
     except MagicError as error:
         return note(str(error), is_problem=True)
-    if not results:
-        return note("Nothing in memory has any of these words.")
-    return "".join(
+    limits = note(answer.get("note") or "")
+    if not answer["results"]:
+        return note("Nothing in memory answers this.") + limits
+    return limits + "".join(
         f"<p><code>{html.escape(place(one))}</code> "
         f"{note(one['heading'])}<br>{html.escape(one['snippet']).replace(chr(10), '<br>')}</p>"
-        for one in results
+        for one in answer["results"]
     )
 
 

@@ -75,6 +75,7 @@ class MemoryIndex:
             on_progress=self._progressed,
             on_step=self._in_step,
         )
+        self._settings = settings
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
         self._watch = FolderWatch(lambda: [place for memory in self._memories() for place in memory.folder.folders])
         self._changed = asyncio.Event()
@@ -110,7 +111,7 @@ class MemoryIndex:
             answer = await self._search.search(query, only=only, limit=limit, min_score=min_score)
             if self.state.in_step:  # else it was this search that found the index lost
                 return answer
-        found = await self._by_words(query, only, limit or _ALL_PASSAGES)
+        found = await self._by_words(query, only, limit or self._settings().limit)
         return SearchAnswer(found, self.state.problem or BEING_READ)
 
     async def indexed(self) -> dict[tuple[str, str], str]:

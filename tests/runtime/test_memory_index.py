@@ -104,6 +104,15 @@ async def test_before_anything_is_indexed_words_are_found_and_then_meaning_too(t
         assert (library.index.state.files, library.index.state.chunks) == (1, 1)
 
 
+async def test_by_words_alone_no_more_is_found_than_a_search_gives(tmp_path: Path) -> None:
+    async with library_in(tmp_path) as library:
+        for day in range(1, 21):
+            library.write(f"memory/2026-01-{day:02}.md", f"Ada drank {day} cups of tea")
+        first = await library.search("tea")
+        assert first.note == BEING_READ
+        assert len(first.found) == SearchSettings().limit
+
+
 async def test_an_edit_by_hand_is_found_and_what_was_deleted_is_not(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "The telescope is blue")
