@@ -49,6 +49,8 @@ async def test_what_the_agent_wrote_is_a_version_that_can_be_compared_and_taken_
     assert await numbered(client, "MEMORY.md") == [(3, "user", True), (2, "agent", False), (1, "user", False)]
     assert (await client.ask("memory.versions", path="MEMORY.md"))["versions"][0]["restored"] == 1
     assert (await client.ask("memory.diff", path="MEMORY.md", version=1, to=2))["diff"] == change["diff"]
+    whole = await client.ask("memory.diff", path="MEMORY.md", version=0, to=1)  # 0: before there was a file
+    assert {line[:1] for line in whole["diff"].splitlines()} == {"+", "@"}
 
 
 async def test_a_file_that_changed_since_it_was_looked_at_is_not_brought_back_over(connect, replies, workspace):
