@@ -32,6 +32,8 @@ def read(name: str, title: str, data: bytes) -> dict[str, Any]:
         chunks = cut(document, title)
     except DocumentUnreadable as error:
         return {"problem": str(error)}
+    except MemoryError:
+        return {"problem": "It takes more memory to read than a document may. Save it in parts, and add those."}
     except Exception:
         return {"failed": traceback.format_exc()}
     found = {"title": document.title, "note": document.note, "text": document.text}

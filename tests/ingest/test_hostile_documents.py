@@ -108,6 +108,18 @@ async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is
     assert [chunk.text for chunk in document.chunks] == ["Barnacles"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system bounds no process's memory")
+def test_a_document_that_eats_memory_is_reported() -> None:
+    code = """
+import onyx_jupyter.ingest.reading_child as child
+child.MAX_MEMORY_BYTES = 400_000_000
+child._bound_memory()
+print(child.read("a.ipynb", "A", b"[" + b"{}," * 8_000_000 + b"{}]"))
+"""
+    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "takes more memory to read than a document may" in ended.stdout
+
+
 def test_keys_of_providers_stay_with_the_server(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     process.read("a.md", "A", b"Anemones")

@@ -90,13 +90,13 @@ def is_sampled(name: str) -> bool:
 def read_document(name: str, file: BinaryIO) -> Document:
     """The text of that open file. Blocks. Raises: DocumentUnreadable, whatever the file holds; OSError of the disk.
 
-    A file of an unknown kind is taken for text, and refused if it is none.
+    A file of an unknown kind is taken for text, and refused if it is none. Raises MemoryError where that is bounded.
     """
     check_size(name, file)
     reader = reader_of(name) or _OF_THE_REST
     try:
         document = reader.read(name, file)
-    except (DocumentUnreadable, OSError):
+    except (DocumentUnreadable, MemoryError, OSError):
         raise
     except Exception as error:  # a library met bytes that its authors did not think of
         raise DocumentUnreadable(
