@@ -26,7 +26,8 @@ from onyx_jupyter.tools.files.walk import walk
 class CountingIndex(LanceTextIndex):
     """`put_names` are those of all sources that were put; `held` lets no put through until it is set.
 
-    While `is_broken` nothing can be put, while `is_away` nothing can be searched.
+    `most_at_once` puts were under way together. While `is_broken` nothing can be put, while `is_away` nothing can be
+    searched.
     """
 
     def __init__(self, folder: Path, embeddings: FakeEmbeddings) -> None:
@@ -35,6 +36,8 @@ class CountingIndex(LanceTextIndex):
         self.put_names: list[str] = []
         self.held = asyncio.Event()
         self.held.set()
+        self.puts_under_way = 0
+        self.most_at_once = 0
         self.is_broken = False
         self.is_away = False
 
@@ -44,10 +47,15 @@ class CountingIndex(LanceTextIndex):
         return await super().candidates(query, count, only)
 
     async def put(self, sources: Sequence[Source]) -> None:
-        await self.held.wait()
-        if self.is_broken:
-            raise IndexUnavailable("The index cannot be written.")
-        await super().put(sources)
+        self.puts_under_way += 1
+        self.most_at_once = max(self.most_at_once, self.puts_under_way)
+        try:
+            await self.held.wait()
+            if self.is_broken:
+                raise IndexUnavailable("The index cannot be written.")
+            await super().put(sources)
+        finally:
+            self.puts_under_way -= 1
         self.put_names += [Path(source.path).name for source in sources]
 
 

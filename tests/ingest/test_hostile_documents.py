@@ -74,16 +74,18 @@ async def test_a_document_that_hangs_keeps_another_one_not_waiting(desk: Desk) -
 
 
 async def test_two_documents_are_read_at_once_and_no_third(desk: Desk) -> None:
-    desk.write({f"{name}.md": name for name in ("one", "two", "three")})
+    names = [f"{number}.md" for number in range(8)]
+    desk.write(dict.fromkeys(names, "Anemones"))
     desk.index.held.clear()
-    for name in ("one", "two", "three"):
-        await desk.knowledge.add(f"{name}.md", None, is_url=False)
-    await until(lambda: sum(item.state == "reading" for item in desk.news if item) == 2)
+    for name in names:
+        await desk.knowledge.add(name, None, is_url=False)
+    await until(lambda: desk.index.puts_under_way == 2)
     states = [item.state for item in await desk.knowledge.items()]
-    assert states == ["reading", "reading", "waiting"]
+    assert states == ["reading", "reading", *["waiting"] * 6]
     desk.index.held.set()
     for item in await desk.knowledge.items():
         assert (await desk.finished(item)).state == "done"
+    assert desk.index.most_at_once == 2
 
 
 async def test_the_server_ends_while_a_hostile_document_is_read(tmp_path: Path) -> None:
@@ -145,4 +147,7 @@ def test_a_reader_whose_server_was_killed_ends_by_itself() -> None:
         assert child.stdin is not None
         child.stdin.write(header.encode() + data)
         child.stdin.close()  # as the end of a server does
-        assert child.wait(timeout=60) < 0
+        try:
+            assert child.wait(timeout=60) < 0
+        finally:
+            child.kill()

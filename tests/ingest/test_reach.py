@@ -63,6 +63,7 @@ async def test_memory_is_refused_and_left_out_of_a_folder(desk: Desk) -> None:
 
 async def test_what_has_become_memory_is_shown_no_more(desk: Desk) -> None:
     note = own(desk, "a", "notes.md", "Anemones")
-    await desk.add("onyx:notes.md", "a")
+    await desk.add("onyx:", "a")
+    assert await desk.found("Anemones", agent_id="a") == [str(note)]
     desk.memory.add(note)
     assert await desk.found("Anemones", agent_id="a") == []
