@@ -56,6 +56,7 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     panel.hook("document-files").set_input_files([files, {**files, "name": "windlass.zip"}])
     row = panel.document("windlass.pdf")
     expect(row).to_contain_text("2 passages")
+    expect(row).to_have_css("display", "grid")  # as a row of the panel, whatever its classes are called
     refused = panel.hook("document-upload")
     expect(refused).to_contain_text("Files of the kind .zip are not read.")
     refused.locator("[data-onyx=document-dismiss]").click()
