@@ -92,3 +92,27 @@ async def test_forgetting_waits_for_a_yes_to_exactly_these_and_can_be_taken_back
     back = await client.ask("memory.restore", path="memory/facts.jsonl", version=1)
     assert back["version"] == 3
     assert file.read_text() == before
+
+
+async def test_a_yes_to_all_that_is_remembered_is_none_to_ending_what_was(connect, replies, onyx_home):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+
+    async def remember(fact):
+        replies.next = [[more("remember", fact=fact)], "Noted."]
+        return (await client.ask("chat.send", sessionKey=key, message="Please."))["runId"]
+
+    run = await remember("The budget of the survey is 500")
+    asked = await client.event("exec.approval_request", runId=run)
+    assert "mustAsk" not in asked["details"]
+    await client.ask("exec.approve", approvalId=asked["approvalId"], scope="session")
+    await client.end(run)
+    await client.end(await remember("The survey ends in May"))  # this is what was allowed
+
+    run = await remember("The budget of the survey is 900")
+    asked = await client.event("exec.approval_request", runId=run)
+    assert asked["details"]["mustAsk"] == "another fact ends with it"
+    assert asked["details"]["former"][0].endswith("The budget of the survey is 500")
+    await client.ask("exec.deny", approvalId=asked["approvalId"])
+    await client.end(run)
+    assert "900" not in (onyx_home / "workspace/memory/facts.jsonl").read_text()
