@@ -32,7 +32,7 @@ afterEach(async () => {
   host.remove();
 });
 
-describe('Enter in the memory’s search', () => {
+describe('the search of memory', () => {
   const passage = (path: string, values: Partial<MemoryPassage> = {}): MemoryPassage => ({
     ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
     ...values
@@ -51,7 +51,7 @@ describe('Enter in the memory’s search', () => {
 
   beforeEach(() => opened.mockClear());
 
-  it('opens the best of what was typed, and never what a former query found', async () => {
+  it('opens with Enter the best of what was typed, and never what a former query found', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     await press('memory-search', 'Enter');
     expect(opened).not.toHaveBeenCalled();
@@ -83,7 +83,15 @@ describe('Enter in the memory’s search', () => {
     ]);
   });
 
-  it('is called off when a person turns to another place before the answer', async () => {
+  it('has the room of the documents for what was found', async () => {
+    const documents = <p data-onyx="documents">Papers</p>;
+    await list({ query: ' ', documents });
+    expect(hook('documents')).not.toBeNull();
+    await list({ results: [], documents });
+    expect(hook('documents')).toBeNull();
+  });
+
+  it('opens nothing when a person turns to another place before the answer', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     hook('memory-search')!.focus();
     await press('memory-search', 'Enter');
@@ -92,7 +100,7 @@ describe('Enter in the memory’s search', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('is called off by a search that fails', async () => {
+  it('opens nothing after it has failed', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
     await list({ searched: null, searchProblem: 'Away.' });

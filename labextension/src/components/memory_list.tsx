@@ -33,7 +33,7 @@ interface MemoryListProps {
   openPassage: (passage: MemoryPassage) => void;
   /** null where this page has no chat. */
   openConversation: ((session: SessionInfo) => void) | null;
-  /** Below the files: what else Onyx finds. */
+  /** Below the files: what else Onyx finds. What a search of memory found needs the room. */
   documents?: ReactNode;
 }
 
@@ -81,7 +81,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         }}
       />
       {asked !== '' ? <Results {...props} /> : <Files {...props} />}
-      {props.documents}
+      {asked === '' && props.documents}
       <MemoryStatusLine status={props.status} />
     </div>
   );
