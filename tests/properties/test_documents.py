@@ -3,7 +3,9 @@
 import io
 import json
 import re
+from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +13,7 @@ from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.cutting import cut
 from onyx_jupyter.ingest.document import Document
 from onyx_jupyter.ingest.readers import MAX_TEXT_CHARS, MAX_TEXT_LINES, READERS, read_document
+from onyx_jupyter.ingest.reading_process import ReadingProcess
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, parquet, pdf, printed
 
 SUFFIXES = sorted(suffix for reader in READERS for suffix in reader.suffixes)
@@ -89,5 +92,44 @@ def read(name: str, data: bytes) -> Document | str:
     """The document, or the report."""
     try:
         return read_document(name, io.BytesIO(data))
+    except DocumentUnreadable as refused:
+        return str(refused)
+
+
+@pytest.fixture(scope="module")
+def process():
+    process = ReadingProcess()
+    yield process
+    process.close()
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    suffix=st.sampled_from([*SUFFIXES, ""]),
+    title=st.text(max_size=10),
+    data=st.binary(max_size=300) | damaged() | st.text().map(str.encode),
+)
+@example(suffix=".md", title="\ud800", data="# One\u2028two\x85\x1c\n\nthree\r\nfour".encode())
+@example(suffix=".ipynb", title="A", data=rb'{"cells": [{"cell_type": "markdown", "source": "# \ud800"}]}')
+def test_the_process_apart_gives_what_reading_here_gives(
+    process: ReadingProcess, suffix: str, title: str, data: bytes
+) -> None:
+    name = f"a{suffix}"
+
+    def here() -> tuple[object, ...]:
+        document = read_document(name, io.BytesIO(data))
+        return cut(document, title), document.text, document.title, document.note
+
+    def apart() -> tuple[object, ...]:
+        found = process.read(name, title, data)
+        return found.chunks, found.text, found.title, found.note
+
+    assert outcome(apart) == outcome(here)
+
+
+def outcome(reading: Callable[[], tuple[object, ...]]) -> tuple[object, ...] | str:
+    """What came of it, or the report."""
+    try:
+        return reading()
     except DocumentUnreadable as refused:
         return str(refused)
