@@ -1,6 +1,6 @@
 """New content in place of what a memory file holds: one change at a time, and what it held is kept first.
 
-It never decides what is written. What an editor saves meanwhile is found right before the new content takes its place.
+It never decides what is written. What an editor saves meanwhile is found as the new content takes its place.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from onyx_jupyter.errors import MemoryConflict, StorageError
-from onyx_jupyter.memory.folder import MemoryFolder, refuse_unreadable
-from onyx_jupyter.memory.kept_versions import KeptVersions, Noted, content_now
+from onyx_jupyter.memory.folder import NO_FILE, MemoryFolder, refuse_unreadable
+from onyx_jupyter.memory.kept_versions import KeptVersions, Noted
 from onyx_jupyter.protocols import FileVersion, MemoryAuthor
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.take_place import Check
 from onyx_jupyter.storage.versions import checksum_of
 
 LOCK_S = 10.0
@@ -132,15 +133,15 @@ class Exchange:
         based_on: str | None,
         author: MemoryAuthor,
         session_key: str | None,
-    ) -> Iterator[Callable[[], None]]:
-        """Around another's writing of `data`; it gets what to call right before the content takes its place.
+    ) -> Iterator[Check]:
+        """Around another's writing of `data`; it gets what to call with that which the content replaces.
 
         Raises: as `put`.
         """
         refuse_unreadable(path, data)
         with held(self._folder.root_of(real)):
             noted = self._note(path, real, based_on)
-            yield lambda: _refuse_other(path, real, noted)
+            yield _refuse_other(path, noted)
             self._kept.wrote(path, real, data, author, session_key)
 
     def _note(self, path: str, real: Path, based_on: str | None) -> Noted:
@@ -160,12 +161,15 @@ class Exchange:
         restored: int | None = None,
     ) -> FileVersion | None:
         make_private_folder(real.parent)
-        write_bytes_atomically(real, data, check=lambda: _refuse_other(path, real, noted))
+        write_bytes_atomically(real, data, check=_refuse_other(path, noted))
         return self._kept.wrote(path, real, data, author, session_key, restored)
 
 
-def _refuse_other(path: str, real: Path, noted: Noted) -> None:
-    """Raises: MemoryConflict where the file is not what was noted of it."""
-    now = content_now(real)
-    if now != noted.content:
-        raise MemoryConflict(path, checksum_of(now) if now is not None else "")
+def _refuse_other(path: str, noted: Noted) -> Check:
+    """Raises: MemoryConflict for what is not as it was noted."""
+
+    def check(now: bytes | None) -> None:
+        if now != noted.content:
+            raise MemoryConflict(path, checksum_of(now) if now is not None else NO_FILE)
+
+    return check

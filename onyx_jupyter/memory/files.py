@@ -32,6 +32,7 @@ from onyx_jupyter.memory.targets import FACTS_FILE, MemoryTarget, add_daily_entr
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
 from onyx_jupyter.security.look_alikes import remove_invisible
+from onyx_jupyter.storage.take_place import Check
 from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
@@ -156,17 +157,17 @@ class MemoryFiles:
         author: MemoryAuthor,
         session_key: str | None = None,
         based_on: str | None = None,
-    ) -> Iterator[Callable[[], None]]:
+    ) -> Iterator[Check]:
         """Around whatever puts `content` into that real file: where it is a memory file, both states are kept.
 
-        `based_on` is the file's `state` from which the content was made. What comes out is to be called right before
-        the content takes its place: it raises where somebody has saved the file since.
+        `based_on` is the file's `state` from which the content was made. What comes out is to be called with what the
+        content replaces: it raises where somebody has saved the file since.
 
         Blocks; belongs into a worker thread. Raises: MemoryConflict, ToolError, StorageError.
         """
         path = self.folder.name_of(real)
         if path is None:
-            yield lambda: None
+            yield lambda now: None
             return
         with self._exchange.around(path, real, content, based_on, author, session_key) as refuse_other:
             yield refuse_other

@@ -103,11 +103,11 @@ class Memory(Protocol):
         author: MemoryAuthor,
         session_key: str | None = None,
         based_on: str | None = None,
-    ) -> AbstractContextManager[Callable[[], None]]:
+    ) -> AbstractContextManager[Callable[[bytes | None], None]]:
         """Around whatever puts `content` into that real file: of a memory file both states are kept.
 
         `based_on` is the `state` from which the content was made, None where the file may have changed since. What
-        comes out is to be called right before the content takes its place: it raises where the file has changed.
+        comes out is to be called with what the content replaces: it raises where the file has changed.
 
         Blocks. Raises: MemoryConflict, ToolError, StorageError.
         """

@@ -11,10 +11,12 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from onyx_jupyter.storage.take_place import Check, take_place
 
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -55,10 +57,10 @@ class Folder:
             raise NotRegular("no regular file")
         return descriptor
 
-    def replace(self, name: str, data: bytes, mode: int, *, check: Callable[[], None] = lambda: None) -> None:
+    def replace(self, name: str, data: bytes, mode: int, *, check: Check | None = None) -> None:
         """Writes the file as a whole: a reader sees the old content or the new. One that exists keeps its mode.
 
-        `check` runs right before; what it raises leaves the file as it is. Raises: OSError.
+        `check` is given what is replaced; what it raises leaves the file as it is. Raises: OSError.
         """
         temporary = f".{name[:100]}.{secrets.token_hex(6)}"
         kept_mode = self._mode_of(name)
@@ -72,10 +74,11 @@ class Folder:
                 os.fsync(file.fileno())
                 if kept_mode is not None and hasattr(os, "fchmod"):
                     os.fchmod(file.fileno(), kept_mode)
-            check()
-            os.replace(
-                self._place(temporary), self._place(name), src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor
-            )
+            places = self._place(temporary), self._place(name)
+            if check is None:
+                os.replace(*places, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+            else:
+                take_place(*places, check, dir_fd=self.descriptor)
         except BaseException:
             with suppress(OSError):
                 self.remove(temporary)

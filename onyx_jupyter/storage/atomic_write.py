@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.storage.take_place import Check, take_place
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -18,13 +18,10 @@ def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) ->
     write_bytes_atomically(path, text.encode(), mode=mode)
 
 
-def write_bytes_atomically(
-    path: Path, data: bytes, *, mode: int = PRIVATE_FILE, check: Callable[[], None] = lambda: None
-) -> None:
+def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, check: Check | None = None) -> None:
     """Writes beside the target, fsyncs, renames. A file that exists keeps its mode.
 
-    `check` runs right before the rename, the last moment to find out that the file is not what it was; what it raises
-    leaves the file as it is. Raises: StorageError.
+    `check` is given what is replaced; what it raises leaves the file as it is. Raises: StorageError.
     """
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
@@ -35,8 +32,10 @@ def write_bytes_atomically(
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(kept_mode)
-            check()
-            Path(temporary).replace(path)
+            if check is None:
+                Path(temporary).replace(path)
+            else:
+                take_place(temporary, str(path), check)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise

@@ -90,7 +90,7 @@ async def test_others_who_write_a_memory_file_are_told_of_what_was_saved_since(r
     def put(based_on: str | None) -> None:
         writing = room.memory.writing(room.file, b"from one", author="agent", based_on=based_on)
         with writing as refuse_other:
-            refuse_other()
+            refuse_other(room.file.read_bytes())
             room.file.write_text("from one")
 
     base = room.memory.state(room.file)

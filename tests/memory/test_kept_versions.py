@@ -121,7 +121,7 @@ async def test_what_others_put_into_a_memory_file_is_kept_as_well(tmp_path: Path
 
     def put(name: str, text: str) -> None:
         with memory.writing(workspace / name, text.encode(), author="agent", session_key="01S") as refuse_other:
-            refuse_other()
+            refuse_other((workspace / name).read_bytes() if (workspace / name).exists() else None)
             (workspace / name).write_text(text)
 
     await asyncio.to_thread(put, "USER.md", "after")

@@ -1,0 +1,124 @@
+"""A file that takes another's place, while somebody saves in the very moment in which it does."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.storage import take_place as module
+from onyx_jupyter.storage.take_place import swap, take_place
+
+
+class Changed(Exception):
+    """What is replaced is not what it should be."""
+
+
+class Expected:
+    """Lets `content` be replaced and nothing else; at its calls somebody does what is next in `meanwhile`."""
+
+    def __init__(self, content: bytes | None, *meanwhile: Callable[[], object]) -> None:
+        self.content = content
+        self.meanwhile = list(meanwhile)
+
+    def __call__(self, now: bytes | None) -> None:
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
+        if now != self.content:
+            raise Changed
+
+
+def by_a_rename(file: Path, text: str) -> None:
+    other = file.with_name("other")
+    other.write_text(text)
+    other.replace(file)
+
+
+@contextmanager
+def names(file: Path, *, in_open_folder: bool) -> Iterator[tuple[str, str, int | None]]:
+    """The temporary's name, the file's, and the folder in which they are names."""
+    temporary = file.with_name(".temporary")
+    temporary.write_text("ours")
+    if not in_open_folder:
+        yield str(temporary), str(file), None
+        return
+    descriptor = os.open(file.parent, os.O_RDONLY)
+    try:
+        yield temporary.name, file.name, descriptor
+    finally:
+        os.close(descriptor)
+
+
+@pytest.fixture(params=[True, False], ids=["open folder", "paths"])
+def in_open_folder(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "MEMORY.md"
+    file.write_text("before")
+    return file
+
+
+def taken(file: Path, expected: Expected, in_open_folder: bool) -> None:
+    with names(file, in_open_folder=in_open_folder) as (temporary, name, folder):
+        take_place(temporary, name, expected, dir_fd=folder)
+
+
+@pytest.mark.parametrize("can_swap", [True, False])
+def test_the_new_file_stands_where_the_old_one_was_and_nothing_beside_it(
+    file: Path, in_open_folder: bool, can_swap: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not can_swap:
+        monkeypatch.setattr(module, "_renaming", lambda: None)
+    taken(file, Expected(b"before"), in_open_folder)
+    assert file.read_text() == "ours"
+    file.unlink()
+    taken(file, Expected(None), in_open_folder)
+    assert file.read_text() == "ours"
+    assert list(file.parent.iterdir()) == [file]
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before"), in_open_folder)
+    assert file.read_text() == "ours"
+
+
+@pytest.mark.parametrize("save", [by_a_rename, Path.write_text])
+def test_what_is_saved_after_the_look_stays_and_what_is_saved_over_it_too(
+    file: Path, in_open_folder: bool, save: Callable[[Path, str], object]
+) -> None:
+    (file.parent / "one").touch()
+    if not swap(str(file.parent / "one"), str(file)) or not swap(str(file.parent / "one"), str(file)):
+        pytest.skip("this disk cannot swap two names")
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before", lambda: save(file, "by hand")), in_open_folder)
+    assert file.read_text() == "by hand"
+    saves = (lambda: save(file, "once more"), lambda: save(file, "and again"))
+    with pytest.raises(Changed):
+        taken(file, Expected(b"by hand", *saves), in_open_folder)
+    assert file.read_text() == "and again"
+
+
+def test_a_file_that_is_made_or_deleted_after_the_look_stays_so(file: Path, in_open_folder: bool) -> None:
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before", file.unlink), in_open_folder)
+    assert not file.exists()
+    with pytest.raises(Changed):
+        taken(file, Expected(None, lambda: file.write_text("by hand")), in_open_folder)
+    assert file.read_text() == "by hand"
+
+
+def test_a_link_that_has_come_to_stand_there_is_not_followed(file: Path, in_open_folder: bool, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("before")
+    file.unlink()
+    file.symlink_to(elsewhere)
+    with pytest.raises(OSError, match="symbolic links"):
+        taken(file, Expected(b"before"), in_open_folder)
+    assert elsewhere.read_text() == "before"
+
+
+def test_what_cannot_be_swapped_for_another_reason_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        swap(str(tmp_path / "one"), str(tmp_path / "other"))
