@@ -2,13 +2,28 @@
 
 import json
 import math
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from benchmarks.memory.locomo import VARIABLE, main, measure, ndcg, recall
-from benchmarks.memory.locomo_file import read_conversations
+from benchmarks.memory.locomo import (
+    METHODS,
+    OURS,
+    TOTAL,
+    VARIABLE,
+    WEIGHTS,
+    Parts,
+    Results,
+    as_table,
+    main,
+    measure,
+    ndcg,
+    recall,
+    weights_table,
+)
+from benchmarks.memory.locomo_file import Question, read_conversations
 
 EVIDENCE = frozenset({("session_1", 1), ("session_2", 4)})
 
@@ -43,6 +58,33 @@ def test_a_file_is_read_into_sessions_with_their_days_and_questions_with_their_p
     assert read.sessions[0].turns[0].text == "Look! [picture: a cat]"
     (question,) = read.questions
     assert (question.category, question.evidence) == ("single-hop", frozenset({("session_2", 1)}))
+
+
+def found_in(category: str, methods: Mapping[str, object], hits: int) -> Results:
+    """Ten questions of which so many were answered first."""
+    results = Results()
+    for method in methods:
+        for number in range(10):
+            answer = ("s", 1) if number < hits else ("s", 2)
+            results.add(method, Question("?", category, frozenset({("s", 1)})), [answer])
+    return results
+
+
+def test_what_the_weights_were_chosen_on_is_told_apart_from_what_is_promised() -> None:
+    parts = Parts(found_in("temporal", {**METHODS, **WEIGHTS}, 2), found_in("single-hop", METHODS, 8))
+    assert "temporal" not in as_table(parts.others)
+    assert f"| **{OURS}** | **80.0 / 80.0 / 80.0** | **80.0 / 80.0 / 80.0** |" in as_table(parts.others)
+    assert [len(scores.at_5) for scores in parts.whole.scores[OURS].values()] == [10, 20, 10]
+    assert parts.whole.scores[OURS][TOTAL].means() == pytest.approx((50, 50, 50))
+    assert weights_table(parts.chosen_on).count("20.0 / 20.0 / 20.0") == len(WEIGHTS)
+    assert "0.6 / 0.4" in weights_table(parts.chosen_on)
+
+
+def test_too_few_conversations_to_choose_and_to_measure_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "locomo.json"
+    file.write_text(json.dumps([{"sample_id": "c1", "conversation": {}, "qa": []}] * 2))
+    with pytest.raises(ValueError, match="2 conversations; 3 are needed"):
+        main([str(file)])
 
 
 def test_without_a_file_it_says_that_nothing_was_measured(

@@ -73,14 +73,14 @@ class LocalEmbedder:
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
         """float32 (texts, 384), L2-normalised; of a long text the first 256 tokens count. Raises: EmbeddingError."""
-        rows: list[Any] = []
+        parts: list[Vectors] = []
         for part in _slices(texts):
             # One passage at a time, so that indexing leaves the machine to others; a query waits for none of them.
             async with self._turn if purpose == "passage" else contextlib.nullcontext():
-                rows += await asyncio.to_thread(self._embed, part)
+                parts.append(await asyncio.to_thread(self._embed, part))
             self._used_at_s = self._clock.monotonic()
         self._watch_idle()
-        return await asyncio.to_thread(unit_vectors, rows, count=len(texts), dimension=DIMENSION, title=TITLE)
+        return parts[0] if len(parts) == 1 else await asyncio.to_thread(_together, parts)
 
     async def unload_if_idle(self) -> bool:
         """Lets the model go where nobody has asked for long; whether it did."""
@@ -101,10 +101,11 @@ class LocalEmbedder:
         async with self._turn:
             self._loaded = None
 
-    def _embed(self, texts: Sequence[str]) -> list[Any]:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         with self._loading:  # a cancelled call's thread may still be at it
             session = self._loaded = self._loaded or _Session(self._files(), self._threads)
-        return [session.mean(text) for text in texts]
+        rows = [session.mean(text) for text in texts]
+        return unit_vectors(rows, count=len(texts), dimension=DIMENSION, title=TITLE)
 
     def _watch_idle(self) -> None:
         if self._watch is None or self._watch.done():
@@ -169,6 +170,12 @@ def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         chars += len(text)
     if part:
         yield part
+
+
+def _together(parts: Sequence[Vectors]) -> Vectors:
+    import numpy as np
+
+    return np.concatenate([np.zeros((0, DIMENSION), np.float32), *parts])
 
 
 def _give_memory_back() -> None:

@@ -36,7 +36,10 @@ class RememberedVectors:
         """float32 (texts, dimension); `make` gets each unknown text once. Raises: what `make` raises."""
         import numpy as np
 
-        keys = await asyncio.to_thread(_keys, identity, texts, purpose)
+        if purpose == "query":  # a line or two, and somebody waits for it
+            keys = _keys(identity, texts, purpose)
+        else:
+            keys = await asyncio.to_thread(_keys, identity, texts, purpose)
         known = _usable(await self._known(keys, purpose), identity)
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         waiting = list(unknown.items())
