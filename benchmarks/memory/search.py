@@ -197,7 +197,8 @@ async def _ask(
         (vector,) = await taken.embedding.of_async(local.embed([query], "query"))
         await taken.everything.of_async(search.search(query, limit=LIMIT))
         await asyncio.to_thread(taken.lance.of, lambda query=query, vector=vector: _two_queries(table, query, vector))
-        nearest = taken.numpy.of(lambda vector=vector: np.argsort(-(vectors @ vector))[:COUNT])
+        # By `einsum`: the threads of `@` spin on for a while, in the time of the next search.
+        nearest = taken.numpy.of(lambda vector=vector: np.argsort(-np.einsum("ij,j->i", vectors, vector))[:COUNT])
         matching = (" OR ".join(query.split()), COUNT)
         taken.sqlite.of(lambda matching=matching: database.execute(_BY_WORDS, matching).fetchall())
         candidates, _ = await index.candidates(query, COUNT, SearchFilter())

@@ -52,7 +52,9 @@ class VectorMatrix:
         import numpy as np
 
         allowed = self._allowed(only)
-        cosines = (self.vectors @ np.asarray(vector, np.float32))[allowed] * self.scales[allowed]
+        # Not by `@`: BLAS would wake its threads, which wait by spinning, and on a busy machine cost twenty times that.
+        products = np.einsum("ij,j->i", self.vectors, np.asarray(vector, np.float32))
+        cosines = products[allowed] * self.scales[allowed]
         if len(cosines) > count:
             best = np.argpartition(-cosines, count)[:count]
             allowed, cosines = allowed[best], cosines[best]
