@@ -11,6 +11,7 @@ from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError, EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
+from onyx_jupyter.providers.embedders.marks import mark_of, marked, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
 from onyx_jupyter.runtime.settings import embedding_settings
 from onyx_jupyter.security.secrets_filter import SecretsFilter
@@ -82,7 +83,7 @@ async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_
         embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=redact)
         identity = await embeddings.current()
         assert identity is not None
-        assert (identity.provider, identity.model.partition("@")[0], identity.dimension) == ("lab", "embedder", 64)
+        assert (identity.provider, unmarked(identity.model), identity.dimension) == ("lab", "embedder", 64)
         vectors = await embeddings.embed([f"The door opens with {SECRET}.", "x"], "passage", identity=identity)
         assert vectors.shape == (2, 64)
         assert server.texts[-1] == ["The door opens with [redacted:password].", "x"]
@@ -108,6 +109,13 @@ async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() 
         assert second is not None
         assert second != first
         assert one.base_url not in first.model
+        assert unmarked(first.model) == "embedder", "which is what its person is told"
+
+
+@pytest.mark.parametrize("model", ["text-embedding-3-small", "text-embedding@004", "lab/bge-m3", "a@latest"])
+def test_a_name_that_has_no_mark_is_told_as_it_is(model: str) -> None:
+    assert unmarked(model) == model
+    assert unmarked(marked(model, mark_of("http://gpu.example/v1"))) == model
 
 
 async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_moment() -> None:

@@ -5,7 +5,6 @@ Source: OpenAI, "Embeddings" (`data[].index` names the text, in whatever order t
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,13 +12,14 @@ from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.addressing import endpoint_of, speaks_openai
 from onyx_jupyter.providers.embedders.http_json import JsonClient
+from onyx_jupyter.providers.embedders.marks import mark_of, marked
 from onyx_jupyter.providers.embedders.remote import Call, RemoteEmbedder, probed_dimension
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.known_providers import provider_title
 from onyx_jupyter.providers.litellm_library import load_litellm
 from onyx_jupyter.providers.retry import RetryPolicy, Waits
-from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 # Providers that embed a query otherwise than a passage, and what they call the two.
 _INPUT_TYPES: Mapping[str, Mapping[Purpose, str]] = {
@@ -27,7 +27,6 @@ _INPUT_TYPES: Mapping[str, Mapping[Purpose, str]] = {
     "voyage": {"passage": "document", "query": "query"},
     "nvidia_nim": {"passage": "passage", "query": "query"},
 }
-_PLACE_DIGITS = 8
 
 
 class ApiSource:
@@ -64,7 +63,8 @@ class ApiSource:
             await load_litellm()
             call = _through_litellm(endpoint)
         dimension = await probed_dimension(call, endpoint.provider, self._model)
-        identity = EmbedderIdentity(self.provider, f"{self._model}{_place(self._settings, self.provider)}", dimension)
+        model = _marked(self._model, self._settings.providers.get(self.provider))
+        identity = EmbedderIdentity(self.provider, model, dimension)
         return RemoteEmbedder(identity, endpoint.provider, call, self._waits, self._retry)
 
     async def close(self) -> None:
@@ -85,12 +85,9 @@ class ApiSource:
         return call
 
 
-def _place(settings: ModelsSettings, provider: str) -> str:
-    """What tells servers apart that have a model of the same name, of which each may make other vectors."""
-    own = settings.providers.get(provider)
-    if own is None or own.base_url is None:
-        return ""
-    return f"@{hashlib.sha256(own.base_url.rstrip('/').encode()).hexdigest()[:_PLACE_DIGITS]}"
+def _marked(model: str, own: ProviderSettings | None) -> str:
+    """With its server's mark: each may have another model of that name, whose vectors are others."""
+    return marked(model, mark_of(own.base_url.rstrip("/"))) if own and own.base_url else model
 
 
 def _through_litellm(endpoint: Endpoint) -> Call:

@@ -12,6 +12,7 @@ from typing import Any
 from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.embedders.http_json import JsonClient, embedding_error
+from onyx_jupyter.providers.embedders.marks import marked
 from onyx_jupyter.providers.embedders.remote import RemoteEmbedder, probed_dimension
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.error_map import Provider
@@ -60,7 +61,7 @@ class OllamaSource:
         digest = await self._installed()
         dimension = await probed_dimension(self._call, self._server, self._model)
         # A model that was pulled anew under the same name makes other vectors.
-        identity = EmbedderIdentity(OLLAMA, f"{self._model}@{digest[:_DIGEST_CHARS]}", dimension)
+        identity = EmbedderIdentity(OLLAMA, marked(self._model, digest[:_DIGEST_CHARS]), dimension)
         return RemoteEmbedder(identity, self._server, self._call, self._waits, self._retry)
 
     async def close(self) -> None:

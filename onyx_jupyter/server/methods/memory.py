@@ -11,7 +11,8 @@ from onyx_jupyter.clock import timestamp
 from onyx_jupyter.memory.fact_lines import read_facts
 from onyx_jupyter.memory.facts import confidence_at
 from onyx_jupyter.memory.targets import FACTS_FILE
-from onyx_jupyter.protocols import FileVersion, Found, SearchFilter
+from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, Found, SearchFilter
+from onyx_jupyter.providers.embedders.marks import unmarked
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import NoParams, Wire
 from onyx_jupyter.server.wire.memory import (
@@ -117,11 +118,10 @@ async def accept(params: MemoryAcceptParams, caller: Caller) -> dict[str, Any]:
 
 async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
     found = await caller.onyx.memories.status()
-    embedder = found.embedder
     return _json(
         MemoryStatus(
             searches=found.searches,
-            embedder=MemoryEmbedder(**asdict(embedder)) if embedder else None,
+            embedder=_embedder(found.embedder) if found.embedder else None,
             seeks_embedder=found.seeks_embedder,
             files=found.files,
             chunks=found.chunks,
@@ -129,6 +129,10 @@ async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
             progress=MemoryProgress(done=found.progress[0], total=found.progress[1]) if found.progress else None,
         )
     )
+
+
+def _embedder(identity: EmbedderIdentity) -> MemoryEmbedder:
+    return MemoryEmbedder(provider=identity.provider, model=unmarked(identity.model), dimension=identity.dimension)
 
 
 def _passage(found: Found) -> MemoryPassage:
