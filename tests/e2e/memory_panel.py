@@ -27,8 +27,8 @@ class MemoryPanel:
         return self.node.locator(f'[data-onyx=document][data-document="{path}"]')
 
     def drop(self, name: str, text: str) -> None:
-        """A file of the computer onto the group of documents."""
-        self.hook("documents").evaluate(
+        """A file of the computer onto the panel."""
+        self.node.evaluate(
             """(node, [name, text]) => {
                 const dataTransfer = new DataTransfer();
                 dataTransfer.items.add(new File([text], name));

@@ -62,7 +62,9 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     refused.locator("[data-onyx=document-dismiss]").click()
     expect(refused).to_have_count(0)
 
-    # Dropped onto the panel, a file of the computer is taken, and JupyterLab stays where it is.
+    # Dropped onto the panel, a file is taken, JupyterLab stays where it is, and one sees what comes of it.
+    panel.search.fill("sluice")
+    expect(panel.hook("documents")).to_have_count(0)
     panel.drop("tide.md", "# Tide\n\nThe sluice opens at half tide.\n")
     expect(panel.document("tide.md")).to_contain_text("1 passage")
 

@@ -10,15 +10,20 @@ interface DocumentPartsProps {
   documents: Documents;
 }
 
+/** They stay current for as long as the panel stands, also while a search has the place of their group. */
+export function useDocuments(documents: Documents): void {
+  useSignals(documents.changed);
+  useEffect(() => {
+    void documents.open();
+    return () => documents.close();
+  }, [documents]);
+}
+
 export function DocumentListPart(
   props: DocumentPartsProps & { choose: (itemId: string) => void }
 ): JSX.Element {
   const { documents, choose } = props;
   useSignals(documents.changed, documents.client.stateChanged);
-  useEffect(() => {
-    void documents.open();
-    return () => documents.close();
-  }, [documents]);
   return (
     <DocumentGroup
       items={documents.items}

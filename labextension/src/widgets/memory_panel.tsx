@@ -21,7 +21,10 @@ import type { MemorySearch } from '../models/memory_search';
 import type { SessionTitles } from '../models/session_titles';
 import type { MemoryPassage } from '../protocol/wire';
 import { DocumentDrop } from './document_drop';
-import { DocumentDetailPart, DocumentListPart } from './document_parts';
+import { DocumentDetailPart, DocumentListPart, useDocuments } from './document_parts';
+
+/** As in panel.css: so narrow a panel shows its list or its detail. */
+const NARROW_PX = 560;
 
 export interface MemoryPanelProps {
   files: MemoryFiles;
@@ -44,12 +47,26 @@ export class MemoryPanel extends ReactWidget {
     super();
     this.addClass('onyx-Panel');
     this.node.dataset.onyx = 'memory-panel';
-    const { documents, file } = props;
+    const { documents, file, search } = props;
+    // What becomes of a drop is seen in the documents' group, which a search or, in a narrow panel, a detail hides.
+    const showDocuments = () => {
+      search.type('');
+      if (this.node.clientWidth <= NARROW_PX) {
+        file.open(null);
+        documents.choose(null);
+      }
+    };
     // One thing at a time is looked at.
     file.changed.connect(() => file.place && documents.choose(null));
     this._drop = new DocumentDrop(this.node, {
-      addFiles: files => documents.addFiles(files),
-      addPaths: paths => void documents.addPaths(paths)
+      addFiles: files => {
+        showDocuments();
+        documents.addFiles(files);
+      },
+      addPaths: paths => {
+        showDocuments();
+        void documents.addPaths(paths);
+      }
     });
   }
 
@@ -105,7 +122,8 @@ function readAgain({ files, file, documents }: Pick<MemoryPanelProps, 'files' | 
 function Panel(props: MemoryPanelProps): JSX.Element {
   const { files, file, documents, ui } = props;
   const { trans } = ui;
-  useSignals(files.changed, file.changed, documents.changed, files.client.stateChanged);
+  useSignals(files.changed, file.changed, files.client.stateChanged);
+  useDocuments(documents);
   useEffect(() => {
     void files.open();
     return () => files.close();
