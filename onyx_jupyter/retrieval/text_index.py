@@ -134,7 +134,8 @@ class LanceTextIndex:
     async def _has_table(self) -> bool:
         """Only to make one has to be known whose vectors it will hold, and to find out takes seconds."""
         self._loop = asyncio.get_running_loop()
-        return self._has_begun or await asyncio.to_thread(self._collection.has_table)
+        is_known = self._has_begun or self._collection.identity is not None
+        return is_known or await asyncio.to_thread(self._collection.has_table)
 
     async def _begin(self) -> None:
         async with self._beginning:
