@@ -76,6 +76,9 @@ describe('the search of memory', () => {
     expect(document.activeElement).toBe(row);
     await act(async () => row.click());
     expect(talked).toHaveBeenCalledWith(session);
+    const named = { ...session, match: null, lastMessagePreview: 'From April, as every year' };
+    await list({ results: [], conversations: [named] });
+    expect(hook('memory-conversation')!.textContent).toBe('BudgetFrom April, as every year');
     await list({ results: [], conversations: [session], openConversation: null });
     expect([hook('memory-conversation'), hook('memory-results')!.textContent]).toEqual([
       null,

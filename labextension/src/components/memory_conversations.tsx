@@ -22,6 +22,7 @@ export function MemoryConversations(props: MemoryConversationsProps): JSX.Elemen
       {conversations.map(session => (
         <button
           key={session.sessionKey}
+          title={session.title}
           type="button"
           className="onyx-Row onyx-Result"
           data-onyx="memory-conversation"
@@ -29,14 +30,12 @@ export function MemoryConversations(props: MemoryConversationsProps): JSX.Elemen
         >
           <span className="onyx-Row-name">{session.title || trans.__('Untitled')}</span>
           <span className="onyx-Row-state">{ago(session.updatedAt)}</span>
-          {session.match && (
-            <span className="onyx-Result-text">
-              {session.match.role === 'user' ? trans.__('You:') : trans.__('Onyx:')}{' '}
-              {matchParts(session.match.snippet, query).map((part, index) =>
-                part.isHit ? <mark key={index}>{part.text}</mark> : part.text
-              )}
-            </span>
-          )}
+          <span className="onyx-Result-text">
+            {session.match && `${session.match.role === 'user' ? trans.__('You:') : trans.__('Onyx:')} `}
+            {matchParts(session.match?.snippet ?? session.lastMessagePreview, query).map((part, index) =>
+              part.isHit ? <mark key={index}>{part.text}</mark> : part.text
+            )}
+          </span>
         </button>
       ))}
     </section>
