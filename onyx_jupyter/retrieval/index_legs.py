@@ -70,7 +70,11 @@ class IndexLegs:
                 return await asyncio.to_thread(self._answer, by_words, meaning, count, only)
             except _Replaced:
                 continue
-        raise IndexUnavailable("The index is replaced again and again while it is searched.")
+        if by_words.problem is not None:
+            raise by_words.problem
+        rows = [(row_id, by_words.rows[row_id]) for row_id in by_words.scores]
+        note = "Words alone were searched. The index is replaced again and again while it is searched."
+        return _candidates(rows, by_words.scores, None), note
 
     async def _asked(self, query: str, count: int, only: SearchFilter) -> tuple[_ByWords, _Meaning]:
         """Words are searched while the query is embedded, for the table that served last."""

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.retrieval import index_legs
+from onyx_jupyter.retrieval.index_legs import IndexLegs
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.lance import LanceTable
@@ -199,6 +201,22 @@ async def test_error_of_the_machine_moves_no_table_aside(tmp_path: Path, said: s
         await asyncio.to_thread(collection.read, work)
     assert collection.state().serving == served
     assert not (tmp_path / "index" / "damaged").exists()
+
+
+async def test_search_of_an_index_that_is_replaced_again_and_again_finds_words_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put([source("a.md", "tea"), source("b.md", "coffee")])
+
+    def replaced(legs: IndexLegs, *asked: object) -> None:
+        raise index_legs._Replaced
+
+    monkeypatch.setattr(IndexLegs, "_answer", replaced)
+    candidates, note = await index.candidates("tea", 5, EVERYTHING)
+    assert [one.chunk.text for one in candidates] == ["tea"]
+    assert note == "Words alone were searched. The index is replaced again and again while it is searched."
+    await index.close()
 
 
 async def test_folder_deleted_again_and_again_while_it_is_used_raises_nothing(tmp_path: Path) -> None:
