@@ -179,6 +179,7 @@ class Onyx:
             self.sessions, self.streams, self._audit, lambda agent_id: self.agent(agent_id).memory, self.redact
         )
         self._work: Work | None = None
+        self._is_closed = False
         self._surroundings = Surroundings(
             settings=lambda: self.settings,
             models=lambda: self.models,
@@ -220,12 +221,14 @@ class Onyx:
         try:
             await self.models.warm()
         finally:  # memory comes second: an answer does not wait for its index
-            self.memories.start()
-            self.knowledge.documents.look()
-            self.session_search.start()
+            if not self._is_closed:
+                self.memories.start()
+                self.knowledge.documents.look()
+                self.session_search.start()
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start. One that fails keeps no other from it."""
+        self._is_closed = True
         async with AsyncExitStack() as ends:  # the last one first
             for part in (self.configured, self.memories, self.session_search, self.knowledge, self.skills.runs):
                 ends.push_async_callback(part.close)

@@ -5,10 +5,9 @@
 import { renderMarkdown } from '@jupyterlab/rendermime';
 import { memo, useEffect, useRef } from 'react';
 
-import { hasCitation } from '../models/citations';
 import { normalizeMath } from '../models/math_delimiters';
 import { PaintTurns } from '../models/paint_turns';
-import { linkCitations } from './citation_links';
+import { linkNames } from './text_links';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
 
@@ -103,9 +102,7 @@ class BlockPainter {
     if (this._isDisposed) {
       return;
     }
-    if (this.ui.openMemory && hasCitation(source)) {
-      linkCitations(stage, this.ui.openMemory, this.ui.trans);
-    }
+    linkNames(stage, source, this.ui);
     if (/[$\\]/.test(source)) {
       await this._typeset(stage);
     }

@@ -1,7 +1,7 @@
 /** The chat in the right sidebar, and the commands that lead to it. */
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Clipboard, ICommandPalette } from '@jupyterlab/apputils';
+import { Clipboard, ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
@@ -117,6 +117,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           showCell: notebooks
             ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path: opened(path) ?? path, cellId })
             : undefined,
+          showNthCell: notebooks ? number => void showNthCell(app, front, number, trans) : undefined,
           openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' }),
           openMemory: memoryOpener(app, () => model.session.info?.agentId)
         },
@@ -154,6 +155,25 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     return { model, sidebar, reveal, revealTurn };
   }
 };
+
+/** The cell that an answer names by its place, counted from 1. */
+async function showNthCell(
+  app: JupyterFrontEnd,
+  front: INotebookFront,
+  number: number,
+  trans: TranslationBundle
+): Promise<void> {
+  const { path } = front;
+  const cellId = front.cellIdAt(number - 1);
+  if (path !== null && cellId !== null) {
+    await app.commands.execute(SHOW_CELL, { path, cellId });
+  } else {
+    const said = path
+      ? trans.__('%1 has no cell %2.', path, number)
+      : trans.__('No notebook is in front, so there is no cell %1 to show.', number);
+    Notification.info(said, { autoClose: 4000 });
+  }
+}
 
 /** A person who opens JupyterLab for the first time finds the chat open; from then on their own layout counts. */
 function openOnFirstSight(layout: ILabShell.ILayout, id: string, shell: ILabShell): void {

@@ -1,5 +1,5 @@
-/** The memory panel in the main area, and the commands that lead to it. */
-import { ILayoutRestorer } from '@jupyterlab/application';
+/** The memory panel, and the commands that lead to it. */
+import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
   Clipboard,
@@ -29,6 +29,7 @@ import { MemoryPanel } from '../widgets/memory_panel';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { lazyDiff } from './lazy_diff';
+import { showPanel } from './show_panel';
 
 /** With `path`, and `startLine` and `endLine` or a `fact`'s id where they are known, it opens there. */
 export const MEMORY_COMMAND = 'onyx:memory';
@@ -46,7 +47,10 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   description: 'What Onyx remembers in a panel.',
   autoStart: true,
   requires: [IOnyxConnection, IRenderMimeRegistry],
-  optional: [IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
+  optional: [
+    ...[IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
+    ILabShell
+  ],
   activate: (
     app: JupyterFrontEnd,
     { client, rest }: IOnyxConnection,
@@ -56,7 +60,8 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    labShell: ILabShell | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const tracker = new WidgetTracker<MainAreaWidget<MemoryPanel>>({ namespace: ID });
@@ -111,12 +116,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
       caption: trans.__('What Onyx remembers: read, search, compare, bring back'),
       icon: args => (args['isMenu'] || args['isLauncher'] ? onyxIcon : undefined),
       execute: async args => {
-        const panel = tracker.currentWidget ?? create();
-        if (!panel.isAttached) {
-          app.shell.add(panel, 'main', { type: 'Onyx memory' });
-          await tracker.add(panel);
-        }
-        app.shell.activateById(panel.id);
+        const panel = await showPanel(app, labShell !== null, tracker, create, 'Onyx memory');
         if (typeof args['path'] === 'string') {
           panel.content.open(
             { path: args['path'], lines: linesIn(args), fact: textIn(args, 'fact') },

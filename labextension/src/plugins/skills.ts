@@ -1,5 +1,5 @@
-/** The skills panel in the main area, and the commands that lead to it. */
-import { ILayoutRestorer } from '@jupyterlab/application';
+/** The skills panel, and the commands that lead to it. */
+import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -13,6 +13,7 @@ import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { SkillsPanel } from '../widgets/skills_panel';
 import { commandLabel } from './command_label';
+import { showPanel } from './show_panel';
 
 const Command = { open: 'onyx:skills', save: 'onyx:save-as-skill' };
 /** Of the workspace's plugin. */
@@ -25,7 +26,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The Onyx skills in a panel.',
   autoStart: true,
   requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     { client }: IOnyxConnection,
@@ -33,7 +34,8 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
     rendermime: IRenderMimeRegistry,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    labShell: ILabShell | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const skills = new Skills(client);
@@ -61,14 +63,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
       panel.title.closable = true;
       return panel;
     };
-    const open = async () => {
-      const panel = tracker.currentWidget ?? create();
-      if (!panel.isAttached) {
-        app.shell.add(panel, 'main', { type: 'Onyx skills' });
-        await tracker.add(panel);
-      }
-      app.shell.activateById(panel.id);
-    };
+    const open = () => showPanel(app, labShell !== null, tracker, create, 'Onyx skills');
     app.commands.addCommand(Command.open, {
       label: args => (args['isMenu'] ? trans.__('Onyx skills') : trans.__('Onyx: Skills')),
       caption: trans.__('What Onyx knows how to do: look, run, trust'),

@@ -1,0 +1,80 @@
+/** Makes links of what a drawn text names: lines of memory, cells. It changes nothing else in the text. */
+import { cellParts, hasCell } from '../models/cell_references';
+import { citedParts, hasCitation } from '../models/citations';
+import type { Ui } from './ui_context';
+
+interface TextLink {
+  words: string;
+  hook: string;
+  title: string;
+  open: () => void;
+}
+
+type Links = (text: string) => readonly (string | TextLink)[];
+
+/** What stands in a link or in a block of code already is left as it is. `source` is the text that was drawn. */
+export function linkNames(root: HTMLElement, source: string, ui: Ui): void {
+  const wanted = [
+    ...(ui.openMemory && hasCitation(source) ? [memoryLinks(ui)] : []),
+    ...(ui.showNthCell && hasCell(source) ? [cellLinks(ui)] : [])
+  ];
+  if (wanted.length > 0) {
+    link(root, wanted);
+  }
+}
+
+function link(root: HTMLElement, wanted: readonly Links[]): void {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode as Text;
+    if (!text.parentElement?.closest('a, pre, button')) {
+      texts.push(text);
+    }
+  }
+  for (const text of texts) {
+    let parts: readonly (string | TextLink)[] = [text.data];
+    for (const links of wanted) {
+      parts = parts.flatMap(part => (typeof part === 'string' ? links(part) : [part]));
+    }
+    if (parts.some(part => typeof part !== 'string')) {
+      text.replaceWith(...parts.map(part => (typeof part === 'string' ? part : anchor(part))));
+    }
+  }
+}
+
+function memoryLinks({ trans, openMemory }: Ui): Links {
+  const title = trans.__('Open in memory');
+  return text =>
+    citedParts(text).map(part =>
+      typeof part === 'string'
+        ? part
+        : { words: part.words, hook: 'memory-citation', title, open: () => openMemory?.(part.citation) }
+    );
+}
+
+function cellLinks({ trans, showNthCell }: Ui): Links {
+  const title = trans.__('Show it in the notebook in front');
+  return text =>
+    cellParts(text).map(part =>
+      typeof part === 'string'
+        ? part
+        : { words: part.words, hook: 'cell-reference', title, open: () => showNthCell?.(part.number) }
+    );
+}
+
+/** A link and no button: it breaks over lines with the words around it. */
+function anchor({ words, hook, title, open }: TextLink): HTMLElement {
+  const node = document.createElement('a');
+  node.href = '#';
+  node.className = 'onyx-Citation';
+  node.dataset.onyx = hook;
+  node.title = title;
+  node.textContent = words;
+  node.addEventListener('click', event => {
+    event.preventDefault();
+    event.stopPropagation();
+    open();
+  });
+  return node;
+}
