@@ -147,6 +147,7 @@ describe('one click on a cell', () => {
   it('names the cell, and the error where there is one', () => {
     expect(cellRequest('explain', CELL, trans)).toBe('Explain cell 4.');
     expect(cellRequest('explain', { ...CELL, type: 'error' }, trans)).toBe('Explain the error in cell 4.');
+    expect(cellRequest('explain-output', CELL, trans)).toBe('Explain what cell 4 shows.');
     expect(cellRequest('fix', { ...CELL, type: 'error' }, trans)).toBe('Fix the error in cell 4.');
   });
 

@@ -139,6 +139,16 @@ def test_fix_under_a_traceback_opens_the_closed_sidebar_and_the_answer_comes(
     assert "notebook_read" in tools
     assert "notebook_edit_cell" not in tools
 
+    # And from what a cell shows.
+    stage.play("It shows itself.")
+    notebook.run(1)
+    notebook.cells.nth(1).locator(".jp-OutputArea-output").click(button="right")
+    page.locator(".lm-Menu-item", has_text="Onyx").first.hover()
+    page.locator('.lm-Menu-item[data-command="onyx:explain-output"]').click()
+    expect(sidebar.answers.last).to_contain_text("It shows itself.")
+    expect(sidebar.said.last).to_contain_text("Explain what cell 2 shows.")
+    assert "--- output:" in stage.asked[0].last_user_text
+
 
 def test_explain_under_a_stored_error_in_notebook_7(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     path = lab.notebook(f"{name}.ipynb", "nothing")

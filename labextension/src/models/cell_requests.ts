@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ContextItem } from '../protocol/wire';
 import type { Mode } from './mode';
 
-export type CellAction = 'explain' | 'fix' | 'improve';
+export type CellAction = 'explain' | 'explain-output' | 'fix' | 'improve';
 
 /** What is said, with the cell or the error beside it. */
 export function cellRequest(action: CellAction, item: ContextItem, trans: TranslationBundle): string {
@@ -14,6 +14,10 @@ export function cellRequest(action: CellAction, item: ContextItem, trans: Transl
       return item.type === 'error'
         ? trans.__('Explain the error in %1.', cell)
         : trans.__('Explain %1.', cell);
+    case 'explain-output':
+      return item.type === 'error'
+        ? trans.__('Explain the error in %1.', cell)
+        : trans.__('Explain what %1 shows.', cell);
     case 'fix':
       return trans.__('Fix the error in %1.', cell);
     case 'improve':
@@ -29,7 +33,7 @@ export function cellRequest(action: CellAction, item: ContextItem, trans: Transl
  * of it, so during a run it goes with the mode that is chosen. To fix and to improve takes changing.
  */
 export function cellRequestMode(action: CellAction, chosen: Mode, isRunning: boolean): Mode {
-  if (action === 'explain') {
+  if (action === 'explain' || action === 'explain-output') {
     return isRunning ? chosen : 'ask';
   }
   return chosen === 'ask' ? 'agent' : chosen;

@@ -1,6 +1,7 @@
 /** Onyx on a cell and under an error: explain, fix, improve, and put the cell beside what one is writing. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, IToolbarWidgetRegistry } from '@jupyterlab/apputils';
+import { isCodeCellModel } from '@jupyterlab/cells';
 import type { Cell } from '@jupyterlab/cells';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
@@ -20,6 +21,7 @@ import { IN_MENU, commandLabel } from './command_label';
 
 const Command = {
   explain: 'onyx:explain-cell',
+  explainOutput: 'onyx:explain-output',
   fix: 'onyx:fix-cell',
   improve: 'onyx:improve-cell',
   add: 'onyx:add-cell-to-chat'
@@ -76,6 +78,11 @@ class CellActions {
     return panel && cell ? { panel, cell } : null;
   }
 
+  get hasOutput(): boolean {
+    const model = this.active?.cell.model;
+    return model !== undefined && isCodeCellModel(model) && model.outputs.length > 0;
+  }
+
   get hasError(): boolean {
     const { active } = this;
     return active !== null && errorOf(active.cell.model) !== null;
@@ -85,7 +92,7 @@ class CellActions {
     if (!of) {
       return;
     }
-    const isError = action === 'fix' || (action === 'explain' && errorOf(of.cell.model) !== null);
+    const isError = action === 'fix' || (action !== 'improve' && errorOf(of.cell.model) !== null);
     const item = cellItem(of.panel, of.cell, this.trans, isError ? 'error' : 'cell');
     const { model } = this.chat;
     const mode = cellRequestMode(action, model.mode, model.session.isRunning);
@@ -133,10 +140,20 @@ function addCommands(app: JupyterFrontEnd, actions: CellActions, trans: Translat
       describedBy: { args: { type: 'object', properties: { isMenu: { type: 'boolean' } } } }
     });
   const explain = { inMenu: trans.__('Explain'), alone: trans.__('Explain the active cell') };
+  const output = {
+    inMenu: trans.__('Explain the output'),
+    alone: trans.__('Explain the active cell’s output')
+  };
   const fix = { inMenu: trans.__('Fix'), alone: trans.__('Fix the active cell') };
   const improve = { inMenu: trans.__('Improve'), alone: trans.__('Improve the active cell') };
   const toChat = { inMenu: trans.__('Add to chat'), alone: trans.__('Add the selected cells to the chat') };
   add(Command.explain, explain, () => actions.run('explain'));
+  add(
+    Command.explainOutput,
+    output,
+    () => actions.run('explain-output'),
+    () => actions.hasOutput && !actions.hasError
+  );
   add(
     Command.fix,
     fix,
