@@ -226,6 +226,30 @@ async def test_cutting_most_of_the_text_must_be_asked_even_where_no_cell_goes(ma
     assert (await desk.preview("notebook_edit_cell", path=PATH, cellId="a", source="back = 1")).must_ask == ""
 
 
+@pytest.mark.parametrize("grow", ["a new cell", "one of theirs"])
+async def test_text_that_the_turn_adds_is_no_replacement_for_what_it_cuts(make_context: Any, grow: str) -> None:
+    desk = Desk(make_context, lettered(4, "value_{n} = 1\n" * 20))
+    if grow == "a new cell":
+        await desk.call("notebook_insert_cell", cellType="code", source="# long\n" * 500)
+    else:
+        await desk.call("notebook_edit_cell", cellId="d", source="# long\n" * 500)
+    asked = []
+    for letter in "abc":
+        asked.append((await desk.preview("notebook_edit_cell", path=PATH, cellId=letter, source="x")).must_ask != "")
+        await desk.call("notebook_edit_cell", cellId=letter, source="x")
+    assert asked == [False, False, True]
+
+
+@pytest.mark.parametrize(("line", "must_ask"), [("x = {n}", False), ("total = prices[{n}].sum()", True)])
+async def test_a_short_notebook_is_watched_too_and_one_of_a_line_or_two_is_not(
+    make_context: Any, line: str, must_ask: bool
+) -> None:
+    desk = Desk(make_context, lettered(3, line))
+    await desk.call("notebook_edit_cell", cellId="a", source="x")
+    shown = await desk.preview("notebook_edit_cell", path=PATH, cellId="b", source="x")
+    assert (shown.must_ask != "") == must_ask
+
+
 async def test_what_the_person_takes_away_does_not_make_a_harmless_edit_asked(make_context: Any) -> None:
     desk = Desk(make_context, lettered(6))
     await desk.run("notebook_outline", path=PATH)

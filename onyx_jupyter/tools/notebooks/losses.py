@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from onyx_jupyter.protocols import CellSize, NotebookCells, NotebookView
 from onyx_jupyter.tools.notebooks.sights import Beginning, chars_of
 
-# A notebook of a few words is halved by any edit.
-_LEAST_CHARS = 200
+# A notebook of a line or two is halved by any edit.
+_LEAST_CHARS = 40
 
 
 def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
@@ -25,7 +25,12 @@ def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapp
     if kept < kept_now and 2 * kept <= total:
         what = f"{kept} of the {total} cells that" if kept else "nothing of what"
         return f"it would leave {what} {name} had"
-    chars, chars_now = sum(then.values()), sum(now.values())
+    chars, chars_now = _left(beginning, then), _left(beginning, now)
     if beginning.total_chars >= _LEAST_CHARS and chars < chars_now and 2 * chars < beginning.total_chars:
         return f"it would leave less than half of the text that {name} had"
     return ""
+
+
+def _left(beginning: Beginning, chars: Mapping[str, int]) -> int:
+    """How much of the beginning's text can still be there: no cell holds more of it than it had."""
+    return sum(min(had, chars.get(cell_id, 0)) for cell_id, had in beginning.chars.items())
