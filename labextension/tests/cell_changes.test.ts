@@ -42,7 +42,7 @@ describe('applyChanges', () => {
     const made = applyChanges(model, [
       { kind: 'insert', cell: code('n', 'new'), place: { after: 'c0' } },
       { kind: 'edit', cellId: 'n', source: 'newer', baseHash: cellHash('new') },
-      { kind: 'move', cellId: 'c2', place: 'start' },
+      { kind: 'move', cellId: 'c2', place: 'start', baseHash: cellHash('c') },
       { kind: 'delete', cellId: 'c1', baseHash: cellHash('b') },
       { kind: 'insert', cell: code('m', 'last'), place: 'end' }
     ]);
@@ -58,6 +58,7 @@ describe('applyChanges', () => {
 
   it.each<[string, CellChange]>([
     ['stale', { kind: 'edit', cellId: 'c1', source: 'x', baseHash: cellHash('older') }],
+    ['stale', { kind: 'move', cellId: 'c1', place: 'start', baseHash: cellHash('older') }],
     ['no_cell', { kind: 'delete', cellId: 'gone', baseHash: null }],
     ['no_cell', { kind: 'insert', cell: code('x', ''), place: { after: 'gone' } }],
     ['cell_exists', { kind: 'insert', cell: code('c1', ''), place: 'end' }]

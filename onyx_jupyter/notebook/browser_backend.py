@@ -280,7 +280,8 @@ def _sent(change: CellChange) -> dict[str, Any]:
         case DeleteCell():
             return {"kind": "delete", "cellId": change.cell_id, "baseHash": change.base_hash}
         case MoveCell():
-            return {"kind": "move", "cellId": change.cell_id, "place": _place(change.place)}
+            moved = {"place": _place(change.place), "baseHash": change.base_hash}
+            return {"kind": "move", "cellId": change.cell_id, **moved}
         case SetOutputs():
             shown = {"outputs": list(change.outputs), "executionCount": change.execution_count}
             return {"kind": "outputs", "cellId": change.cell_id, **shown}

@@ -184,6 +184,7 @@ class _Planning:
 
     def _move(self, change: MoveCell) -> Step:
         at, cell = self._find(change.cell_id)
+        self._check_base(change.cell_id, cell, change.base_hash)
         place = self._place(at)
         del self.order[at]
         target = self._index(change.place)

@@ -107,10 +107,14 @@ class DeleteCell:
 
 @dataclass(frozen=True, slots=True)
 class MoveCell:
-    """Puts the cell elsewhere; `place` is meant in the notebook without the cell."""
+    """Puts the cell elsewhere, if its source is still the one of `base_hash`.
+
+    `place` is meant in the notebook without the cell.
+    """
 
     cell_id: str
     place: Place
+    base_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,19 +159,21 @@ async def test_an_edit_on_the_right_hash_replaces_the_source_and_tells_the_forme
     assert made.before_place == After("intro")
 
 
-@pytest.mark.parametrize("change", [EditCell, DeleteCell, RestoreCell])
+@pytest.mark.parametrize("change", [EditCell, DeleteCell, RestoreCell, MoveCell])
 async def test_a_change_on_an_old_hash_is_refused_with_the_source_of_now(place: Place, change: Any) -> None:
     older = cell_hash("something older")
     stale: Any = {
         EditCell: EditCell("load", "x = 2", older),
         DeleteCell: DeleteCell("load", older),
         RestoreCell: RestoreCell(code("x = 2", id="load"), older),
+        MoveCell: MoveCell("load", "start", older),
     }[change]
     with pytest.raises(NotebookError) as caught:
         await place.apply(stale)
     assert caught.value.code == "stale"
     assert caught.value.data == {"cellId": "load", "source": SOURCES["load"], "hash": cell_hash(SOURCES["load"])}
     assert await place.sources() == SOURCES
+    assert await place.ids() == list(SOURCES)
 
 
 async def test_an_edit_without_a_hash_is_taken(place: Place) -> None:
@@ -197,7 +199,7 @@ async def test_a_cell_moves_to_a_place_meant_without_it(place: Place) -> None:
     assert await place.ids() == ["intro", "fail", "load", "wait"]
     await place.apply(MoveCell("load", made.before_place or "end"))
     assert await place.ids() == list(SOURCES)
-    await place.apply(MoveCell("load", "end"), MoveCell("wait", "start"))
+    await place.apply(MoveCell("load", "end", cell_hash(SOURCES["load"])), MoveCell("wait", "start"))
     assert await place.ids() == ["wait", "intro", "fail", "load"]
 
 

@@ -125,12 +125,14 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_that_names_the_field(tab
 async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [tab_cell("a", "x = 1"), tab_cell("b", "y")])
-    await BrowserBackend(tabs).apply("n.ipynb", [EditCell("a", "x = 2", cell_hash("x = 1")), MoveCell("b", "start")])
+    await BrowserBackend(tabs).apply(
+        "n.ipynb", [EditCell("a", "x = 2", cell_hash("x = 1")), MoveCell("b", "start", cell_hash("y"))]
+    )
     (asked,) = tab.asked
     assert asked.action == "notebook.apply"
     assert asked.params["changes"] == [
         {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1")},
-        {"kind": "move", "cellId": "b", "place": "start"},
+        {"kind": "move", "cellId": "b", "place": "start", "baseHash": cell_hash("y")},
     ]
 
 

@@ -115,8 +115,8 @@ async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(des
         ("notebook_insert_cell", {"cellType": "code", "source": "n"}, [([], 1)], []),
         ("notebook_insert_cell", {"cellType": "code", "source": "n", "afterCellId": "t"}, [(["t"], 0)], []),
         ("notebook_delete_cell", {"cellIds": ["l", "f"]}, [(["l", "f"], 0)], []),
-        ("notebook_move_cell", {"cellId": "l", "afterCellId": "f"}, [(["l", "f"], 0)], [(["l"], 0)]),
-        ("notebook_move_cell", {"cellId": "p"}, [(["p"], 2)], [(["p"], 0)]),
+        ("notebook_move_cell", {"cellId": "l", "afterCellId": "f"}, [(["l", "f"], 0)], [([], 0)]),
+        ("notebook_move_cell", {"cellId": "p"}, [(["p"], 2)], [([], 0)]),
         ("notebook_run_cell", {"cellId": "l"}, [(["l"], 0)], []),
         ("notebook_restart_kernel", {}, [([], 0)], []),
     ],
@@ -143,6 +143,7 @@ async def test_deleting_and_moving_spare_what_was_changed_meanwhile(desk: Desk, 
     with pytest.raises(NotebookError) as caught:
         await desk.call(name, meanwhile=lambda: desk.type("l", "mine"), **arguments)
     assert caught.value.code == "stale"
+    assert desk.tab.asked[-1].action == "notebook.apply"  # the write itself is refused: nothing can come in between
     assert desk.ids == ["t", "l", "f", "p"]
 
 

@@ -18,7 +18,7 @@ export type CellChange =
   | { kind: 'insert'; cell: NbCell; place: Place }
   | { kind: 'edit'; cellId: string; source: string; baseHash: string | null }
   | { kind: 'delete'; cellId: string; baseHash: string | null }
-  | { kind: 'move'; cellId: string; place: Place }
+  | { kind: 'move'; cellId: string; place: Place; baseHash: string | null }
   | { kind: 'restore'; cell: NbCell; baseHash: string | null }
   | { kind: 'outputs'; cellId: string; outputs: unknown[]; executionCount: number | null };
 
@@ -76,7 +76,7 @@ class Planning {
       case 'insert':
         return this._insert(change.cell, change.place);
       case 'move':
-        return this._move(change.cellId, change.place);
+        return this._move(change.cellId, change.place, change.baseHash);
       case 'edit':
         return this._replace(change, change.cellId, cell => ({ ...cell, source: change.source }));
       case 'restore':
@@ -107,8 +107,9 @@ class Planning {
     return { kind: 'insert', takenFrom: null, putAt, cell, applied };
   }
 
-  private _move(cellId: string, place: Place): Step {
+  private _move(cellId: string, place: Place, baseHash: string | null = null): Step {
     const [takenFrom, cell] = this._find(cellId);
+    checkBase(cell, baseHash);
     const applied = this._applied(takenFrom, cell);
     this.order.splice(takenFrom, 1);
     const putAt = this._indexOf(place);
@@ -122,10 +123,7 @@ class Planning {
     become: (cell: NbCell) => NbCell | null
   ): Step {
     const [at, before] = this._find(cellId);
-    if (baseHash !== null && cellHash(before.source) !== baseHash) {
-      const now = { cellId, source: before.source };
-      throw new ActionError('stale', 'The cell was changed in the meantime.', now);
-    }
+    checkBase(before, baseHash);
     const applied = this._applied(at, before);
     const cell = become(before);
     this.order.splice(at, 1);
@@ -166,6 +164,13 @@ class Planning {
   private readonly _cells: ReadonlyMap<string, ISharedCell>;
   private readonly _changed = new Map<string, NbCell>();
   private readonly _budget = { bytes: 1_500_000 };
+}
+
+function checkBase(cell: NbCell, baseHash: string | null): void {
+  if (baseHash !== null && cellHash(cell.source) !== baseHash) {
+    const now = { cellId: cell.id, source: cell.source };
+    throw new ActionError('stale', 'The cell was changed in the meantime.', now);
+  }
 }
 
 function withOutputs(

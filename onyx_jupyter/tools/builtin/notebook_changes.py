@@ -206,11 +206,10 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
     async def run(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
         path = api_path(arguments.path, context)
         base_hash = base_of(path, arguments.cell_id, context)
-        view = await opened_cells(path, context, [arguments.cell_id])
-        known(view, arguments.cell_id, context, base_hash)
+        view = await opened_cells(path, context, ())
         place = _place(arguments)
         number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
-        await apply(path, [MoveCell(arguments.cell_id, place)], context)
+        await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
         return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.")
 
 
