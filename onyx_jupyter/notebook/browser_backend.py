@@ -64,11 +64,12 @@ class _TabKernel(_Answer):
 class _Read(_Answer):
     """A part of the cells: `next` is the index of the first one missing, `order` stands for all their ids.
 
-    Where only some were asked for, `sizes` are all cells of that part: their ids, and how long their sources are.
+    Where only some were asked for, `sizes` are all cells of that part: their ids, and how long their sources are. A
+    page that was loaded before an upgrade may not know that some were asked for, and gives none.
     """
 
     cells: tuple[_TabCell, ...]
-    sizes: tuple[tuple[str, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] | None = None
     kernel: _TabKernel | None = None
     next: int | None = None
     order: str = ""
@@ -133,7 +134,7 @@ class BrowserBackend:
     ) -> NotebookCells:
         parts = await self._read(path, {"inFull": list(in_full), "only": list(ids), "last": last})
         kernel = parts[0].kernel or _TabKernel()
-        order = tuple(CellSize(cell_id, chars) for part in parts for cell_id, chars in part.sizes)
+        order = tuple(CellSize(cell_id, chars) for part in parts for cell_id, chars in _sizes(path, part))
         return NotebookCells(path, order, tuple(_cell(cell) for part in parts for cell in part.cells), kernel.name)
 
     async def _read(self, path: str, params: Mapping[str, Any]) -> Sequence[_Read]:
@@ -253,6 +254,17 @@ class BrowserBackend:
         if place is None:
             raise NotebookError("not_open", f"{path} is open in no browser tab.")
         return await self._tabs.request(place.tab, action, {"path": place.path, **params}, timeout_s)
+
+
+def _sizes(path: str, part: _Read) -> Sequence[tuple[str, int]]:
+    """Raises: NotebookError (old_front_end)."""
+    if part.sizes is None:
+        raise NotebookError(
+            "old_front_end",
+            f"The browser page that has {path} open is from before Onyx was upgraded, so nothing was done there. Ask "
+            "the user to save the notebook and reload the page.",
+        )
+    return part.sizes
 
 
 def _cell(read: _TabCell) -> Cell:

@@ -18,7 +18,8 @@ from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams,
 class FakeTab:
     """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none.
 
-    While `free` is not set, a person's own cell runs in the kernel.
+    While `free` is not set, a person's own cell runs in the kernel. One that `is_old` was loaded before some cells
+    alone could be asked for.
     """
 
     def __init__(self, tabs: TabRequests, *, page: str | None = None) -> None:
@@ -28,6 +29,7 @@ class FakeTab:
         self.notebooks: dict[str, list[dict[str, Any]]] = {}
         self.runs: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.cells_in_a_frame = 1_000
+        self.is_old = False
         self.before_reading: Callable[[], None] = lambda: None
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
@@ -114,7 +116,7 @@ class FakeTab:
         kernel = {"name": "python3", "status": "idle"}
         part = {"order": order, "next": end if end < len(cells) else None, "kernel": kernel}
         limits = OutputLimits()
-        if "only" not in params:
+        if "only" not in params or self.is_old:
             return {**part, "cells": [_shown(cell, limits, params["inFull"]) for cell in cells[start:end]]}
         wanted = [*params["only"], *[cell["id"] for cell in cells][len(cells) - params["last"] :]]
         shown = [_shown(cell, limits, params["inFull"]) for cell in cells[start:end] if cell["id"] in wanted]

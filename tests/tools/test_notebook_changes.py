@@ -147,6 +147,28 @@ async def test_deleting_and_moving_spare_what_was_changed_meanwhile(desk: Desk, 
     assert desk.ids == ["t", "l", "f", "p"]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("notebook_edit_cell", {"cellId": "l", "source": "x = 2"}),
+        ("notebook_insert_cell", {"cellType": "code", "source": "n"}),
+        ("notebook_delete_cell", {"cellIds": ["l"]}),
+        ("notebook_move_cell", {"cellId": "p", "atStart": True}),
+        ("notebook_run_cell", {"cellId": "l"}),
+        ("notebook_restart_kernel", {}),
+    ],
+)
+async def test_a_page_from_before_an_upgrade_is_to_be_reloaded(
+    desk: Desk, name: str, arguments: dict[str, Any]
+) -> None:
+    desk.tab.is_old = True
+    assert "x = 1" in (await desk.run("notebook_read", path=PATH)).output
+    with pytest.raises(NotebookError, match="reload the page") as caught:
+        await desk.call(name, **arguments)
+    assert caught.value.code == "old_front_end"
+    assert {request.action for request in desk.tab.asked} == {"notebook.read"}
+
+
 async def test_a_person_sees_what_would_be_deleted(desk: Desk) -> None:
     shown = await desk.preview("notebook_delete_cell", path=PATH, cellIds=["f", "l", "f"])
     assert shown.summary == "Delete 2 cells of churn.ipynb"
