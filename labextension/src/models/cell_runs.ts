@@ -6,6 +6,7 @@ import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook'
 
 import { carry, cellOf } from './cell_content';
 import { MAX_ANSWER_BYTES } from './frame_size';
+import { KernelLife } from './kernel_life';
 import { isKernelFree, kernelFree } from './kernel_turn';
 import { ActionError } from './notebook_bridge';
 import { fullOutputs } from './output_limits';
@@ -64,7 +65,20 @@ async function run(panel: NotebookPanel, cellId: string, executor: INotebookCell
   }
   const shared = cell.model.sharedModel as ISharedCodeCell;
   const [before, outputsLeftOut] = carry(cellOf(shared), { bytes: MAX_BEFORE_BYTES });
-  const ended = await execute(panel, cell, executor);
+  const life = new KernelLife(panel);
+  const ended = await execute(panel, cell, executor).finally(() => life.dispose());
+  if (!ended && life.hasEnded) {
+    throw new ActionError(
+      'kernel_died',
+      'The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out until then is kept.'
+    );
+  }
+  if (!ended && panel.isDisposed) {
+    throw new ActionError(
+      'closed',
+      'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
+    );
+  }
   const outputs = cell.isDisposed
     ? []
     : fullOutputs(shared.getOutputs(), MAX_ANSWER_BYTES - 2 * MAX_BEFORE_BYTES);

@@ -183,8 +183,8 @@ export interface ChatSteeredData {
 /**
  * Why a tab could not do it.
  *
- * Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, kernel_busy,
- * bad_request, internal.
+ * Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, kernel_died, not_code, no_run,
+ * kernel_busy, closed, bad_request, internal.
  */
 export interface ClientError {
   code: string;

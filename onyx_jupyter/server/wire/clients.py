@@ -42,8 +42,8 @@ class ClientShows(Wire):
 class ClientError(Wire):
     """Why a tab could not do it.
 
-    Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, not_code, no_run, kernel_busy,
-    bad_request, internal.
+    Codes: not_open, no_cell, stale, cell_exists, would_empty, too_large, no_kernel, kernel_died, not_code, no_run,
+    kernel_busy, closed, bad_request, internal.
     """
 
     code: str

@@ -1,0 +1,107 @@
+import { YNotebook } from '@jupyter/ydoc';
+import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook';
+import { PromiseDelegate } from '@lumino/coreutils';
+import { Signal } from '@lumino/signaling';
+import { describe, expect, it } from 'vitest';
+
+import { CellRuns } from '../src/models/cell_runs';
+import type { ActionError } from '../src/models/notebook_bridge';
+import { settle } from './peer';
+
+/** A notebook with one cell, which runs until the test ends it; `outcome` is what the server gets. */
+class Lab {
+  constructor() {
+    const cell = {
+      id: 'c',
+      cell_type: 'code' as const,
+      source: 'x',
+      metadata: {},
+      outputs: [],
+      execution_count: null
+    };
+    const model = YNotebook.create({ data: { cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 } });
+    this.cell = {
+      model: { id: 'c', type: 'code', sharedModel: model.cells[0] },
+      outputArea: { future: null },
+      isDisposed: false
+    };
+    this.panel = {
+      isDisposed: false,
+      content: { widgets: [this.cell] },
+      context: { model: { sharedModel: model } },
+      sessionContext: {
+        session: { kernel: { status: 'idle' } },
+        statusChanged: new Signal<object, string>(this),
+        kernelChanged: new Signal<object, void>(this)
+      }
+    };
+    const executor = {
+      runCell: async ({ onCellExecuted }: { onCellExecuted: (done: { success: boolean }) => void }) => {
+        if (await this.reply.promise) {
+          onCellExecuted({ success: true });
+        }
+        return true;
+      }
+    };
+    this.outcome = new CellRuns(executor as unknown as INotebookCellExecutor)
+      .run(this.panel as unknown as NotebookPanel, 'c', 'key')
+      .then(
+        result => result.status as string,
+        (error: ActionError) => error.code
+      );
+  }
+
+  /** What JupyterLab does with the cells that ran: it cancels them. */
+  async cancel(...statuses: string[]): Promise<void> {
+    await settle();
+    statuses.forEach(status => this.panel.sessionContext.statusChanged.emit(status));
+    this.reply.resolve(false);
+  }
+
+  readonly reply = new PromiseDelegate<boolean>();
+  readonly cell;
+  readonly panel;
+  readonly outcome: Promise<string>;
+}
+
+describe('CellRuns', () => {
+  it.each([['restarting'], ['restarting', 'autorestarting'], ['terminating'], ['dead']])(
+    'tells a cell whose kernel became %s from one that was stopped',
+    async (...statuses) => {
+      const lab = new Lab();
+      await lab.cancel('busy', ...statuses);
+      expect(await lab.outcome).toBe('kernel_died');
+    }
+  );
+
+  it('tells a cell from whose notebook the kernel was taken so, too', async () => {
+    const lab = new Lab();
+    await settle();
+    lab.panel.sessionContext.kernelChanged.emit();
+    lab.reply.resolve(false);
+    expect(await lab.outcome).toBe('kernel_died');
+  });
+
+  it('calls one that was stopped aborted', async () => {
+    const lab = new Lab();
+    await lab.cancel('busy', 'idle');
+    expect(await lab.outcome).toBe('aborted');
+  });
+
+  it('says of a cell whose notebook is closed that it may run on', async () => {
+    const lab = new Lab();
+    await settle();
+    lab.panel.isDisposed = true;
+    lab.cell.isDisposed = true;
+    lab.reply.resolve(false);
+    expect(await lab.outcome).toBe('closed');
+  });
+
+  it('lets one that ran through be, whatever happened to the kernel right then', async () => {
+    const lab = new Lab();
+    await settle();
+    lab.panel.sessionContext.statusChanged.emit('restarting');
+    lab.reply.resolve(true);
+    expect(await lab.outcome).toBe('ok');
+  });
+});
