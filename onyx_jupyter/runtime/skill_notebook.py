@@ -19,6 +19,7 @@ MAX_HASHED_BYTES = 200_000_000
 VERSIONS_S = 5.0
 LINE_CHARS = 200
 LABEL_CHARS = 60
+SECOND_LINE = "# This line keeps IPython from taking the one above for a magic."
 LEFT_OUT = "[More output than can be kept: the rest was left out.]\n"
 _PARAMETERS = frozenset({"parameters", "injected-parameters"})
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
@@ -104,6 +105,8 @@ class SkillNotebook:
         from papermill.parameterize import parameterize_notebook
 
         nb = _nbformat().reads(json.dumps(self._nb), as_version=4)  # joins the lines of sources
+        if self._job["language"] == "python":
+            _keep_from_magics(nb)
         given = self._job["parameters"]
         if given:
             had = nb.metadata.setdefault("papermill", {})
@@ -163,6 +166,13 @@ class SkillNotebook:
                 return _cut(headings[-1], LABEL_CHARS)
         lines = [line.strip() for line in self._nb.cells[index].source.splitlines() if line.strip()]
         return _cut(lines[0].lstrip("# "), LABEL_CHARS)
+
+
+def _keep_from_magics(nb: Any) -> None:
+    """IPython reads a cell of a single line, `time: int = 5`, as its magic of that name, where it has one."""
+    for cell in nb.cells:
+        if "parameters" in cell.metadata.get("tags", ()) and len(cell.source.strip().splitlines()) == 1:
+            cell.source = f"{cell.source.rstrip()}\n{SECOND_LINE}"
 
 
 def input_hash(job: Mapping[str, Any]) -> str:

@@ -86,7 +86,10 @@ def _parameters(cells: Sequence[SourceCell]) -> str:
             line, needs_path = _line(given, source)
             lines.append(line)
             imports = imports or needs_path
-    return "\n".join([*(["from pathlib import Path", ""] if imports else []), *lines])
+    head = ["from pathlib import Path", ""] if imports else []
+    # IPython takes a cell of one line, `time: int = 5`, for its magic of that name; a second line keeps it from that.
+    alone = ["# Parameters"] if len(lines) == 1 and not head and "\n" not in lines[0] else []
+    return "\n".join([*head, *alone, *lines])
 
 
 def _given(source: str, tree: ast.Module) -> Iterator[Given]:

@@ -489,6 +489,20 @@ async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, s
     await house.close()
 
 
+@pytest.mark.parametrize(("given", "said"), [({}, "noon"), ({"time": "late"}, "late")])
+async def test_a_parameter_with_a_magics_name_is_a_parameter_where_its_cell_has_one_line(tmp_path, skills, given, said):
+    write_notebook(skills / "say.ipynb", cell('time: str = "noon"', "parameters"), cell("print(time)", "result"))
+    house = House(tmp_path)
+    await house.onyx.ready()
+    await trust(house, "say")
+    run = await house.onyx.skills.start("say", given, "user:ada")
+    await until(lambda: house.of("skills.run_finished"))
+    outcome = await house.onyx.skills.runs.outcome(run.run_id)
+    assert (outcome.record.error, outcome.record.status) == (None, "ok")
+    assert [output["text"] for output in outcome.outputs] == [f"{said}\n"]
+    await house.close()
+
+
 async def test_runs_ask_for_their_paths_off_the_event_loop_and_once_a_list(tmp_path):
     house = House(tmp_path)
     await house.onyx.ready()

@@ -11,6 +11,7 @@ import pytest
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.skills.authoring import skill_notebook, write_skill
 from onyx_jupyter.skills.notebook_skill import read_notebook_skill
+from onyx_jupyter.skills.parameters import parse_parameters
 from onyx_jupyter.skills.proposal import SourceCell, propose, without_values
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -75,7 +76,14 @@ def test_what_is_not_given_once_and_for_all_is_no_parameter(sources: tuple[str, 
 
 
 def test_ipythons_own_lines_hide_nothing() -> None:
-    assert parameters("%matplotlib inline\n!pip list\nn = 1") == "n: int = 1"
+    assert parameters("%matplotlib inline\n!pip list\nn = 1\nm = 2") == "n: int = 1\nm: int = 2"
+
+
+def test_a_single_parameter_has_a_second_line_so_that_ipython_does_not_take_it_for_a_magic() -> None:
+    proposed = parameters("time = 5")
+    assert proposed == "# Parameters\ntime: int = 5"
+    (item,) = parse_parameters(proposed).items
+    assert (item.name, item.default, item.description) == ("time", 5, "")
 
 
 def test_a_notebook_that_has_parameters_keeps_them() -> None:
