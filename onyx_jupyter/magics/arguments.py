@@ -7,7 +7,7 @@ import difflib
 import json
 import keyword
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
@@ -17,7 +17,9 @@ OUT_TYPES = ("str", "json", "frame")
 _VALUED = ("agent", "session", "model", "mode", "out", "out-type", "schema")
 _FLAGS = ("code",)
 _OPTION = re.compile(r"--([A-Za-z][\w-]*)(=)?")
-_COMMANDS = {"help": False, "sessions": False, "memory": True, "skill": True}
+# Each command with the options that it takes; those that stand alone begin a question where words follow them.
+_COMMANDS = {"help": (), "sessions": ("agent",), "memory": ("agent",), "skill": ("agent", "out")}
+_ALONE = ("help", "sessions")
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -51,9 +53,8 @@ def parse(line: str, cell: str | None = None) -> Asked:
         question = "\n\n".join(part for part in (rest.strip(), cell.strip()) if part)
         return Asked(_checked(options), "", question)
     word, _, more = rest.strip().partition(" ")
-    takes_more = _COMMANDS.get(word)
-    if not forced and takes_more is not None and (takes_more or not more.strip()):
-        return Asked(_checked(options), word, more.strip())
+    if not forced and word in _COMMANDS and not (word in _ALONE and more.strip()):
+        return Asked(_taken(_checked(options), word), word, more.strip())
     return Asked(_checked(options), "", rest.strip())
 
 
@@ -133,6 +134,20 @@ def _checked(options: Options) -> Options:
             raise _usage(f"--{name} needs --out NAME: the variable that gets the result.")
     if options.schema is not None and options.out_type not in (None, "json"):
         raise _usage(f"--schema describes JSON, so it does not go with --out-type {options.out_type}.")
+    return options
+
+
+def _taken(options: Options, command: str) -> Options:
+    """Raises: MagicError (usage) where the command would leave an option aside."""
+    given = [field.name.replace("_", "-") for field in fields(options) if getattr(options, field.name)]
+    idle = [f"--{name}" for name in given if name not in _COMMANDS[command]]
+    if idle:
+        takes = " and ".join(f"--{name}" for name in _COMMANDS[command]) or "no options"
+        raise MagicError(
+            "usage",
+            f"%onyx {command} takes {takes}, so {' and '.join(idle)} would do nothing there.",
+            hint=f"To ask the agent instead, put -- before the question: %onyx {idle[0]} … -- {command} …",
+        )
     return options
 
 

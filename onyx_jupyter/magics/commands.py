@@ -21,7 +21,7 @@ HELP = """\
 | `%%onyx [options]` and a cell | ask at length; the first line may hold options |
 | `{name}`, `{df.head()}` | puts in a variable or a simple expression, frames as a short summary; `{{` is a brace |
 | `%onyx sessions` | the newest sessions, with their keys |
-| `%onyx memory words` | looks for words in the agent's memory files |
+| `%onyx memory words` | passages of the agent's memory, found by these words and by their meaning |
 | `%onyx skill name key=value …` | runs a notebook skill; a value may be `{variable}` |
 | `%onyx help` | this |
 
@@ -37,13 +37,16 @@ HELP = """\
 | `--mode ask` | `ask` (reads only), `agent` (asks before each change) or `auto` |
 | `--` | ends the options: what follows is a question, whatever its first word |
 
+Options are for questions. `sessions`, `memory` and `skill` take `--agent`; `skill` takes `--out name`, too: its text.
+
 What writes, runs or reaches the network asks you here, in the cell. Interrupting the cell stops the answer.
 """
 
 
-def sessions(connection: ServerConnection, own: Collection[str]) -> str:
-    """The newest sessions as a Markdown table; those of this kernel are marked."""
-    listed = connection.request("sessions.list", limit=SESSIONS)
+def sessions(connection: ServerConnection, own: Collection[str], agent: str | None = None) -> str:
+    """The newest sessions, of all agents or one, as a Markdown table; those of this kernel are marked."""
+    asked: dict[str, Any] = {"agentId": agent} if agent is not None else {}
+    listed = connection.request("sessions.list", limit=SESSIONS, **asked)
     if not listed["sessions"]:
         return "There is no session yet."
     rows = [_session_row(session, session["sessionKey"] in own) for session in listed["sessions"]]

@@ -124,11 +124,13 @@ class OnyxMagics(Magics):
         with connected(facts) as connection:
             match asked.command:
                 case "sessions":
-                    self._show(commands.sessions(connection, self._sessions.keys))
+                    self._show(commands.sessions(connection, self._sessions.keys, asked.options.agent))
                 case "skill":
                     person, publisher = Person(builtins.input), self.shell.display_pub
                     command = SkillCommand(connection, publisher, person, facts.kernel_id, self._evaluated)
-                    command.run(asked.text, asked.options.agent)
+                    result = command.run(asked.text, asked.options.agent)
+                    if asked.options.out is not None:
+                        self.shell.user_ns[asked.options.out] = result.text
                 case "memory":
                     self._show(commands.memory(connection, asked.text, asked.options.agent))
 

@@ -36,8 +36,8 @@ class SkillCommand:
         self._display_id = f"onyx-{uuid.uuid4().hex}"
         self._is_shown = False
 
-    def run(self, text: str, agent: str | None) -> None:
-        """Raises: MagicError where it cannot run, was stopped or failed."""
+    def run(self, text: str, agent: str | None) -> SkillResult:
+        """The result, which was shown. Raises: MagicError where it cannot run, was stopped or failed."""
         name, given = parse_call(text)
         running = SkillRun(self._connection, name, agent)
         shown = running.describe()
@@ -53,7 +53,11 @@ class SkillCommand:
         except KeyboardInterrupt:
             self._show(f"{title} · {self._stop(running)}")
             raise MagicError("stopped", "Stopped: the cell was interrupted.") from None
+        except (MagicError, ConnectionGone) as error:
+            self._show(f"✗ {title} · {escaped(str(error))}")
+            raise
         self._show_result(result)
+        return result
 
     def _ask_for_trust(self, running: SkillRun, shown: Mapping[str, Any]) -> None:
         skill = shown["skill"]

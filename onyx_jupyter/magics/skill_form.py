@@ -28,7 +28,7 @@ class SkillForm:
     """`widget` is what is displayed; `wait` returns when nothing runs any more."""
 
     def __init__(self, name: str, facts: KernelFacts, agent: str | None = None) -> None:
-        """Raises: MagicError (no_server, ipywidgets, refused)."""
+        """Raises: MagicError (no_server, ipywidgets, refused, no_notebook)."""
         library = widgets()
         self._name, self._facts, self._agent = name, facts, agent
         self._server = find_server(os.environ, Path(jupyter_runtime_dir()), facts.place)

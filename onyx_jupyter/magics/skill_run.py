@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, patiently
 
 STOP_S = 2.0
@@ -44,8 +45,18 @@ class SkillRun:
         self.run_id = ""
 
     def describe(self) -> dict[str, Any]:
-        """`skills.get`: the skill with its state and fields, its text, and what changed. Raises: Refused."""
-        return self._connection.request("skills.get", name=self._name, **self._agent)
+        """`skills.get`: the skill with its state and fields, its text, and what changed.
+
+        Raises: Refused; MagicError (no_notebook) where it is none that can be run.
+        """
+        shown = self._connection.request("skills.get", name=self._name, **self._agent)
+        if shown["skill"]["kind"] != "notebook":
+            raise MagicError(
+                "no_notebook",
+                f"The skill {self._name} holds instructions, which are followed and not run.",
+                hint=f"Ask for what it is about, and the agent reads it: %onyx Use the skill {self._name}",
+            )
+        return shown
 
     def trust(self, digest: str) -> None:
         """That version counts from now on. Raises: Refused where it is another one by now."""

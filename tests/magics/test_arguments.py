@@ -29,6 +29,10 @@ def asked(text: str = "", command: str = "", **options: object) -> Asked:
         ("memory fiscal year", asked("fiscal year", "memory")),
         ("--agent writer memory x", asked("x", "memory", agent="writer")),
         ("skill profile path=a.csv", asked("profile path=a.csv", "skill")),
+        ("--agent writer --out r skill profile", asked("profile", "skill", agent="writer", out="r")),
+        ("--agent writer sessions", asked(command="sessions", agent="writer")),
+        ("--mode ask -- skill or luck?", asked("skill or luck?", mode="ask")),
+        ("--mode ask help me", asked("help me", mode="ask")),
         ("", asked()),
     ],
 )
@@ -66,6 +70,19 @@ def test_what_cannot_be_meant_is_said(line: str, words: str) -> None:
         parse(line)
     assert words in str(caught.value)
     assert caught.value.code == "usage"
+
+
+@pytest.mark.parametrize("command", ["sessions", "memory x", "skill x", "help"])
+@pytest.mark.parametrize("option", ["--out r", "--code", "--mode ask", "--model a/b", "--session new", "--agent a"])
+def test_an_option_is_taken_or_refused_and_never_left_aside(command: str, option: str) -> None:
+    word, name = command.partition(" ")[0], option.partition(" ")[0]
+    taken = {"sessions": ["--agent"], "memory": ["--agent"], "skill": ["--agent", "--out"], "help": []}[word]
+    if name in taken:
+        assert parse(f"{option} {command}").command == word
+        return
+    with pytest.raises(MagicError, match=f"%onyx {word} takes .*{name} would do nothing") as caught:
+        parse(f"{option} {command}")
+    assert f"-- {word}" in str(caught.value.hint)
 
 
 def test_a_schema_may_be_json_or_python() -> None:

@@ -10,7 +10,7 @@ from onyx_jupyter.magics.skill_arguments import parse_call, values
 from tests.e2e.lab_server import LabServer
 from tests.magics.cells import LIMIT_S, Cells
 from tests.magics.conftest import Peer
-from tests.skills.notebooks import cell, write_notebook
+from tests.skills.notebooks import cell, write_notebook, write_text_skill
 
 FIELDS = [{"name": "path", "type": "path"}, {"name": "n", "type": "integer"}, {"name": "on", "type": "boolean"}]
 
@@ -60,9 +60,25 @@ def test_a_skill_runs_with_a_variable_and_shows_its_result(kernel: Cells, skills
     headline, result = ran.displays.values()
     assert headline["text/markdown"].startswith("✓ double · done · `Onyx:runs/")
     assert result["text/plain"] == "abababababab\n"
+    assert kernel.run("%onyx --out r skill double n=2").status == "ok"
+    assert "xxxx" in kernel.value("r")
     assert "there is no variable" in kernel.run("%onyx skill double n={conut}").evalue
-    assert kernel.run("%onyx skill double n=many").ename == "Refused"
+    refused = kernel.run("%onyx --out r skill double n=many")
+    assert refused.ename == "Refused"
+    assert refused.markdown.startswith("✗ **double** · ")
+    assert "xxxx" in kernel.value("r")
     assert "no skill 'ghost'" in kernel.run("%onyx skill ghost").evalue
+
+
+def test_instructions_are_not_run_and_leave_nothing_that_looks_begun(kernel: Cells, skills: Path) -> None:
+    write_text_skill(skills / "house-words")
+    prompts: list[str] = []
+    ran = kernel.run("%onyx skill house-words", lambda prompt: prompts.append(prompt) or "y")
+    assert "holds instructions, which are followed and not run" in ran.evalue
+    assert "%onyx Use the skill house-words" in ran.traceback
+    assert (ran.displays, prompts) == ({}, [])
+    form = kernel.run("import onyx_jupyter\nonyx_jupyter.skill_form('house-words')")
+    assert "holds instructions, which are followed and not run" in form.evalue
 
 
 def test_a_new_skill_is_shown_and_runs_only_after_a_yes(kernel: Cells, skills: Path) -> None:
