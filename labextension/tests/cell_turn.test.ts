@@ -96,6 +96,21 @@ it('whatever stands in a file is a turn or nothing', () => {
   ]);
 });
 
+it('holds the plan beside what was done, and nothing of what is none', () => {
+  const steps = [
+    { text: 'Load', status: 'done' },
+    { text: 'Fit', status: 'doing' }
+  ];
+  const parts = [
+    { kind: 'plan', steps },
+    { kind: 'text', text: 'Loaded.' }
+  ];
+  const stored = asStoredTurn({ ...output('final'), parts });
+  expect(stored.plan).toMatchObject({ done: 1, total: 2, current: 'Fit', steps });
+  expect(stored.parts).toEqual([{ kind: 'text', text: 'Loaded.' }]);
+  expect(asStoredTurn({ parts: [{ kind: 'plan', steps: 'x' }, null] }).plan).toBeNull();
+});
+
 it('a second view of a session that is read makes nothing come twice in the first', async () => {
   const first = new Session(services(), 's');
   await settle();

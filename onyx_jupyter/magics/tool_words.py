@@ -29,6 +29,7 @@ _WORDS: dict[str, tuple[str, str, str, bool]] = {
     "remember": ("Remember:", "Remembered:", "fact", False),
     "forget": ("Forget facts with", "Forgot facts with", "pattern", False),
     "sessions_search": ("Search sessions for", "Searched sessions for", "query", False),
+    "plan_update": ("Plan", "Planned", "", False),
     "more_tools": ("Use", "Used", "tool", False),
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from onyx_jupyter.magics.plan import PLAN_TOOL, Plan, plan_of
 from onyx_jupyter.magics.tool_words import ToolWords, escaped, first_line, tool_words
 
 Status = Literal["running", "final", "error", "aborted", "interrupted"]
@@ -40,17 +41,24 @@ class Step:
         return f"{_MARKS.get(self.status, '–')} {self.words.markdown}{f' · {escaped(self.note)}' if self.note else ''}"
 
 
+Part = Said | Step | Plan
+
+
 @dataclass
 class TurnState:
-    """One run. `waiting` are the approvals and questions that a person has not answered, by their id."""
+    """One run. `waiting` are the approvals and questions that a person has not answered, by their id.
+
+    The newest plan is a part, where the first one was.
+    """
 
     run_id: str = ""
     status: Status = "running"
-    parts: list[Said | Step] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     notice: str = ""
     problem: str = ""
     text: str = ""
     waiting: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _planning: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def is_over(self) -> bool:
@@ -69,6 +77,9 @@ class TurnState:
         match event:
             case "chat.delta":
                 self._say(data["text"])
+            case "tool.started" if data["tool"] == PLAN_TOOL:
+                self._planning[data["callId"]] = data["input"]  # shown when it has been taken
+                return False
             case "tool.started":
                 self._step(data, status="running", arguments=data["input"], note="")
             case "tool.progress" if not data["callId"]:
@@ -110,6 +121,7 @@ class TurnState:
         """Forgets what came: all of it comes once more."""
         self.parts.clear()
         self.waiting.clear()
+        self._planning.clear()
 
     def _say(self, text: str) -> None:
         self.notice = ""
@@ -132,9 +144,22 @@ class TurnState:
 
     def _finish(self, data: Mapping[str, Any]) -> None:
         status = data.get("status") or ("ok" if data["ok"] else "failed")
+        planned = self._planning.pop(data["callId"], None)
+        if planned is not None and status == "ok" and (plan := plan_of(planned)) is not None:
+            self._show_plan(plan, data["callId"])
+            return
         note = first_line(data["output"]) if status in ("failed", "denied") else ""
         step = self._step(data, status=status, note=note)
         step.arguments = step.arguments or data.get("input") or {}
+
+    def _show_plan(self, plan: Plan, call_id: str) -> None:
+        self.notice = ""
+        self.parts = [part for part in self.parts if not (isinstance(part, Step) and part.call_id == call_id)]
+        known = next((part for part in self.parts if isinstance(part, Plan)), None)
+        if known is None:
+            self.parts.append(plan)
+        else:
+            known.steps = plan.steps
 
     def _resolve(self, waiting_id: str, goes_on: bool, reason: str | None) -> bool:
         asked = self.waiting.pop(waiting_id, None)

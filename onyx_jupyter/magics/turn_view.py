@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import uuid
+from dataclasses import asdict
 from typing import Any, Protocol
 
+from onyx_jupyter.magics.plan import Plan
 from onyx_jupyter.magics.safe_markdown import safe_markdown
 from onyx_jupyter.magics.tool_words import escaped
-from onyx_jupyter.magics.turn_state import Said, Step, TurnState
+from onyx_jupyter.magics.turn_state import Part, Said, Step, TurnState
 
 MIME_TYPE = "application/vnd.onyx.turn+json"
 SCHEMA_VERSION = 1
@@ -94,6 +96,8 @@ def markdown(state: TurnState, more: str = "") -> str:
     for part, before in zip(state.parts, [None, *state.parts], strict=False):
         if isinstance(part, Said):
             blocks.append(part.text.strip())
+        elif isinstance(part, Plan):
+            blocks.append(part.markdown)
         elif isinstance(before, Step):
             blocks[-1] += f"  \n{part.line}"
         else:
@@ -116,9 +120,11 @@ def _ending(state: TurnState) -> str:
             return "" if state.parts else "*No words were needed.*"
 
 
-def _part(part: Said | Step) -> dict[str, Any]:
+def _part(part: Part) -> dict[str, Any]:
     if isinstance(part, Said):
         return {"kind": "text", "text": part.text}
+    if isinstance(part, Plan):
+        return {"kind": "plan", "steps": [asdict(step) for step in part.steps]}
     words = part.words
     shown = {"verb": words.verb, "object": words.object, "isCode": words.is_code, "note": part.note}
     return {"kind": "step", "status": part.status, **shown}

@@ -1,8 +1,10 @@
 """`%onyx` in a notebook: the card is answered in the cell that asked, folds, and is still there after a reload."""
 
 import json
+import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -39,6 +41,17 @@ def run_all(notebook: Notebook, count: int | None = None) -> None:
         expect(prompt).not_to_have_text("[ ]:")
 
 
+def plan(*statuses: str) -> Call:
+    steps = zip(("Look around", "Make the file"), statuses, strict=True)
+    return Call("plan_update", {"steps": [{"text": text, "status": status} for text, status in steps]})
+
+
+def shot(shown: Page, what: str) -> None:
+    folder = os.environ.get("ONYX_SHOTS")
+    if folder:
+        shown.screenshot(path=Path(folder) / f"{what}.png")
+
+
 def hook(within: Locator, name: str) -> Locator:
     return within.locator(f"[data-onyx={name}]")
 
@@ -47,7 +60,9 @@ def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
     open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
 ) -> None:
     stage.play(
+        [plan("doing", "pending")],
         ["I look first.", Call("list", {"path": "."})],
+        [plan("done", "doing")],
         ["Now I make it.", Call("exec", {"command": f"touch {name}.txt"})],
         "It is **made**.\n\n```python\nx = 1\n```",
     )
@@ -57,6 +72,10 @@ def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
     approval = hook(turn, "approval")
     expect(approval).to_contain_text(f"touch {name}.txt")
     expect(turn).to_contain_text("Now I make it.")
+    expect(hook(turn, "plan")).to_contain_text("1 of 2")
+    hook(turn, "plan-line").click()
+    expect(hook(turn, "plan-step")).to_have_text(["Look around", "Make the file"])
+    shot(notebook.page, "cell-plan")
     expect(notebook.panel.locator(".jp-Stdin")).to_have_count(0)
     assert not lab.files.joinpath(f"{name}.txt").exists()
     hook(approval, "approve-once").click()
@@ -66,6 +85,8 @@ def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
     expect(turn.locator("strong")).to_have_text("made")
     expect(turn).not_to_contain_text("I look first.")
     expect(hook(turn, "approval")).to_have_count(0)
+    expect(hook(turn, "plan-step")).to_have_text(["Look around", "Make the file"])  # as open as it was
+    shot(notebook.page, "cell-plan-folded")
     assert lab.files.joinpath(f"{name}.txt").exists()
     hook(turn, "turn-steps").get_by_role("button").click()
     expect(hook(turn, "turn-step").last).to_contain_text(f"Ran touch {name}.txt")
@@ -82,7 +103,8 @@ def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
     notebook.wait(cells=3)
     expect(turn.locator("strong")).to_have_text("made")
     expect(turn).to_have_attribute("data-status", "final")
-    assert len(stage.asked) == 3
+    expect(hook(turn, "plan-line")).to_have_text("1 of 2Make the file")
+    assert len(stage.asked) == 5
 
 
 def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(

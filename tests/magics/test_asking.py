@@ -38,6 +38,43 @@ def test_an_answer_appears_as_it_comes_in_one_display(kernel: Cells, stage: Stag
     assert len(ran.displays) == 1
 
 
+def planned(*statuses: str) -> Call:
+    texts = ("Load *it*", "Fit", "Ask")
+    return Call("plan_update", {"steps": [{"text": t, "status": s} for t, s in zip(texts, statuses, strict=True)]})
+
+
+def test_the_plan_is_a_list_that_is_kept_up_to_date(kernel: Cells, stage: Stage) -> None:
+    hold = Hold()
+    stage.play(
+        [planned("doing", "pending", "pending")],
+        [hold, Call("list", {"path": "."})],
+        [planned("done", "doing", "dropped")],
+        [Call("plan_update", {"steps": [{"text": "", "status": "soon"}]})],
+        "Fitted.",
+    )
+    first = "**Plan** · 0 of 3\n\n- ▸ **Load \\*it\\***\n- ○ Fit\n- ○ Ask"
+    seen: list[str] = []
+
+    def on_display(bundle: dict[str, str]) -> None:
+        seen.append(bundle["text/markdown"])
+        if seen[-1] == first:  # while the model thinks
+            hold.released.set()
+
+    ran = kernel.start("%onyx Fit it", on_display)()
+    assert ran.status == "ok", ran.traceback
+    assert first in seen
+    parts = ran.markdown.split("\n\n")
+    assert parts[:2] == ["**Plan** · 1 of 2", "- ✓ Load \\*it\\*\n- ▸ **Fit**\n- – Ask"]
+    listed, failed = parts[2].split("  \n")
+    assert listed.startswith("✓ Listed")
+    assert failed.startswith("✗ Planned · ")
+    assert parts[3:] == ["Fitted."]
+    (bundle,) = ran.displays.values()
+    kinds = [part["kind"] for part in bundle["application/vnd.onyx.turn+json"]["parts"]]
+    assert kinds == ["plan", "step", "step", "text"]
+    assert bundle["application/vnd.onyx.turn+json"]["parts"][0]["steps"][1] == {"text": "Fit", "status": "doing"}
+
+
 def test_an_unknown_name_is_an_error_without_a_stack_and_nothing_is_sent(kernel: Cells, stage: Stage) -> None:
     kernel.run("frame = 1")
     ran = kernel.run("%onyx Look at {frme}")

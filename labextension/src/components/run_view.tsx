@@ -23,6 +23,8 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   online: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
+  /** Whether whoever draws it shows the plan. */
+  isPlanElsewhere?: boolean;
   /** What it did to notebooks, where that is known, and what can be done about it here. */
   changes?: TurnState;
   turnActions?: TurnActions;
@@ -30,9 +32,10 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   const { run, online, canRetry, retry, approve, deny, answer, changes, turnActions } = props;
+  const { isPlanElsewhere = false } = props;
   const { trans } = useUi();
   // While it works, the plan is pinned below; afterwards it stands where it was first made.
-  const plan = run.status === 'running' ? null : planOf(run);
+  const plan = run.status === 'running' || isPlanElsewhere ? null : planOf(run);
   const planAt = run.parts.findIndex(isPlanPart);
   return (
     <article

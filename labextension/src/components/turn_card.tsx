@@ -4,8 +4,10 @@ import { useId, useState } from 'react';
 
 import type { StoredPart, StoredStep, StoredTurn } from '../models/cell_turn';
 import type { Run } from '../models/conversation';
+import { planOf } from '../models/plan';
 import { AnswerText } from './answer_text';
 import type { ApprovalActions } from './approval_card';
+import { PlanView } from './plan_view';
 import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
 import { useUi } from './ui_context';
@@ -24,6 +26,7 @@ interface TurnCardProps extends ApprovalActions, QuestionActions {
 export function TurnCard(props: TurnCardProps): JSX.Element {
   const { stored, run, isFollowed, online, openSession, approve, deny, answer } = props;
   const { trans } = useUi();
+  const plan = run ? planOf(run) : stored.plan;
   return (
     <div
       className="onyx-CellTurn"
@@ -32,9 +35,12 @@ export function TurnCard(props: TurnCardProps): JSX.Element {
       // While something may be answered, Enter and Escape are the card's and not the notebook's.
       data-lm-suppress-shortcuts={run ? true : undefined}
     >
+      {/* At the top in both states: what comes below it does not move it, and it stays as open as it was. */}
+      {plan && <PlanView plan={plan} />}
       {run ? (
         <RunView
           run={run}
+          isPlanElsewhere
           online={online}
           canRetry={false}
           retry={() => undefined}

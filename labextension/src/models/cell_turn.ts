@@ -7,6 +7,8 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import { findRun } from './conversation';
 import type { Run } from './conversation';
+import { readPlan } from './plan';
+import type { Plan } from './plan';
 import { Session } from './session';
 import type { ApprovalScope, SessionServices } from './session';
 
@@ -23,16 +25,24 @@ export interface StoredStep {
 
 export type StoredPart = { kind: 'text'; text: string } | StoredStep;
 
-/** What an output holds of a turn. */
+/** What an output holds of a turn; the plan is the newest one. */
 export interface StoredTurn {
   sessionKey: string;
   runId: string;
   status: string;
   parts: readonly StoredPart[];
+  plan: Plan | null;
   problem: string;
 }
 
-const NOTHING: StoredTurn = { sessionKey: '', runId: '', status: 'interrupted', parts: [], problem: '' };
+const NOTHING: StoredTurn = {
+  sessionKey: '',
+  runId: '',
+  status: 'interrupted',
+  parts: [],
+  plan: null,
+  problem: ''
+};
 
 export class CellTurn implements IDisposable {
   constructor(private readonly services: SessionServices) {}
@@ -121,13 +131,14 @@ export class CellTurn implements IDisposable {
 /** What came out of a file may be anything: whatever is no turn is an empty one. */
 export function asStoredTurn(data: unknown): StoredTurn {
   const given = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-  const parts = Array.isArray(given.parts) ? given.parts : [];
+  const parts: Array<Record<string, unknown> | null> = Array.isArray(given.parts) ? given.parts : [];
   return {
     sessionKey: text(given.sessionKey),
     runId: text(given.runId),
     status: text(given.status) || NOTHING.status,
     problem: text(given.problem),
-    parts: parts.flatMap(part => asPart(part as Record<string, unknown> | null))
+    parts: parts.flatMap(asPart),
+    plan: readPlan(parts.find(part => part?.kind === 'plan')?.steps)
   };
 }
 

@@ -1,0 +1,113 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { TurnCard } from '../src/components/turn_card';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import { asStoredTurn } from '../src/models/cell_turn';
+import { isRun } from '../src/models/conversation';
+import type { Run } from '../src/models/conversation';
+import { fromEntries } from '../src/models/transcript';
+
+vi.mock('@jupyterlab/ui-components', () => {
+  const icon = { react: () => null };
+  const names = [
+    'addBelowIcon',
+    'caretDownIcon',
+    'caretRightIcon',
+    'checkIcon',
+    'closeIcon',
+    'copyIcon',
+    'historyIcon',
+    'infoIcon'
+  ];
+  return Object.fromEntries(names.map(name => [name, icon]));
+});
+vi.mock('@jupyterlab/rendermime', () => ({}));
+vi.mock('@jupyterlab/outputarea', () => ({}));
+
+const STEPS = [
+  { text: 'Load the table', status: 'done' },
+  { text: 'Fit the model', status: 'doing' }
+];
+const base = { v: 1, ts: '2026-11-21T10:00:00Z' };
+const [planned] = fromEntries([
+  {
+    ...base,
+    id: 'e1',
+    role: 'assistant' as const,
+    content: '',
+    tool_calls: [{ id: 'c1', name: 'plan_update', arguments: { steps: STEPS } as Record<string, unknown> }],
+    meta: { runId: 'r1' }
+  },
+  {
+    ...base,
+    id: 'o1',
+    role: 'tool' as const,
+    content: '',
+    tool_call_id: 'c1',
+    meta: { runId: 'r1', status: 'ok' }
+  }
+]).filter(isRun);
+
+let root: Root;
+let host: HTMLElement;
+const draw = (run: Run | null, stored: unknown = {}) => {
+  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+  const done = () => Promise.resolve();
+  return act(async () =>
+    root.render(
+      <UiProvider value={ui}>
+        <TurnCard
+          stored={asStoredTurn(stored)}
+          run={run}
+          isFollowed
+          online
+          openSession={null}
+          approve={done}
+          deny={done}
+          answer={done}
+        />
+      </UiProvider>
+    )
+  );
+};
+const plans = () => [...host.querySelectorAll('[data-onyx=plan]')];
+const line = () => host.querySelector<HTMLElement>('[data-onyx=plan-line]');
+const steps = () => [...host.querySelectorAll('[data-onyx=plan-step]')].map(node => node.textContent);
+
+beforeEach(() => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+});
+
+it('a cell that asked shows the plan once: while it works, as its end comes, and when it has folded', async () => {
+  await draw({ ...planned, status: 'running' });
+  expect(plans()).toHaveLength(1);
+  expect(line()?.textContent).toBe('1 of 2Fit the model');
+  expect(steps()).toEqual(['Load the table', 'Fit the model']);
+  await act(async () => line()?.click());
+
+  await draw({ ...planned, status: 'final' });
+  expect(plans()).toHaveLength(1);
+
+  const over = STEPS.map(step => ({ ...step, status: 'done' }));
+  await draw(null, { status: 'final', parts: [{ kind: 'plan', steps: over }] });
+  expect(plans()).toHaveLength(1);
+  expect(line()?.textContent).toBe('2 of 2Plan done');
+  expect(line()?.getAttribute('aria-expanded')).toBe('true'); // as it was left
+  expect(host.textContent).not.toContain('step');
+});
+
+it('without a plan there is no line for one', async () => {
+  await draw(null, { status: 'final', parts: [{ kind: 'text', text: '' }] });
+  expect(plans()).toEqual([]);
+});
