@@ -4,35 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from onyx_jupyter.errors import EmbeddingError
-from onyx_jupyter.memory.fact_likeness import Likeness, fact_words, likeness
-from onyx_jupyter.memory.facts import MERGE_ABOVE, Fact, number_of
+from onyx_jupyter.memory.fact_likeness import FactWords, Likeness, are_near, fact_words, likeness
+from onyx_jupyter.memory.facts import MERGE_ABOVE, NEAR_ABOVE, Fact, number_of
 from onyx_jupyter.protocols import Embeddings
 
 log = logging.getLogger(__name__)
 _EMBEDDING_S = 5.0
 
 
-async def counterpart(facts: Sequence[Fact], text: str, embeddings: Embeddings | None) -> tuple[Fact, Likeness] | None:
-    """The fact that says the same or is changed by the text; None where the text is about something else."""
+MAX_NEAR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """`fact` says the same as the text or is changed by it, as `alike` tells; None where none is.
+
+    `near` are others that the text may have made untrue, the nearest first: nobody here can tell.
+    """
+
+    fact: Fact | None = None
+    alike: Likeness | None = None
+    near: tuple[Fact, ...] = ()
+
+
+async def counterpart(
+    facts: Sequence[Fact], text: str, embeddings: Embeddings | None, beside: Collection[str] = ()
+) -> Counterpart:
+    """What the text is to these facts; those of the ids `beside` stay true with it."""
+    if (same := same_words(facts, text)) is not None:
+        return Counterpart(same, "same")
+    new_words, words = fact_words(text), {fact.id: fact_words(fact.text) for fact in facts}
+    others = [fact for fact in facts if fact.id not in beside]
+    changed = [fact for fact in reversed(others) if likeness(words[fact.id], new_words) == "changed"]
+    ranked = await _ranked(facts, text, embeddings)
+    close = [fact for cosine, fact in ranked if cosine > MERGE_ABOVE]
+    found = {fact.id: likeness(words[fact.id], new_words, close=True) for fact in close}
+    changed += [fact for fact in close if found[fact.id] == "changed" and fact in others]
+    if (same := next((fact for fact in close if found[fact.id] == "same"), None)) is not None:
+        return Counterpart(same, "same")
+    if changed:
+        return Counterpart(changed[0], "changed")
+    return Counterpart(near=_near(ranked, others, words, new_words))
+
+
+def same_words(facts: Sequence[Fact], text: str) -> Fact | None:
+    """The fact that says the same in the same words, the newest first."""
     same_text = next((fact for fact in facts if fact.text.casefold() == text.casefold()), None)
     if same_text is not None:
-        return same_text, "same"
-    new_words = fact_words(text)
-    words = {fact.id: fact_words(fact.text) for fact in facts}
-    for fact in reversed(facts):
-        if (alike := likeness(words[fact.id], new_words)) is not None:
-            return fact, alike
-    for fact in await _close(facts, text, embeddings):
-        if (alike := likeness(words[fact.id], new_words, close=True)) is not None:
-            return fact, alike
-    return None
+        return same_text
+    words = fact_words(text)
+    return next((fact for fact in reversed(facts) if likeness(fact_words(fact.text), words) == "same"), None)
 
 
-async def _close(facts: Sequence[Fact], text: str, embeddings: Embeddings | None) -> Sequence[Fact]:
-    """Those whose vectors nearly agree with the text's, the closest first; none where nobody embeds."""
+def _near(
+    ranked: Sequence[tuple[float, Fact]], facts: Sequence[Fact], words: dict[str, FactWords], new_words: FactWords
+) -> tuple[Fact, ...]:
+    near = [fact for cosine, fact in ranked if cosine >= NEAR_ABOVE and fact in facts]
+    shares = [fact for fact in reversed(facts) if fact not in near and are_near(words[fact.id], new_words)]
+    return tuple([*near, *shares][:MAX_NEAR])
+
+
+async def _ranked(facts: Sequence[Fact], text: str, embeddings: Embeddings | None) -> Sequence[tuple[float, Fact]]:
+    """Each with its vector's cosine to the text's, the closest first; none where nobody embeds."""
     if embeddings is None or not facts:
         return []
     texts = [text, *(fact.text for fact in facts)]
@@ -46,5 +83,4 @@ async def _close(facts: Sequence[Fact], text: str, embeddings: Embeddings | None
         log.info("Facts are compared by their words alone: %s", error)
         return []
     cosines = [float(vectors[0] @ vector) for vector in vectors[1:]]
-    pairs = sorted(zip(cosines, facts, strict=True), key=lambda pair: (-pair[0], number_of(pair[1].id)))
-    return [fact for cosine, fact in pairs if cosine > MERGE_ABOVE]
+    return sorted(zip(cosines, facts, strict=True), key=lambda pair: (-pair[0], number_of(pair[1].id)))

@@ -13,8 +13,8 @@ from datetime import datetime
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
-from onyx_jupyter.memory.fact_counterpart import counterpart
-from onyx_jupyter.memory.fact_likeness import Likeness
+from onyx_jupyter.memory.fact_counterpart import Counterpart, counterpart, same_words
+from onyx_jupyter.memory.fact_likeness import fact_words
 from onyx_jupyter.memory.fact_lines import GENERAL, FactLines, compact, read_facts, with_states
 from onyx_jupyter.memory.facts import (
     CONTEXT_FACTS,
@@ -31,7 +31,7 @@ from onyx_jupyter.memory.facts import (
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import NO_FILE, decoded, read_bytes
 from onyx_jupyter.memory.targets import FACTS_FILE
-from onyx_jupyter.protocols import Embeddings, FactKept, KnownFact, MemoryAuthor
+from onyx_jupyter.protocols import Embeddings, FactForeseen, FactKept, KnownFact, MemoryAuthor
 from onyx_jupyter.security.injected_words import injected_words
 from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.storage.versions import checksum_of
@@ -39,6 +39,7 @@ from onyx_jupyter.text_tokens import text_tokens
 
 log = logging.getLogger(__name__)
 MAX_FACTS = 1_000
+MAX_ENDED = 1_000
 CONTEXT_TOKENS = 600
 _ATTEMPTS = 5
 
@@ -113,6 +114,7 @@ class FactStore:
         category: str | None = None,
         *,
         replaces: str | None = None,
+        beside: Collection[str] = (),
         may_end: Collection[str] | None = None,
         author: MemoryAuthor = "agent",
         session_key: str | None = None,
@@ -124,15 +126,15 @@ class FactStore:
         for _ in range(_ATTEMPTS):  # where somebody else was faster, anew from the file as it is then
             file = await asyncio.to_thread(self._file)
             moment = self._clock.now()
-            pair = await self._pair(file, text, replaces)
-            if may_end is not None and pair is not None and pair[1] == "changed" and pair[0].id not in may_end:
+            pair = await self._pair(file, text, replaces, beside)
+            if may_end is not None and pair.fact and pair.alike == "changed" and pair.fact.id not in may_end:
                 raise ToolError(
-                    f"{pair[0].id} “{pair[0].text}” would end with it, and nobody was asked. Call it again."
+                    f"{pair.fact.id} “{pair.fact.text}” would end with it, and nobody was asked. Call it again."
                 )
             fact = Fact(
                 id=f"f{file.found.last_number + 1}",
                 text=text,
-                category=category or (pair[0].category if pair else GENERAL),
+                category=category or (pair.fact.category if pair.fact else GENERAL),
                 confidence=1.0,
                 created_at=moment,
                 reinforced_at=moment,
@@ -146,11 +148,13 @@ class FactStore:
                 return kept
         raise _contended()
 
-    async def ended_by(self, text: str, *, replaces: str | None = None) -> KnownFact | None:
+    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
         """As things stand; what an embedder knows may be different a moment later. Raises: as `remember`."""
         text, file = self._checked(text), await asyncio.to_thread(self._file)
-        pair = await self._pair(file, text, replaces)
-        return known(pair[0], self._clock.now()) if pair is not None and pair[1] == "changed" else None
+        pair = await self._pair(file, text, replaces, beside)
+        if pair.fact is None:
+            return FactForeseen("new")
+        return FactForeseen("changed" if pair.alike == "changed" else "reinforced", known(pair.fact, self._clock.now()))
 
     async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
         """The file is made anew without them; its former state stays a version. Raises: ToolError, StorageError."""
@@ -167,11 +171,13 @@ class FactStore:
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _pair(self, file: _File, text: str, replaces: str | None) -> tuple[Fact, Likeness] | None:
+    async def _pair(self, file: _File, text: str, replaces: str | None, beside: Collection[str]) -> Counterpart:
         """The fact that is told again or changed by the text."""
         moment = self._clock.now()
         true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
-        return _replaced(true, replaces) if replaces else await counterpart(true, text, self._embeddings)
+        if replaces:
+            return Counterpart(_replaced(true, replaces), "changed")
+        return await counterpart(true, text, self._embeddings, beside)
 
     def _checked(self, text: str) -> str:
         text = " ".join(text.encode("utf-8", "replace").decode().split())
@@ -229,32 +235,56 @@ class FactStore:
         return self._read[1]
 
 
-def _remembered(file: _File, fact: Fact, pair: tuple[Fact, Likeness] | None, moment: datetime) -> tuple[str, FactKept]:
+def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) -> tuple[str, FactKept]:
     """The file's new text, without what is worn out, and what became of the fact."""
-    states, kept = _states(fact, pair, moment)
-    worn_out = [one.id for one in file.found.facts.values() if is_worn_out(one, moment)]
-    if kept.outcome == "new" and len(file.found.facts) - len(worn_out) >= MAX_FACTS:
-        raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are not needed any more.")
+    states, kept = _states(list(file.found.facts.values()), fact, pair, moment)
     text = with_states(file.text, file.found, states)
     after = read_facts(text)
-    return (compact(after, worn_out) if worn_out or after.is_spread_out else text), kept
+    facts = list(after.facts.values())
+    gone = _gone(facts, moment)
+    if kept.outcome == "new" and sum(one.is_true_still and one.id not in gone for one in facts) > MAX_FACTS:
+        raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are not needed any more.")
+    return (compact(after, gone) if gone or after.is_spread_out else text), kept
 
 
-def _states(fact: Fact, pair: tuple[Fact, Likeness] | None, moment: datetime) -> tuple[list[Fact], FactKept]:
-    if pair is None:
-        return [fact], FactKept("new", known(fact, moment))
-    former, alike = pair
-    if alike == "same":
-        same = replace(reinforced(former, moment), category=fact.category)
-        return [same], FactKept("reinforced", known(same, moment))
+def _gone(facts: Collection[Fact], moment: datetime) -> list[str]:
+    """What is worn out, and of what has ended all but the newest."""
+    worn_out = [fact.id for fact in facts if is_worn_out(fact, moment)]
+    return worn_out + [fact.id for fact in _ended(facts)[MAX_ENDED:]]
+
+
+def _ended(facts: Collection[Fact]) -> list[Fact]:
+    """Those that are true no more, the last that ended first."""
+    ended = [(fact.valid_until, number_of(fact.id), fact) for fact in facts if fact.valid_until is not None]
+    return [fact for *_, fact in sorted(ended, key=lambda one: one[:2], reverse=True)]
+
+
+def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: datetime) -> tuple[list[Fact], FactKept]:
+    former = pair.fact
+    if former is None:
+        return [fact], FactKept("new", known(fact, moment), near=tuple(known(one, moment) for one in pair.near))
+    if pair.alike == "same":
+        return _told_again(former, fact, moment)
+    others = [one for one in facts if one.is_true_still and one.id != former.id]
+    if (twin := same_words(others, fact.text)) is not None:  # it was kept beside the other at first
+        return [superseded(former, twin.id, moment)], FactKept("changed", known(twin, moment), known(former, moment))
     return [superseded(former, fact.id, moment), fact], FactKept("changed", known(fact, moment), known(former, moment))
 
 
-def _replaced(facts: Sequence[Fact], fact_id: str) -> tuple[Fact, Likeness]:
+def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactKept]:
+    """The former one, surer, and in the newer words where these are others."""
+    same = replace(reinforced(former, moment), category=fact.category)
+    if fact_words(former.text) == fact_words(fact.text):
+        return [same], FactKept("reinforced", known(same, moment))
+    same = replace(same, text=fact.text)
+    return [same], FactKept("reinforced", known(same, moment), known(former, moment))
+
+
+def _replaced(facts: Sequence[Fact], fact_id: str) -> Fact:
     found = next((fact for fact in facts if fact.id == fact_id), None)
     if found is None:
         raise ToolError(f"There is no fact {fact_id!r} that could be replaced. Leave `replaces` out.")
-    return found, "changed"
+    return found
 
 
 def _matches(facts: Sequence[Fact], pattern: str) -> list[Fact]:

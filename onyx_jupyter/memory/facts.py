@@ -1,8 +1,8 @@
 """What a fact is, and how sure one may be of it after a while. It never reads or writes.
 
 A fact begins with a confidence of 1. Told again, it gains 0.1, up to 1; with every seven days without that it keeps
-95 % of what it had; below 0.3 it goes, once it is older than thirty days. Nothing of this is written as time passes:
-the confidence at a moment follows from the times.
+95 % of what it had; below 0.3 it goes, once it is older than thirty days, unless it has ended: then it is history.
+Nothing of this is written as time passes: the confidence at a moment follows from the times.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from onyx_jupyter.protocols import KnownFact, MemoryAuthor
 MAX_FACT_CHARS = 200
 MAX_CATEGORY_CHARS = 40
 MERGE_ABOVE = 0.85
-"""The cosine of two facts that say the same."""
+"""The cosine of two facts that say the same, or of which one changes the other."""
+NEAR_ABOVE = 0.55
+"""The cosine of two facts that may be about the same thing."""
 CONTEXT_FACTS = 15
 _GAIN = 0.1
 _KEPT_A_PERIOD = 0.95
@@ -70,8 +72,10 @@ def superseded(fact: Fact, by: str, moment: datetime) -> Fact:
 
 
 def is_worn_out(fact: Fact, moment: datetime) -> bool:
-    """Whether it is too uncertain and too old to be kept."""
-    return confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
+    """Whether it is too uncertain and too old to be kept; one that has ended is history, and is not."""
+    return (
+        fact.is_true_still and confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
+    )
 
 
 def surest(facts: Iterable[Fact], moment: datetime, count: int = CONTEXT_FACTS) -> list[Fact]:

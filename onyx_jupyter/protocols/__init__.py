@@ -8,6 +8,7 @@ from onyx_jupyter.protocols.approvals import (
     Approver,
 )
 from onyx_jupyter.protocols.facts import (
+    FactForeseen,
     FactKept,
     Facts,
     KnownFact,
@@ -120,6 +121,7 @@ __all__ = [
     "EmbedderIdentity",
     "Embeddings",
     "Exactly",
+    "FactForeseen",
     "FactKept",
     "Facts",
     "FileProblem",

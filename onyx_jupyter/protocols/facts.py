@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+Outcome = Literal["new", "reinforced", "changed"]
+
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
@@ -20,11 +22,23 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class FactKept:
-    """What became of a fact that was told: it was new, was known before, or took the place of `former`."""
+    """What became of a fact that was told: it was new, was known before, or took the place of `former`.
 
-    outcome: Literal["new", "reinforced", "changed"]
+    Where it was known in other words, `former` is what these were. `near` are others that it may have made untrue.
+    """
+
+    outcome: Outcome
     fact: KnownFact
     former: KnownFact | None = None
+    near: tuple[KnownFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactForeseen:
+    """What would become of it: `other` is the fact that it would be known as, or that would end."""
+
+    outcome: Outcome
+    other: KnownFact | None = None
 
 
 class Facts(Protocol):
@@ -36,6 +50,7 @@ class Facts(Protocol):
         category: str | None = None,
         *,
         replaces: str | None = None,
+        beside: Collection[str] = (),
         may_end: Collection[str] | None = None,
         author: Literal["user", "agent", "consolidation"] = "agent",
         session_key: str | None = None,
@@ -43,13 +58,14 @@ class Facts(Protocol):
     ) -> FactKept:
         """Keeps it, or adds weight to the same one; `replaces` is the id of one that is true no more.
 
+        `beside` are the ids of those that stay true with it, however close they are.
         `may_end` are the ids of those that may end with it, None where any may.
         Raises: ToolError where the text is refused, there is no such id or another one would end, StorageError.
         """
         ...
 
-    async def ended_by(self, text: str, *, replaces: str | None = None) -> KnownFact | None:
-        """The fact that would end if this one were remembered now; None where none would. Raises: as `remember`."""
+    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
+        """What would become of it if it were remembered now. Raises: as `remember`."""
         ...
 
     async def matching(self, pattern: str) -> Sequence[KnownFact]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.errors import EmbeddingError, ToolError
+from onyx_jupyter.errors import EmbeddingError, StorageError, ToolError
 from onyx_jupyter.memory import fact_store
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
@@ -14,6 +14,7 @@ from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from onyx_jupyter.text_tokens import text_tokens
+from tests.storage.full_disk import file_size_limit
 
 FILE = "memory/facts.jsonl"
 
@@ -75,12 +76,14 @@ async def test_the_same_fact_told_again_stays_one_and_grows_surer(place: Place) 
 
 
 async def test_with_an_embedder_other_words_for_the_same_are_merged(tmp_path: Path) -> None:
-    place = Place(tmp_path, FakeEmbedder(alike={"fond": "likes", "green": "tea"}))
+    place = Place(tmp_path, FakeEmbedder(alike={"enjoys": "likes", "begins": "starts"}))
     await place.facts.remember("likes tea")
     await place.facts.remember("lives in Oslo")
-    kept = await place.facts.remember("fond green")
+    kept = await place.facts.remember("enjoys tea")
     assert (kept.outcome, kept.fact.id) == ("reinforced", "f1")
-    assert await place.texts() == ["likes tea", "lives in Oslo"]
+    assert kept.former is not None
+    assert kept.former.text == "likes tea"
+    assert await place.texts() == ["enjoys tea", "lives in Oslo"], "the newer words are kept"
 
 
 @pytest.mark.parametrize("failure", [EmbeddingError("gone"), None])
@@ -225,3 +228,43 @@ async def test_facts_are_found_by_words_and_read_as_a_file_of_the_memory(place: 
     (found,) = await place.memory.search("oslo", 5)
     assert (found.path, found.start_line, found.heading, found.snippet) == (FILE, 2, "f2", "Lives in Oslo")
     assert "Likes tea" in await place.memory.read(FILE, start_line=1, line_count=1)
+
+
+async def test_what_has_ended_keeps_its_time_however_long_ago_that_was(place: Place) -> None:
+    await place.facts.remember("The deadline is 3 March")
+    begin = place.clock.now()
+    place.clock.advance(3600)
+    end = place.clock.now()
+    await place.facts.remember("The deadline is 5 March")
+    place.clock.advance(timedelta(days=400).total_seconds())
+    await place.facts.remember("Likes tea")
+    facts = {fact.id: fact for fact in await place.facts.all()}
+    assert set(facts) == {"f1", "f3"}, "what nobody told again is worn out, what has ended is history"
+    assert (facts["f1"].valid_from, facts["f1"].valid_until) == (begin, end)
+
+
+async def test_of_what_has_ended_the_newest_are_kept_and_take_no_place_of_what_is_true(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_store, "MAX_FACTS", 1)
+    monkeypatch.setattr(fact_store, "MAX_ENDED", 2)
+    for day in range(1, 6):
+        await place.facts.remember(f"The deadline is {day} March")
+        place.clock.advance(1)
+    assert [fact.id for fact in await place.facts.all()] == ["f3", "f4", "f5"]
+    with pytest.raises(ToolError, match="Forget some"):
+        await place.facts.remember("Likes tea")
+
+
+async def test_a_disk_that_takes_nothing_leaves_the_facts_as_they_are_and_says_so(place: Place) -> None:
+    await place.facts.remember("Likes tea")
+    before = place.file.read_bytes()
+    with file_size_limit(0):
+        with pytest.raises(StorageError):
+            await place.facts.remember("Lives in Oslo")
+        with pytest.raises(StorageError):
+            await place.facts.forget(["f1"])
+        assert [fact.text for fact in await place.facts.context()] == ["Likes tea"]
+    assert place.file.read_bytes() == before
+    assert sorted(path.name for path in place.file.parent.iterdir()) == ["facts.jsonl"]
+    assert (await place.facts.remember("Lives in Oslo")).fact.id == "f2"

@@ -115,3 +115,38 @@ async def test_what_matches_nothing_fails_before_anybody_is_asked(told: ToolCont
 async def test_without_facts_the_tools_say_so(make_context: Callable[..., ToolContext]) -> None:
     with pytest.raises(ToolError, match="cannot be reached"):
         await ran(make_context(), "remember", fact="Likes tea")
+
+
+async def test_what_may_be_untrue_now_is_named_and_ends_with_a_second_call(told: ToolContext) -> None:
+    await ran(told, "remember", fact="The user lives in Oslo")
+    first = await ran(told, "remember", fact="The user lives in Bergen")
+    assert first.splitlines()[:2] == ["Remembered as f2.", "f1 says “The user lives in Oslo”."]
+    assert "its id as replaces" in first
+    changed = await ran(told, "remember", fact="The user lives in Bergen", replaces="f1")
+    assert changed == "Remembered as f2. It takes the place of f1 “The user lives in Oslo”, which was true until now."
+    assert told.facts is not None
+    assert [fact.text for fact in await told.facts.matching("f*")] == []
+    assert [(one.id, one.is_true_still) for one in await told.facts.all()] == [("f1", False), ("f2", True)]  # type: ignore[attr-defined]
+    assert (await ran(told, "remember", fact="The user likes jazz")) == "Remembered as f3."
+
+
+async def test_a_person_sees_as_what_a_fact_is_known_and_the_model_how_it_was_said(
+    make_context: Callable[..., ToolContext], tmp_path: Path
+) -> None:
+    memory = MemoryFiles(tmp_path / "workspace", FakeClock())
+    embeddings = FakeEmbeddings(FakeEmbedder(alike={"enjoys": "likes"}))
+    told = make_context(memory=memory, facts=FactStore(memory, FakeClock(), embeddings=embeddings))
+    await ran(told, "remember", fact="likes tea")
+    preview = await shown(told, "remember", fact="enjoys tea")
+    assert preview.summary == "Remember a fact that is known as f1"
+    assert (preview.details["known"], preview.must_ask) == (["f1 (2026-01-01): likes tea"], "")
+    output = await ran(told, "remember", fact="enjoys tea")
+    assert output == "Known already, as f1: “enjoys tea”. It was “likes tea” until now. Its confidence is 1.00."
+
+
+async def test_what_stays_true_beside_a_fact_ends_not_and_is_asked_about_no_more(told: ToolContext) -> None:
+    await ran(told, "remember", fact="The meeting is on Monday")
+    assert (await shown(told, "remember", fact="The meeting is on Friday")).must_ask
+    assert not (await shown(told, "remember", fact="The meeting is on Friday", beside=["f1"])).must_ask
+    assert await ran(told, "remember", fact="The meeting is on Friday", beside=["f1"]) == "Remembered as f2."
+    assert (await ran(told, "remember", fact="the meeting is on Monday")).startswith("Known already, as f1")

@@ -136,9 +136,11 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       );
     case 'remember': {
       const former = Array.isArray(details.former) ? details.former.map(String) : [];
+      const known = Array.isArray(details.known) ? details.known.map(String) : [];
       return (
         <>
           <DiffView before={former.join('\n')} after={string(details.fact)} />
+          {known.length > 0 && <Where label={trans.__('Known as')} text={known.join('\n')} />}
           <Where label={trans.__('in')} text="memory/facts.jsonl" extra={string(details.category)} />
         </>
       );

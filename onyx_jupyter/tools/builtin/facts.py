@@ -8,7 +8,7 @@ from pydantic import Field
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.protocols import Exactly, Facts, KnownFact, ToolPreview
+from onyx_jupyter.protocols import Exactly, FactKept, Facts, KnownFact, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -19,6 +19,9 @@ class RememberArguments(Arguments):
     fact: str = Field(min_length=1, max_length=2_000, description="One sentence, at most 200 characters.")
     category: str | None = Field(default=None, max_length=100, description="preference, person, project, work …")
     replaces: str | None = Field(default=None, max_length=100, description="Id of the fact that is true no more.")
+    beside: list[str] = Field(
+        default_factory=list, max_length=10, description="Ids of facts that stay true beside it, however alike."
+    )
 
 
 class ForgetArguments(Arguments):
@@ -42,15 +45,20 @@ class RememberTool(Tool[RememberArguments]):
         self._shown: dict[tuple[str, str], frozenset[str]] = {}
 
     async def preview(self, arguments: RememberArguments, context: ToolContext) -> ToolPreview:
-        former = await _facts(context).ended_by(arguments.fact, replaces=arguments.replaces)
+        foreseen = await _facts(context).foreseen(arguments.fact, replaces=arguments.replaces, beside=arguments.beside)
+        former = foreseen.other if foreseen.outcome == "changed" else None
+        same = foreseen.other if foreseen.outcome == "reinforced" else None
         self._shown.pop(_call(context), None)
         self._shown[_call(context)] = frozenset({former.id} if former else ())
         if len(self._shown) > _SHOWN:  # the oldest of those that were never run
             self._shown.pop(next(iter(self._shown)))
-        details = arguments.model_dump(by_alias=True, exclude_none=True)
+        details = arguments.model_dump(by_alias=True, exclude_defaults=True)
+        details |= {"former": [_line(former)]} if former else {}
+        details |= {"known": [_line(same)]} if same else {}
+        remember = f"Remember a fact that is known as {same.id}" if same else "Remember a fact"
         return ToolPreview(
-            summary=f"Replace the fact {former.id}" if former else "Remember a fact",
-            details=details | ({"former": [_line(former)]} if former else {}),
+            summary=f"Replace the fact {former.id}" if former else remember,
+            details=details,
             grant=self.name,
             grant_text="every fact that is remembered",
             must_ask="another fact ends with it" if former else "",
@@ -61,18 +69,12 @@ class RememberTool(Tool[RememberArguments]):
             arguments.fact,
             arguments.category,
             replaces=arguments.replaces,
+            beside=arguments.beside,
             may_end=self._shown.pop(_call(context), frozenset()),
             session_key=context.session_key,
             turn=context.run_id,
         )
-        match kept.outcome:
-            case "new":
-                return ToolResult(f"Remembered as {kept.fact.id}.")
-            case "reinforced":
-                sure = f"Its confidence is {kept.fact.confidence:.2f}."
-                return ToolResult(f"Known already, as {kept.fact.id}: “{kept.fact.text}”. {sure}")
-        former = f"{kept.former.id} “{kept.former.text}”" if kept.former else "another one"
-        return ToolResult(f"Remembered as {kept.fact.id}. It takes the place of {former}, which was true until now.")
+        return ToolResult(_told(kept))
 
 
 class ForgetTool(Tool[ForgetArguments]):
@@ -113,6 +115,20 @@ async def _found(arguments: ForgetArguments, context: ToolContext) -> list[Known
     if not found:
         raise ToolError(f"There is no fact with {arguments.pattern!r}. Take fewer words, or a fact's id.")
     return found
+
+
+def _told(kept: FactKept) -> str:
+    """What became of the fact, and what the model may have to do about others."""
+    now, former = kept.fact, kept.former
+    if kept.outcome == "changed":
+        before = f"{former.id} “{former.text}”" if former else "another one"
+        return f"Remembered as {now.id}. It takes the place of {before}, which was true until now."
+    if kept.outcome == "reinforced":
+        reworded = f" It was “{former.text}” until now." if former else ""
+        return f"Known already, as {now.id}: “{now.text}”.{reworded} Its confidence is {now.confidence:.2f}."
+    near = "".join(f"\n{fact.id} says “{fact.text}”." for fact in kept.near)
+    again = "\nIs one of them true no more? Call remember again with the same fact, and its id as replaces."
+    return f"Remembered as {now.id}.{near}{again if near else ''}"
 
 
 def _call(context: ToolContext) -> tuple[str, str]:
