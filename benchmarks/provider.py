@@ -1,7 +1,7 @@
 """The scripted provider in a process of its own, so that neither side of the measurement waits for the other.
 
 Replies are asked for by the words of the question: `stamps COUNT RATE`, `chunks COUNT RATE`, `markdown COUNT RATE`,
-`silence`, `exec COMMAND`.
+`silence`, `exec COMMAND`, `cell PATH CELL` (runs it).
 `python -m benchmarks.provider` prints its address, then one JSON line whenever a client has left an answer.
 """
 
@@ -138,6 +138,9 @@ def _replies(request: Received) -> Reply:
         return _steady(_NumberedPiece, rest)
     if word == "exec":
         return ["I run it.", Call("exec", {"command": rest})]
+    if word == "cell":
+        path, cell_id = rest.split()
+        return ["I run it.", Call("notebook_run_cell", {"path": path, "cellId": cell_id})]
     if word == "silence":
         return [Hang()]
     return ["Hello."]

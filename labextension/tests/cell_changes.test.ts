@@ -72,6 +72,22 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(before);
   });
 
+  it('holds after two hundred edits in a row what they made, letter for letter', () => {
+    const model = notebook('a = 1', 'b\n\nb', 'été 😀', '');
+    const expected = model.cells.map(cell => cell.getSource());
+    const words = ['', '\n', 'é — 😀', 'value = 1\n'];
+    for (let number = 0; number < 200; number += 1) {
+      const at = (number * 7) % expected.length;
+      const old = expected[at];
+      const letters = Array.from(old); // no half of a pair is ever left
+      letters.splice((number * 13) % (letters.length + 1), number % 5, words[(number >> 2) % words.length]);
+      const source = letters.join('');
+      applyChanges(model, [{ kind: 'edit', cellId: `c${at}`, source, baseHash: cellHash(old) }]);
+      expected[at] = source;
+    }
+    expect(sources(model)).toEqual(expected.map((source, at) => `c${at}:${source}`));
+  });
+
   it('says what stands in a stale cell now', () => {
     const error = refusal(() =>
       applyChanges(notebook('a'), [{ kind: 'edit', cellId: 'c0', source: 'x', baseHash: cellHash('b') }])

@@ -41,6 +41,7 @@ class KernelRun:
         progress: Callable[[str], None],
         *,
         store_history: bool = True,
+        elapsed_every_s: float = _ELAPSED_EVERY_S,
     ) -> None:
         self._kernels = kernel_manager
         self._kernel_id = kernel_id
@@ -48,6 +49,7 @@ class KernelRun:
         self._process = self._process_id()
         self._progress = progress
         self._store_history = store_history
+        self._elapsed_every_s = elapsed_every_s
         self._told_at = self._started_at = asyncio.get_running_loop().time()
         self._told = ""
         self._collector = OutputCollector()
@@ -165,6 +167,6 @@ class KernelRun:
         if line and line != self._told and now - self._told_at >= _PROGRESS_EVERY_S:
             self._told, self._told_at = line, now
             self._progress(line[:_LINE_CHARS])
-        elif now - self._told_at >= _ELAPSED_EVERY_S:
+        elif now - self._told_at >= self._elapsed_every_s:
             self._told_at = now
             self._progress(f"Running for {self._elapsed_s():.0f} s")

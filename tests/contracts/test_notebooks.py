@@ -1,11 +1,13 @@
 """One suite over the three ways to a notebook: open in a browser tab, in a collaboration room, and as a file."""
 
 import asyncio
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from onyx_jupyter.errors import NotebookError
@@ -301,6 +303,23 @@ async def test_every_text_comes_back_as_it_was_written(place: Place, source: str
     sources = await place.sources()
     assert (sources["load"], sources["n"]) == (source, source)
     await place.apply(EditCell("load", "after", cell_hash(source)))
+
+
+async def test_two_hundred_edits_in_a_row_leave_the_notebook_that_nbformat_makes_of_them(place: Place) -> None:
+    by_nbformat = nbformat.read(place.file, as_version=4)
+    dice = random.Random(4)
+    for number in range(200):
+        edited = dice.choice(by_nbformat.cells)
+        at, words = dice.randint(0, len(edited.source)), dice.choice(["", "\n", "é — 😀", f"value = {number}\n"])
+        source = edited.source[:at] + words + edited.source[at + dice.randint(0, 9) :]
+        await place.apply(EditCell(edited.id, source, cell_hash(edited.source)))
+        edited.source = source
+    view = await place.service.read("work.ipynb")
+    assert [(cell.id, cell.cell_type, cell.source) for cell in view.cells] == [
+        (cell.id, cell.cell_type, cell.source) for cell in by_nbformat.cells
+    ]
+    if place.name == "contents":
+        assert nbformat.read(place.file, as_version=4).cells == by_nbformat.cells
 
 
 async def test_running_gives_the_outputs_and_leaves_them_in_the_notebook(place: Place) -> None:

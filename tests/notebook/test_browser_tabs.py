@@ -12,6 +12,7 @@ from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.protocols import EditCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -134,6 +135,21 @@ async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tab
         {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1")},
         {"kind": "move", "cellId": "b", "place": "start", "baseHash": cell_hash("y")},
     ]
+
+
+async def test_a_cell_in_a_tab_tells_that_it_waits_and_then_that_it_runs_again_and_again(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.free.clear()
+    tab.show("n.ipynb", [tab_cell("a", "sleep")])
+    said: list[str] = []
+    run = asyncio.ensure_future(BrowserBackend(tabs, progress_every_s=0.01).run_cell("n.ipynb", "a", said.append))
+    await until(lambda: len(said) >= 2)
+    assert {line.rpartition(" for ")[0] for line in said} == {"Waiting for the kernel"}
+    tab.free.set()
+    await until(lambda: len([line for line in said if line.startswith("Running for")]) >= 3)
+    tab.end()
+    await run
+    assert not said[-1].startswith("Waiting")
 
 
 async def test_after_a_write_the_same_tab_is_asked_as_long_as_it_has_the_notebook_open(tabs: TabRequests) -> None:

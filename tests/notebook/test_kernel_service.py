@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.kernel_run import KernelRun
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.kernels import KernelPlace, quiet
 from tests.waiting import until
@@ -61,6 +62,16 @@ async def test_interrupting_ends_the_cell_that_runs(kernels: KernelPlace) -> Non
     await begun.wait()
     await kernels.service.interrupt("work.ipynb")
     assert (await task).outputs[-1]["ename"] == "KeyboardInterrupt"
+
+
+async def test_a_cell_that_says_nothing_tells_that_it_runs_again_and_again(kernels: KernelPlace) -> None:
+    said: list[str] = []
+    execution = KernelRun(kernels.manager, await kernels.start(), said.append, elapsed_every_s=0.1)
+    task = asyncio.ensure_future(execution.run("import time; time.sleep(600)"))
+    await until(lambda: len([line for line in said if line.startswith("Running for")]) >= 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 async def test_a_restart_forgets_the_variables_and_keeps_the_session(kernels: KernelPlace) -> None:
