@@ -106,10 +106,21 @@ async def test_what_is_not_installed_is_named_with_the_command_that_helps(
     assert caught.value.hint == command
 
 
-async def test_only_the_beginning_of_a_long_text_counts() -> None:
+async def test_the_end_of_a_long_passage_counts() -> None:
     embedder = LocalEmbedder(SystemClock())
-    beginning = "the weather in the north " * 60
-    vectors = await embedder.embed([beginning, beginning + "tax law " * 500, "tax law " * 500], "passage")
+    begin = "The harbour was quiet, and the boats lay side by side in the fog of that morning. " * 18
+    end = "The dentist's appointment was moved to Thursday because her drill had broken."
+    question, without, whole, short = await embedder.embed(
+        ["When do I see the dentist?", begin, begin + end, begin[:400]], "passage"
+    )
+    assert question @ whole > question @ without + 0.03
+    assert np.array_equal((await embedder.embed([begin[:400]], "query"))[0], short)
     await embedder.close()
-    assert vectors[0] @ vectors[1] > 0.9999
-    assert vectors[0] @ vectors[2] < 0.5
+
+
+async def test_a_text_without_end_is_embedded_as_its_beginning() -> None:
+    embedder = LocalEmbedder(SystemClock())
+    text = "word " * 1_020
+    vectors = await embedder.embed([text + "dentist " * 500, text + "harbour " * 100_000], "passage")
+    assert np.allclose(vectors[0], vectors[1])
+    await embedder.close()

@@ -1,6 +1,7 @@
 """all-MiniLM-L6-v2 in this process, on the CPU and without network. It loads on first use and goes when idle.
 
-Source: sentence-transformers/all-MiniLM-L6-v2 (mean of the tokens' last hidden states, normalised, 256 tokens).
+Source: sentence-transformers/all-MiniLM-L6-v2 (mean of the tokens' last hidden states, normalised, 256 at once).
+A longer text is read in windows of 256, and the mean is that of all their tokens: the ends of notes count too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.local_files import LocalFiles, find_local_files
+from onyx_jupyter.providers.embedders.marks import mark_of, marked
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
 
@@ -25,10 +27,11 @@ if TYPE_CHECKING:
 
 TITLE = "The embedded embedder"
 DIMENSION = 384
-MAX_TOKENS = 256
+WINDOW_TOKENS = 256
+MAX_WINDOWS = 4
 IDLE_S = 600.0
-# What could count for 256 tokens of any language; the tokenizer reads the whole of what it is given.
-_MAX_CHARS = 10_000
+# What could count for so many tokens of any language; the tokenizer reads the whole of what it is given.
+_MAX_CHARS = 20_000
 # So much is embedded in one go of a thread: stopping waits for that at most, and switching threads costs little.
 _SLICE_CHARS = 1_500
 _MOST_THREADS = 4
@@ -37,7 +40,8 @@ _MOST_THREADS = 4
 class LocalEmbedder:
     """The embedder of one server. Texts go through one by one, which is faster than in batches of unlike length."""
 
-    identity = EmbedderIdentity("local", "all-MiniLM-L6-v2-int8", DIMENSION)
+    # Vectors of long texts are others than those of the model's first window alone.
+    identity = EmbedderIdentity("local", marked("all-MiniLM-L6-v2-int8", mark_of(f"{MAX_WINDOWS} windows")), DIMENSION)
     provider = "local"
     title = TITLE
     expected = True
@@ -72,7 +76,7 @@ class LocalEmbedder:
         return self
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """float32 (texts, 384), L2-normalised; of a long text the first 256 tokens count. Raises: EmbeddingError."""
+        """float32 (texts, 384), L2-normalised; of a long text the first 1,024 tokens count. Raises: EmbeddingError."""
         parts: list[Vectors] = []
         for part in _slices(texts):
             # One passage at a time, so that indexing leaves the machine to others; a query waits for none of them.
@@ -138,7 +142,7 @@ class _Session:
             self._model: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             self._tokenizer: Any = Tokenizer.from_buffer(tokenizer)
             self._tokenizer.no_padding()
-            self._tokenizer.enable_truncation(MAX_TOKENS)
+            self._tokenizer.enable_truncation(WINDOW_TOKENS)
         except Exception as error:
             # Whatever a native runtime raises on a machine that it does not know: others embed in its place.
             reason = f"{type(error).__name__}: {error}"[:200]
@@ -150,12 +154,16 @@ class _Session:
         import numpy as np
 
         encoded = self._tokenizer.encode(encodable(text[:_MAX_CHARS]))
-        ids = np.array([encoded.ids], dtype=np.int64)
-        mask = np.array([encoded.attention_mask], dtype=np.int64)
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        states = self._model.run(["last_hidden_state"], inputs)[0][0]
-        weights = mask[0][:, None].astype(np.float32)
-        return (states * weights).sum(axis=0) / weights.sum()
+        windows = [encoded, *encoded.overflowing][:MAX_WINDOWS]
+        sums, count = np.zeros(DIMENSION, np.float32), 0
+        for window in windows:
+            ids = np.array([window.ids], dtype=np.int64)
+            mask = np.ones_like(ids)
+            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+            states = self._model.run(["last_hidden_state"], inputs)[0][0]
+            sums += states.sum(axis=0)
+            count += len(states)
+        return sums / count
 
 
 def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
