@@ -163,10 +163,10 @@ class VersionStore:
             named = Counter(str(line.get("checksum")) for found in lines.values() for line in found)
             total = sum(size for checksum, size in sizes.items() if checksum in named)
             total += sum(log.stat().st_size for log in lines)
-            spare = [(version, log) for log, found in lines.items() for version in _known(found)[: -self._kept]]
+            spare = [(*one, log) for log, found in lines.items() for one in _aged(_known(found))[: -self._kept]]
             gone: dict[Path, set[int]] = {}
             max_bytes = self._max_bytes()
-            for version, log in sorted(spare, key=lambda one: (one[0].at, one[0].number)):
+            for _, version, log in sorted(spare, key=lambda one: (one[0], one[1].number)):
                 if total <= max_bytes:
                     break
                 gone.setdefault(log, set()).add(version.number)
@@ -239,6 +239,16 @@ def _lines(log: Path) -> Sequence[dict[str, Any]]:
 def _known(lines: Sequence[Mapping[str, Any]]) -> list[FileVersion]:
     found = (_from_json(line) for line in lines)
     return [version for version in found if version is not None]
+
+
+def _aged(versions: Sequence[FileVersion]) -> list[tuple[str, FileVersion]]:
+    """Each with the time that it is no younger than: that of a later one where the clock has gone back since."""
+    aged: list[tuple[str, FileVersion]] = []
+    earliest = ""
+    for version in reversed(versions):
+        earliest = min(filter(None, (earliest, version.at)), default="")
+        aged.append((earliest, version))
+    return aged[::-1]
 
 
 def _path_in(log: Path) -> str | None:

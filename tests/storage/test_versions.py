@@ -233,3 +233,15 @@ def test_two_servers_that_are_killed_at_any_moment_leave_only_versions_that_can_
         assert all(store.read(MEMORY, version.number) for version in versions)
     store.record(MEMORY, b"after all that", "user")
     assert store.read(MEMORY, store.history(MEMORY)[-1].number) == b"after all that"
+
+
+def test_where_the_clock_jumps_back_the_older_versions_of_a_file_go_first_all_the_same(tmp_path: Path) -> None:
+    ahead, right = FakeClock(), FakeClock()
+    ahead.advance(1000)
+    for clock in (ahead, right):
+        store = store_of(tmp_path, clock, kept_of_a_file=2)
+        for _ in range(5):
+            store.record(MEMORY, os.urandom(20_000), "agent")
+            clock.advance(1)
+    assert store_of(tmp_path, right, max_bytes=110_000, kept_of_a_file=2).thin() == 5
+    assert [version.number for version in store.history(MEMORY)] == [6, 7, 8, 9, 10]
