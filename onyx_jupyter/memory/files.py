@@ -87,7 +87,7 @@ class MemoryFiles:
         return await asyncio.to_thread(read_bootstrap_files, self.folder.workspace, self._project)
 
     async def search(self, query: str, limit: int) -> Sequence[Passage]:
-        """The passages that hold words of the query, the best first. Raises: StorageError."""
+        """The passages that hold words of the query, the best first; what cannot be read is left out."""
         return await asyncio.to_thread(self._search, query, limit)
 
     # ── changing ────────────────────────────────────────────────────────────────────────────────────
@@ -213,8 +213,10 @@ class MemoryFiles:
     def _search(self, query: str, limit: int) -> Sequence[Passage]:
         texts = {}
         for file in self._readable():
-            with suppress(ToolError):  # one that is no text, or far too large, keeps nobody from the others
+            try:
                 texts[file.path] = read_text(file.real)
+            except (StorageError, ToolError) as error:  # it keeps nobody from the others; the index's status tells it
+                log.info("%s is not searched: %s", file.path, error)
         return search_words(texts, query, limit)
 
     def _read(self, path: str, start_line: int, line_count: int | None) -> str:

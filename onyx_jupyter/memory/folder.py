@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onyx_jupyter.errors import PathNotAllowed, ToolError
+from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory.targets import DAILY_FOLDER, FACTS_FILE, SHARED_PREFIX
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 NO_FILE = ""
 """The checksum of a file that is not there."""
+WORKSPACE_ITSELF = "./"
+"""How the workspace is cited where it is told of as a folder."""
 _SUFFIX = ".md"
 
 
@@ -26,7 +28,8 @@ class MemoryFile:
     """One file as it was found: `path` as it is cited, `real` on disk; `problem` says why it cannot be read.
 
     `changed_ns` and `inode_changed_ns` are moments in nanoseconds: together with the size they tell whether it may
-    have been written to since.
+    have been written to since. `is_folder`: it stands for a folder whose files are not told, for its problem; if
+    `is_closed`, what lay there before may lie there still.
     """
 
     path: str
@@ -35,10 +38,17 @@ class MemoryFile:
     changed_ns: int = 0
     inode_changed_ns: int = 0
     problem: str | None = None
+    is_folder: bool = False
+    is_closed: bool = False
 
     @property
     def is_shared(self) -> bool:
         return self.path.startswith(SHARED_PREFIX)
+
+    def holds(self, path: str) -> bool:
+        """Whether it is the folder in which the file of that path lies."""
+        folder, slash, _ = path.rpartition("/")
+        return self.is_folder and self.path == (folder + slash or WORKSPACE_ITSELF)
 
 
 class MemoryFolder:
@@ -87,7 +97,7 @@ class MemoryFolder:
         return self.shared if self.shared is not None and self.shared in real.parents else self.workspace
 
     def files(self) -> Sequence[MemoryFile]:
-        """Every memory file in the order of the paths, those that cannot be read included. Raises: StorageError."""
+        """Every memory file in the order of the paths, those and the folders that cannot be read included."""
         return sorted((file for folder in self.folders for file in self._in(folder)), key=lambda file: file.path)
 
     def _split(self, path: str) -> tuple[Path, str]:
@@ -96,10 +106,14 @@ class MemoryFolder:
         return self.workspace, path
 
     def _in(self, folder: Path) -> Iterator[MemoryFile]:
-        if not folder.is_dir() or folder.resolve() != folder:
+        try:
+            found = self._names_in(folder)
+        except ToolError as error:
+            yield self._untold(folder, str(error))
             return
-        with disk_errors("list", folder), os.scandir(folder) as entries:
-            found = [entry for entry in entries if self.name_of(folder / entry.name) is not None]
+        except StorageError as error:
+            yield self._untold(folder, str(error), is_closed=True)
+            return
         for entry in found:
             real = folder / entry.name
             path = self.name_of(real) or ""
@@ -109,12 +123,36 @@ class MemoryFolder:
                         yield MemoryFile(path, real, problem=problem)
                     continue
                 status = real.stat()
-            except OSError:  # gone since
+            except FileNotFoundError:  # gone since
+                continue
+            except OSError as error:
+                yield MemoryFile(path, real, problem=f"It cannot be read: {error.strerror or error}.")
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield MemoryFile(path, real, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             elif not stat.S_ISDIR(status.st_mode):
                 yield MemoryFile(path, real, problem="It is no regular file.")
+
+    def _names_in(self, folder: Path) -> Sequence[os.DirEntry[str]]:
+        """Raises: StorageError where it cannot be listed, ToolError where what lies there is not followed."""
+        with disk_errors("list", folder):
+            try:
+                status = folder.lstat()
+                if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and folder.resolve() != folder):
+                    raise ToolError(
+                        "It is a link, and links to folders are not followed: put the folder itself in its place."
+                    )
+                if not stat.S_ISDIR(status.st_mode):
+                    raise ToolError("It is no folder.")
+                with os.scandir(folder) as entries:
+                    return [entry for entry in entries if self.name_of(folder / entry.name) is not None]
+            except FileNotFoundError:  # not there yet, or gone since
+                return []
+
+    def _untold(self, folder: Path, problem: str, *, is_closed: bool = False) -> MemoryFile:
+        own = {self.workspace: WORKSPACE_ITSELF, self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}
+        path = own.get(folder, SHARED_PREFIX)
+        return MemoryFile(path, folder, problem=problem, is_folder=True, is_closed=is_closed)
 
     def _link_problem(self, path: str) -> str | None:
         """None where it leads to a memory file, which is listed by its own name."""

@@ -32,14 +32,19 @@ class FileState:
 def file_states(memory: MemoryFiles, indexed: Mapping[str, str]) -> Sequence[FileState]:
     """In the order of the paths; `indexed` is path → checksum of what search knows. Blocks. Raises: StorageError."""
     kept = memory.kept.counts()
-    here = [_state(file, kept.get(file.path, 0), indexed.get(file.path)) for file in memory.folder.files()]
+    found = memory.folder.files()
+    folders = [file for file in found if file.is_folder]
+    here = [_state(file, kept.get(file.path, 0), indexed.get(file.path)) for file in found if not file.is_folder]
     names = {state.path for state in here}
-    gone = [
-        FileState(path, path.startswith(SHARED_PREFIX), 0, None, None, count, indexed=False, deleted=True)
-        for path, count in kept.items()
-        if path not in names
-    ]
+    gone = [_not_found(path, count, folders) for path, count in kept.items() if path not in names]
     return sorted([*here, *gone], key=lambda state: state.path)
+
+
+def _not_found(path: str, versions: int, folders: Sequence[MemoryFile]) -> FileState:
+    """A file of which only versions are known: it is gone, or its folder does not tell."""
+    problem = next((folder.problem for folder in folders if folder.holds(path)), None)
+    is_shared = path.startswith(SHARED_PREFIX)
+    return FileState(path, is_shared, 0, None, None, versions, indexed=False, deleted=problem is None, problem=problem)
 
 
 def _state(file: MemoryFile, versions: int, indexed: str | None) -> FileState:

@@ -72,11 +72,19 @@ class _Look:
     """One look at all files: what is there, and what stays as it is in the index although it may be old."""
 
     there: dict[Name, tuple[MemoryFiles, MemoryFile]] = field(default_factory=dict)
+    folders: dict[Name, MemoryFile] = field(default_factory=dict)
     checksums: dict[Name, str] = field(default_factory=dict)
     unread: set[Name] = field(default_factory=set)
     problems: list[FileProblem] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     changed: list[Name] = field(default_factory=list)
+
+    def may_be_there(self, name: Name) -> bool:
+        """Whether it lies in a folder that could not be listed this time."""
+        return any(
+            folder.is_closed and owner == name[0] and folder.holds(name[1])
+            for (owner, _), folder in self.folders.items()
+        )
 
 
 async def _nobody(report: SyncReport) -> None:
@@ -135,7 +143,8 @@ class MemorySync:
         put = await self._put(look, wanted)
         here = {*look.checksums, *look.unread}
         owners |= self._long_absent({agent_id for agent_id, _ in indexed} - owners)
-        removed = [name for name in indexed if name not in here and name[0] in owners]
+        gone = [name for name in indexed if name not in here and name[0] in owners]
+        removed = [name for name in gone if not look.may_be_there(name)]
         await self._index.remove(removed)
         return SyncReport(
             files=len(look.there),
@@ -173,12 +182,16 @@ class MemorySync:
         for memory in self._memories():
             for file in memory.folder.files():
                 name = ("" if file.is_shared else memory.agent_id, file.path)
-                if name not in look.there:
+                if file.is_folder:
+                    look.folders[name] = file
+                elif name not in look.there:
                     look.there[name] = (memory, file)
                     self._look_at(name, memory, file, look, known)
+        look.problems += [FileProblem(*name, folder.problem or "") for name, folder in look.folders.items()]
         for name in known.keys() - look.there.keys():
-            del known[name]
-            look.changed.append(name)
+            if not look.may_be_there(name):
+                del known[name]
+                look.changed.append(name)
         return look
 
     def _look_at(

@@ -32,7 +32,12 @@ class Passage:
 def search_words(texts: Mapping[str, str], query: str, limit: int) -> Sequence[Passage]:
     """The best first: those with the larger share of the query's words, where a rarer word weighs more.
 
-    A word of four letters or more also finds those that begin with it. `texts` is path → Markdown.
+    A word of four letters or more also finds those that begin with it. `texts` is path → Markdown. A score is
+    Σ w(held) / Σ w(asked), within 0 and 1, with w = ln(1 + (N + 1) / (n + 0.5)) for a word that n of N passages hold.
+
+    Source: inverse document frequency, Spärck Jones, "A statistical interpretation of term specificity" (1972); the
+    halves are those of Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), whose
+    (N − n + 0.5) / (n + 0.5) is (N + 1) / (n + 0.5) − 1. The 1 is left in, so that a word in every passage counts, too.
     """
     words = list(dict.fromkeys(_words(query)))
     found = [(passage, _held(words, passage)) for path, text in texts.items() for passage in _passages(path, text)]

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +9,7 @@ import pytest
 
 from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.overview import file_states
 from onyx_jupyter.memory.sync import ABSENT_DAYS, MemorySync
 from onyx_jupyter.protocols import Candidate, SearchFilter, Source
 from onyx_jupyter.storage.versions import VersionedFile, VersionStore
@@ -354,3 +356,93 @@ async def test_a_workspace_that_has_vanished_is_not_made_anew_and_nothing_counts
     away.rename(desk.folder / "main")
     assert (await desk.sync.run()).put == [("main", "MEMORY.md")]
     assert [version.number for version in desk.versions.history(VersionedFile("main", "MEMORY.md"))] == [1]
+
+
+@pytest.mark.parametrize("error", [errno.EACCES, errno.EIO])
+async def test_a_folder_that_cannot_be_listed_keeps_what_was_known_of_it_and_nobody_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    desk = Desk(tmp_path, ("ada", "bob"))
+    for agent in ("ada", "bob"):
+        desk.write("MEMORY.md", f"{agent} noted one", agent=agent)
+        desk.write("memory/2026-01-05.md", f"{agent} saw rain", agent=agent)
+    await desk.sync.run()
+    for agent in ("ada", "bob"):
+        desk.write("MEMORY.md", f"{agent} noted two", at=LONG_AGO + 60, agent=agent)
+    with monkeypatch.context() as patched:
+        unlisted(patched, tmp_path / "bob/memory", error)
+        for sync in (desk.sync, desk.restarted()):
+            report = await sync.run()
+            (problem,) = report.problems
+            assert (problem.agent_id, problem.path) == ("bob", "memory/")
+            assert "Could not list" in problem.message
+            assert (list(report.removed), report.missing, report.files) == ([], False, 3)
+        assert {desk.shelf.text("MEMORY.md", agent) for agent in ("ada", "bob")} == {"ada noted two", "bob noted two"}
+        assert desk.shelf.text("memory/2026-01-05.md", "bob") == "bob saw rain"
+        told = {state.path: (state.deleted, state.problem) for state in file_states(desk.memories[1], {})}
+        assert told == {"MEMORY.md": (False, None), "memory/2026-01-05.md": (False, problem.message)}
+    (tmp_path / "bob/memory/2026-01-05.md").unlink()
+    report = await desk.sync.run()
+    assert (list(report.problems), list(report.removed)) == ([], [("bob", "memory/2026-01-05.md")])
+    history = desk.versions.history(VersionedFile("bob", "memory/2026-01-05.md"))
+    assert [version.checksum != "" for version in history] == [True, False], "it counts as deleted when it is known"
+
+
+async def test_a_shared_folder_that_cannot_be_listed_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path, ("ada", "bob"))
+    desk.write("shared/rules.md", "of all")
+    await desk.sync.run()
+    unlisted(monkeypatch, tmp_path / "shared", errno.EACCES)
+    report = await desk.sync.run()
+    assert [(problem.agent_id, problem.path) for problem in report.problems] == [("", "shared/")]
+    assert list(desk.shelf.sources) == [("", "shared/rules.md")]
+
+
+async def test_a_memory_folder_that_is_a_link_is_told_and_not_followed(desk: Desk) -> None:
+    desk.write("MEMORY.md", "stays")
+    desk.write("memory/2026-01-05.md", "synced elsewhere")
+    await desk.sync.run()
+    folder = desk.folder / "main/memory"
+    folder.rename(desk.folder / "synced")
+    for target in (desk.folder / "synced", folder, desk.folder / "nowhere"):
+        folder.symlink_to(target)
+        report = await desk.sync.run()
+        assert [(problem.path, problem.message[:12]) for problem in report.problems] == [("memory/", "It is a link")]
+        assert list(desk.shelf.sources) == [("main", "MEMORY.md")]
+        folder.unlink()
+    (desk.folder / "synced").rename(folder)
+    assert list((await desk.sync.run()).put) == [("main", "memory/2026-01-05.md")]
+    history = desk.versions.history(VersionedFile("main", "memory/2026-01-05.md"))
+    assert [version.checksum for version in history if not version.checksum] == [], "it was never gone"
+
+
+async def test_a_file_that_the_disk_does_not_tell_of_is_a_problem_of_its_own(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = desk.write("USER.md", "x")
+    desk.write("MEMORY.md", "stays")
+    status = Path.stat
+
+    def failing(path: Path, **more: bool) -> os.stat_result:
+        if path == file:
+            raise OSError(errno.EIO, "Input/output error")
+        return status(path, **more)
+
+    monkeypatch.setattr(Path, "stat", failing)
+    (problem,) = (await desk.sync.run()).problems
+    assert (problem.path, problem.message) == ("USER.md", "It cannot be read: Input/output error.")
+    assert list(desk.shelf.sources) == [("main", "MEMORY.md")]
+
+
+def unlisted(patched: pytest.MonkeyPatch, folder: Path, error: int) -> None:
+    """As if the disk refused it: root, as whom tests may run, is refused nothing."""
+    scan = os.scandir
+
+    def refusing(place: Path) -> object:
+        if place == folder:
+            raise OSError(error, os.strerror(error), str(place))
+        return scan(place)
+
+    patched.setattr(os, "scandir", refusing)

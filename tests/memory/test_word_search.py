@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.word_search import search_words
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -68,3 +70,29 @@ async def test_only_the_agents_own_files_are_searched(tmp_path: Path) -> None:
     (workspace / "link.md").symlink_to(outside)
     memory = MemoryFiles(workspace, FakeClock())
     assert [passage.path for passage in await memory.search("ada", 10)] == ["MEMORY.md"]
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "denied"), OSError(5, "broken"), FileNotFoundError(2, "gone")])
+async def test_a_file_that_cannot_be_read_keeps_nobody_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("Ada likes tea.")
+    refused = tmp_path / "USER.md"
+    refused.write_text("Ada is here.")
+    read = Path.read_bytes
+
+    def refusing(file: Path) -> bytes:
+        if file == refused:
+            raise error
+        return read(file)
+
+    monkeypatch.setattr(Path, "read_bytes", refusing)
+    found = await MemoryFiles(tmp_path, FakeClock()).search("ada", 10)
+    assert [passage.path for passage in found] == ["MEMORY.md"]
+
+
+def test_the_score_is_the_share_of_the_words_weights_that_a_passage_holds() -> None:
+    """By hand: of three passages one holds budget, two hold plan; ln(1 + 4/1.5) = 1.2993, ln(1 + 4/2.5) = 0.9555."""
+    texts = {"a.md": "The budget.\n\nThe plan.\n\nAnother plan."}
+    scores = {passage.snippet: passage.score for passage in search_words(texts, "budget plan", 10)}
+    assert scores == {"The budget.": 0.5762, "The plan.": 0.4238, "Another plan.": 0.4238}
