@@ -1,0 +1,77 @@
+"""The numbers by which memory is searched, kept and recalled: each is a promise, so none changes unseen."""
+
+from dataclasses import asdict
+
+import pytest
+
+from onyx_jupyter.config.schema import Config, MemoryConfig, RuntimeConfig
+from onyx_jupyter.retrieval import chunking, ranking, selection
+from onyx_jupyter.retrieval.settings import SearchSettings, search_settings
+from onyx_jupyter.runtime import recall
+from onyx_jupyter.storage import vector_cache, versions
+
+# docs/memory.md and docs/decisions/0018 say why.
+DEFAULTS = {
+    "limit": 6,
+    "min_score": 0.25,
+    "fusion": "weighted",
+    "vector_weight": 0.6,
+    "text_weight": 0.4,
+    "half_life_days": 7.0,
+    "recency_floor": 0.95,
+    "mmr_lambda": 0.9,
+}
+
+
+def test_each_number_of_the_configuration_is_the_one_that_ranks() -> None:
+    memory = MemoryConfig(
+        min_score=0.35,
+        fusion="rrf",
+        vector_weight=0.7,
+        text_weight=0.3,
+        half_life_days=14,
+        recency_floor=0.1,
+        mmr_lambda=0.8,
+    )
+    config = Config(runtime=RuntimeConfig(memory_search_top_k=9), memory=memory)
+    assert asdict(search_settings(config)) == {
+        "limit": 9,
+        "min_score": 0.35,
+        "fusion": "rrf",
+        "vector_weight": 0.7,
+        "text_weight": 0.3,
+        "half_life_days": 14,
+        "recency_floor": 0.1,
+        "mmr_lambda": 0.8,
+    }
+
+
+def test_an_empty_configuration_ranks_as_was_decided() -> None:
+    assert asdict(search_settings(Config())) == asdict(SearchSettings()) == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("number", "promised"),
+    [
+        (chunking.NOTE_SIZE, chunking.ChunkSize(400, 80)),
+        (chunking.PARENT_SIZE, chunking.ChunkSize(1024, 0)),
+        (chunking.CHILD_SIZE, chunking.ChunkSize(256, 51)),
+        (selection.CANDIDATES_A_RESULT, 4),
+        (ranking.RRF_K, 60),
+        (ranking.MAX_ALIKE, 0.95),
+        (vector_cache.ENTRIES, 50_000),
+        (versions.KEPT_OF_A_FILE, 50),
+        (MemoryConfig().max_versions_bytes, 200_000_000),
+        (MemoryConfig().recall_min_score, 0.35),
+        (recall.WORDS_MIN_SCORE, 0.65),
+        (recall.MAX_ENTRIES, 3),
+        (MemoryConfig().consolidation_window, 25),
+        (MemoryConfig().consolidation_idle_ms, 600_000),
+    ],
+)
+def test_what_the_documentation_promises_is_what_is_done(number: object, promised: object) -> None:
+    assert number == promised
+
+
+def test_a_turn_is_held_up_by_recall_for_50_milliseconds_at_most() -> None:
+    assert 0 < recall.WAIT_S <= 0.05
