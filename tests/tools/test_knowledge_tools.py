@@ -72,4 +72,4 @@ async def test_a_search_is_that_of_the_agent_who_asks(make_context: Make) -> Non
     knowledge = SlowKnowledge([])
     tool, arguments = call("knowledge_search", query="anchor")
     await tool.run(arguments, make_context(knowledge=knowledge, agent_id="b"))
-    assert [asked["agent_id"] for asked in knowledge.asked] == ["b"]
+    assert [(asked["agent_id"], asked["limit"]) for asked in knowledge.asked] == [("b", None)], "as many as configured"

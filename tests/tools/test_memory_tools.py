@@ -1,16 +1,18 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.clock import SystemClock
-from onyx_jupyter.errors import MemoryConflict, ToolError
+from onyx_jupyter.errors import InvalidArguments, MemoryConflict, ToolError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Found, SearchAnswer
+from onyx_jupyter.protocols import Found, SearchAnswer, SearchFilter
+from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -20,12 +22,14 @@ Make = Callable[..., ToolContext]
 
 
 class Notes:
-    """A Search that always answers the same."""
+    """A Search that always answers the same; `asked` is what was asked for beside the words."""
 
     def __init__(self, answer: SearchAnswer) -> None:
         self.answer = answer
+        self.asked: list[dict[str, Any]] = []
 
     async def search(self, query: str, **more: Any) -> SearchAnswer:
+        self.asked.append(more)
         return self.answer
 
 
@@ -71,6 +75,48 @@ async def test_a_search_that_finds_nothing_says_where_else_to_look_by_tools_that
             says,
             says,
         ]
+
+
+async def test_a_search_may_be_for_some_days_and_places_alone(make_context: Make) -> None:
+    notes = Notes(SearchAnswer(()))
+    context = make_context(memory_search=notes)
+    asked = {"since": "2026-01-05", "until": "2026-01-11", "paths": ["onyx:memory/", "shared/"], "limit": 3}
+    tool, arguments = call("memory_search", query="tea", **asked)
+    answer = json.loads((await tool.run(arguments, context)).output)
+    only = SearchFilter(paths=["memory/", "shared/"], since=date(2026, 1, 5), until=date(2026, 1, 11))
+    assert notes.asked == [{"only": only, "limit": 3, "min_score": None}]
+    assert "files without a date were left out" in answer["note"]
+    tool, arguments = call("memory_search", query="tea", paths=["MEMORY.md"])
+    assert "without a date" not in (await tool.run(arguments, context)).output
+
+
+@pytest.mark.parametrize("since", ["last week", "2026-02-30", "", "2026-01-05T10:00:00Z"])
+async def test_what_is_no_day_is_refused_and_no_day_lies_between_two_in_the_wrong_order(
+    make_context: Make, since: str
+) -> None:
+    notes = Notes(SearchAnswer(()))
+    for days, reason in (
+        ({"since": since}, "`since` is .* no day"),
+        ({"until": since}, "`until` is .* no day"),
+        ({"since": "2026-01-11", "until": "2026-01-05"}, "no day lies between"),
+    ):
+        tool, arguments = call("memory_search", query="tea", **days)
+        with pytest.raises(InvalidArguments, match=reason):
+            await tool.run(arguments, make_context(memory_search=notes))
+    assert notes.asked == []
+
+
+async def test_the_history_of_a_file_names_the_conversation_of_each_state(make_context: Make, tmp_path: Path) -> None:
+    clock = SystemClock()
+    context = make_context(
+        memory=MemoryFiles(tmp_path / "workspace", clock, versions=VersionStore(tmp_path / "versions", clock))
+    )
+    (context.workspace / "MEMORY.md").write_text("- by hand\n")
+    await context.memory.versions("MEMORY.md")
+    await context.memory.write("- said", "MEMORY.md", session_key="01S")
+    tool, arguments = call("memory_history", path="MEMORY.md")
+    versions = json.loads((await tool.run(arguments, context)).output)["versions"]
+    assert [(version["author"], version.get("session")) for version in versions] == [("agent", "01S"), ("user", None)]
 
 
 async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) -> None:

@@ -16,7 +16,6 @@ from onyx_jupyter.security.address_guard import AddressGuard
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
 
-DEFAULT_RESULTS = 6
 MAX_RESULTS = 20
 _SHOWN_PROBLEMS = 20
 _SHARE = 0.8  # of what a result may have; the rest is for what JSON adds
@@ -26,7 +25,7 @@ _SUMMARY_CHARS = 70
 
 class KnowledgeSearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=1000, pattern=r"\S", description="What to look for, in words.")
-    limit: int = Field(default=DEFAULT_RESULTS, ge=1, le=MAX_RESULTS, description="Most passages.")
+    limit: int | None = Field(default=None, ge=1, le=MAX_RESULTS, description="Most passages.")
     paths: list[str] | None = Field(
         default=None,
         min_length=1,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import ClassVar
 
 from pydantic import Field
 
-from onyx_jupyter.errors import ToolError
+from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.memory.targets import MemoryTarget, memory_target
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.protocols import SearchFilter, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -19,12 +20,16 @@ from onyx_jupyter.tools.spec import Arguments, Tool
 NOTHING_NOTED = (
     "Nothing noted holds this. Through more_tools: sessions_search (what was said), knowledge_search (documents)."
 )
+UNDATED = "since and until find days' notes alone: MEMORY.md and other files without a date were left out."
 
 
 class MemorySearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=1000)
     limit: int | None = Field(default=None, ge=1, le=50)
     min_score: float | None = Field(default=None, ge=0, le=1)
+    since: str | None = Field(default=None, description="YYYY-MM-DD")
+    until: str | None = None
+    paths: list[str] | None = Field(default=None, min_length=1, max_length=20)
 
 
 class MemorySearchTool(Tool[MemorySearchArguments]):
@@ -40,7 +45,7 @@ class MemorySearchTool(Tool[MemorySearchArguments]):
         if context.memory_search is None:
             raise ToolError("Memory cannot be searched here. Read MEMORY.md with memory_get.")
         answer = await context.memory_search.search(
-            arguments.query, limit=arguments.limit, min_score=arguments.min_score
+            arguments.query, only=_only(arguments), limit=arguments.limit, min_score=arguments.min_score
         )
         results = [
             {
@@ -53,9 +58,27 @@ class MemorySearchTool(Tool[MemorySearchArguments]):
             }
             for found in answer.found
         ]
-        said = " ".join(filter(None, (answer.note, None if results else NOTHING_NOTED)))
+        undated = UNDATED if arguments.since or arguments.until else None
+        said = " ".join(filter(None, (answer.note, *(() if results else (undated, NOTHING_NOTED)))))
         note = {"note": said} if said else {}
         return ToolResult(json.dumps({"results": results, **note}, ensure_ascii=False))
+
+
+def _only(arguments: MemorySearchArguments) -> SearchFilter:
+    """Raises: InvalidArguments where no day can be meant: not every provider takes a schema that says what one is."""
+    since, until, paths = _day("since", arguments.since), _day("until", arguments.until), arguments.paths
+    if since and until and until < since:
+        raise InvalidArguments(f"`until` ({until}) is before `since` ({since}), so no day lies between them.")
+    return SearchFilter(
+        paths=[path.removeprefix("onyx:") for path in paths] if paths is not None else None, since=since, until=until
+    )
+
+
+def _day(name: str, given: str | None) -> date | None:
+    try:
+        return date.fromisoformat(given) if given is not None else None
+    except ValueError as error:
+        raise InvalidArguments(f"`{name}` is {given!r}, which is no day. Write it as YYYY-MM-DD.") from error
 
 
 class MemoryGetArguments(Arguments):
@@ -86,10 +109,10 @@ class MemoryGetTool(Tool[MemoryGetArguments]):
 
 
 class MemoryWriteArguments(Arguments):
-    content: str = Field(min_length=1, max_length=50_000, description="Markdown to add; a short line or a few.")
+    content: str = Field(min_length=1, max_length=50_000, description="Markdown: a line or a few.")
     target: str | None = Field(
         default=None,
-        description="'MEMORY.md#Section' for what stays true; left out: today's notes (memory/YYYY-MM-DD.md).",
+        description="'MEMORY.md#Section'; left out: today's notes (memory/YYYY-MM-DD.md).",
     )
 
 
@@ -98,8 +121,8 @@ class MemoryWriteTool(Tool[MemoryWriteArguments]):
 
     name = "memory_write"
     description = (
-        "Adds something worth remembering to your memory files. Facts and preferences that stay true go to a "
-        "section of MEMORY.md, what happened today to today's notes. It only ever adds."
+        "Adds, and only ever adds, what is worth remembering: facts and preferences that stay true to a section of "
+        "MEMORY.md, what happened today to today's notes."
     )
     risk: ClassVar[Risk] = "write"
     family: ClassVar[str] = "memory"

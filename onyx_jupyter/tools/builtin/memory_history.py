@@ -106,6 +106,7 @@ def _item(version: FileVersion) -> dict[str, Any]:
         "version": version.number,
         "at": version.at,
         "author": version.author,
+        "session": version.session_key,
         "bytes": version.size_bytes,
         "restored": version.restored,
         "deleted": True if not version.checksum else None,
