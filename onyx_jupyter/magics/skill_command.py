@@ -8,10 +8,11 @@ from typing import Any
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
-from onyx_jupyter.magics.person import NoInput, Person
+from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.skill_arguments import parse_call, values
+from onyx_jupyter.magics.skill_consent import SkillConsent
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
-from onyx_jupyter.magics.tool_words import block, code, escaped
+from onyx_jupyter.magics.tool_words import code, escaped
 from onyx_jupyter.magics.turn_view import Publisher
 
 _MARKS = {"ok": "✓", "stopped": "–"}
@@ -30,7 +31,7 @@ class SkillCommand:
     ) -> None:
         self._connection = connection
         self._publisher = publisher
-        self._person = person
+        self._consent = SkillConsent(connection, person, self._show, kernel_id)
         self._kernel_id = kernel_id
         self._evaluated = evaluated
         self._display_id = f"onyx-{uuid.uuid4().hex}"
@@ -40,16 +41,17 @@ class SkillCommand:
         """The result, which was shown. Raises: MagicError where it cannot run, was stopped or failed."""
         name, given = parse_call(text)
         running = SkillRun(self._connection, name, agent)
-        shown = running.describe()
-        skill = shown["skill"]
-        if skill["state"] == "untrusted":
-            self._ask_for_trust(running, shown)
-        parameters = values(given, (skill.get("parameters") or {}).get("fields", ()), self._evaluated)
-        path = self._connection.request("client.shows", kernelId=self._kernel_id).get("path")
+        shown: Mapping[str, Any] = running.describe()
+        front = self._connection.request("client.shows", kernelId=self._kernel_id)
+        if shown["skill"]["state"] == "untrusted":
+            shown = self._consent.given(running, shown, has_card=front["shown"])
+        parameters = values(given, (shown["skill"].get("parameters") or {}).get("fields", ()), self._evaluated)
         title = f"**{escaped(name)}**"
         self._show(f"{title} · starting")
         try:
-            result = running.run(parameters, path, lambda line, _: self._show(f"{title} · {escaped(line)}"))
+            result = running.run(
+                parameters, front.get("path"), lambda line, _: self._show(f"{title} · {escaped(line)}")
+            )
         except KeyboardInterrupt:
             self._show(f"{title} · {self._stop(running)}")
             raise MagicError("stopped", "Stopped: the cell was interrupted.") from None
@@ -58,23 +60,6 @@ class SkillCommand:
             raise
         self._show_result(result)
         return result
-
-    def _ask_for_trust(self, running: SkillRun, shown: Mapping[str, Any]) -> None:
-        skill = shown["skill"]
-        what = block(shown["diff"], "diff") if shown.get("diff") else block(shown["text"], "python")
-        head = "changed since you trusted it" if skill["changed"] else "new here"
-        self._show(f"**The skill {escaped(skill['name'])} is {head}.** It would run this:\n\n{what}")
-        try:
-            is_trusted = self._person.agrees("Onyx: trust this version and run it? y = yes · n = no: ")
-        except NoInput:
-            is_trusted = False
-        if not is_trusted:
-            raise MagicError(
-                "untrusted",
-                f"The skill {skill['name']} was not run: this version of it is not trusted.",
-                hint="Trust it in the Onyx sidebar, or answer y in a notebook that takes input.",
-            )
-        running.trust(skill["hash"])
 
     def _stop(self, running: SkillRun) -> str:
         """How that went, in words."""
@@ -100,8 +85,8 @@ class SkillCommand:
         if not result.is_ok:
             raise MagicError("skill", ended(result), hint=f"The executed copy is {result.copy}.")
 
-    def _show(self, text: str) -> None:
-        bundle = {"text/markdown": text, "text/plain": text}
+    def _show(self, text: str, beside: Mapping[str, Any] | None = None) -> None:
+        bundle = {**(beside or {}), "text/markdown": text, "text/plain": text}
         self._publisher.publish(bundle, {}, transient={"display_id": self._display_id}, update=self._is_shown)
         self._is_shown = True
 

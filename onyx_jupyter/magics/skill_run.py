@@ -58,6 +58,11 @@ class SkillRun:
             )
         return shown
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """`name` and, where one was chosen, `agentId`: how the server knows the skill."""
+        return {"name": self._name, **self._agent}
+
     def trust(self, digest: str) -> None:
         """That version counts from now on. Raises: Refused where it is another one by now."""
         self._connection.request("skills.trust", name=self._name, hash=digest, **self._agent)

@@ -15,7 +15,7 @@ from onyx_jupyter.magics.turn import Question, Turn
 from onyx_jupyter.magics.turn_state import TurnState
 from onyx_jupyter.magics.turn_view import TurnView
 
-SKILL = {"skill": {"name": "count", "state": "ready", "parameters": {"fields": []}}}
+SKILL = {"skill": {"name": "count", "kind": "notebook", "state": "ready", "parameters": {"fields": []}}}
 
 
 class Line(ServerConnection):

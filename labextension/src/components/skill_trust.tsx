@@ -9,12 +9,18 @@ interface SkillTrustProps {
   detail: SkillDetail | null;
   online: boolean;
   trust: () => Promise<void>;
+  /** Where it is to run at once: what a no does. */
+  refuse?: () => Promise<void>;
 }
 
-export function SkillTrust({ detail, online, trust }: SkillTrustProps): JSX.Element {
+export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): JSX.Element {
   const { trans } = useUi();
   const [isBusy, setIsBusy] = useState(false);
   const changed = detail?.diff != null;
+  const answer = (given: () => Promise<void>) => {
+    setIsBusy(true);
+    void given().finally(() => setIsBusy(false));
+  };
   return (
     <section className="onyx-Trust" data-onyx="skill-trust">
       <p>
@@ -28,18 +34,28 @@ export function SkillTrust({ detail, online, trust }: SkillTrustProps): JSX.Elem
         ) : (
           <pre className="onyx-Source">{detail.text}</pre>
         ))}
-      <button
-        type="button"
-        className="onyx-Button onyx-mod-accept"
-        data-onyx="trust"
-        disabled={!detail || !online || isBusy}
-        onClick={() => {
-          setIsBusy(true);
-          void trust().finally(() => setIsBusy(false));
-        }}
-      >
-        {trans.__('Trust this version')}
-      </button>
+      <div className="onyx-Trust-answers">
+        <button
+          type="button"
+          className="onyx-Button onyx-mod-accept"
+          data-onyx="trust"
+          disabled={!detail || !online || isBusy}
+          onClick={() => answer(trust)}
+        >
+          {refuse ? trans.__('Trust and run') : trans.__('Trust this version')}
+        </button>
+        {refuse && (
+          <button
+            type="button"
+            className="onyx-Button"
+            data-onyx="refuse"
+            disabled={isBusy}
+            onClick={() => answer(refuse)}
+          >
+            {trans.__('Do not run')}
+          </button>
+        )}
+      </div>
     </section>
   );
 }

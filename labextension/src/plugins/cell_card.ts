@@ -2,11 +2,14 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { KernelAPI } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CellTurn, TURN_MIME_TYPE } from '../models/cell_turn';
+import { CONSENT_MIME_TYPE, SkillConsent } from '../models/skill_consent';
 import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
 import { safeRendermime } from '../widgets/safe_rendermime';
+import { SkillConsentOutput } from '../widgets/skill_consent_output';
 import { TurnOutput } from '../widgets/turn_output';
 import { memoryOpener } from './memory';
 
@@ -54,6 +57,16 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
         safe: true,
         mimeTypes: [TURN_MIME_TYPE],
         createRenderer: () => new TurnOutput({ turn: new CellTurn(services), ui, openSession })
+      },
+      RANK
+    );
+    const interrupt = (kernelId: string) =>
+      KernelAPI.interruptKernel(kernelId, app.serviceManager.serverSettings);
+    rendermime.addFactory(
+      {
+        safe: true,
+        mimeTypes: [CONSENT_MIME_TYPE],
+        createRenderer: () => new SkillConsentOutput(new SkillConsent(client, interrupt), ui)
       },
       RANK
     );

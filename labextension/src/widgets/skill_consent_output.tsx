@@ -1,0 +1,47 @@
+/** A skill's question as an output of a cell: what JupyterLab gives it goes to the model, what that says is drawn. */
+import type { IRenderMime } from '@jupyterlab/rendermime';
+import { ReactWidget } from '@jupyterlab/ui-components';
+
+import { useSignals } from '../components/hooks';
+import { SkillConsentCard } from '../components/skill_consent_card';
+import { UiProvider } from '../components/ui_context';
+import type { Ui } from '../components/ui_context';
+import { CONSENT_MIME_TYPE } from '../models/skill_consent';
+import type { SkillConsent } from '../models/skill_consent';
+
+export class SkillConsentOutput extends ReactWidget implements IRenderMime.IRenderer {
+  constructor(
+    private readonly consent: SkillConsent,
+    private readonly ui: Ui
+  ) {
+    super();
+    this.addClass('onyx-Chat');
+    this.addClass('onyx-mod-cell');
+  }
+
+  renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.consent.update(model.data[CONSENT_MIME_TYPE], model.trusted);
+    return this.renderPromise ?? Promise.resolve();
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.consent.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <UiProvider value={this.ui}>
+        <Consent consent={this.consent} />
+      </UiProvider>
+    );
+  }
+}
+
+function Consent({ consent }: { consent: SkillConsent }): JSX.Element {
+  useSignals(consent.changed);
+  const { name, isAsking, online, detail, problem, trust, refuse } = consent;
+  return <SkillConsentCard {...{ name, isAsking, online, detail, problem, trust, refuse }} />;
+}
