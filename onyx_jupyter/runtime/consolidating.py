@@ -31,7 +31,8 @@ RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
 """How long a conversation rests after each failure in a row; then until somebody speaks in it again."""
 OTHER_SERVER_S = 60.0
 MAX_LEFT_BEHIND = 20
-MAX_AGE_DAYS = 7
+"""How many that were left before a start are looked through together; then the next."""
+MAX_AGE_DAYS = 90
 
 
 @dataclass
@@ -65,18 +66,22 @@ class Consolidating:
         self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
         self._clock = clock
         self._watched: dict[str, _Watched] = {}
+        self._left_behind: list[str] = []
+        self._batch: frozenset[str] = frozenset()
         self._news = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
 
     def start(self, sessions: Iterable[ListedSession]) -> None:
-        """Those that were left before a restart; what is old, or more than a few, is left in peace."""
+        """Those that were left before a restart, the last used first, a few at a time; what is old is left in peace."""
         oldest = timestamp(self._clock.now() - timedelta(days=MAX_AGE_DAYS))
         known = [(one.session_key, one.summary) for one in sessions]
         cut_short = {key for key, summary in known if summary.consolidation_cut_short}
         waiting = [key for key, summary in known if summary.to_consolidate and summary.updated_at >= oldest]
-        for key in {*cut_short, *waiting[:MAX_LEFT_BEHIND]} - self._watched.keys():
-            self._watched[key] = _Watched(self._clock.monotonic(), 0, left=True, cut_short=key in cut_short)
+        for key in cut_short - self._watched.keys():
+            self._watched[key] = _Watched(self._clock.monotonic(), 0, left=True, cut_short=True)
+        self._left_behind = [key for key in waiting if key not in cut_short]
+        self._watch_next()
         self.look()
 
     def touched(self, transcript: SessionTranscript) -> None:
@@ -120,7 +125,7 @@ class Consolidating:
 
     async def _work(self) -> None:
         try:
-            while self._watched:
+            while self._watch_next() or self._watched:
                 self._news.clear()
                 wait_s, key = self.next_due()
                 if key is not None and wait_s <= 0:
@@ -130,6 +135,16 @@ class Consolidating:
                     await asyncio.wait_for(self._news.wait(), None if key is None else wait_s)
         finally:
             self._worker = None
+
+    def _watch_next(self) -> bool:
+        """The next of those that were left before the start, once the former are done; False where there are none."""
+        if any(key in self._batch and watched.left for key, watched in self._watched.items()):
+            return False
+        self._batch = frozenset(self._left_behind[:MAX_LEFT_BEHIND])
+        self._left_behind = self._left_behind[MAX_LEFT_BEHIND:]
+        for key in self._batch:
+            self._watched.setdefault(key, _Watched(self._clock.monotonic(), 0, left=True))
+        return bool(self._batch)
 
     async def _one(self, key: str) -> None:
         watched = self._watched[key]
