@@ -91,6 +91,7 @@ describe('CellRuns', () => {
   it('says of a cell whose notebook is closed that it may run on', async () => {
     const lab = new Lab();
     await settle();
+    lab.panel.sessionContext.kernelChanged.emit(); // closing takes the notebook's connection from it
     lab.panel.isDisposed = true;
     lab.cell.isDisposed = true;
     lab.reply.resolve(false);

@@ -67,17 +67,8 @@ async function run(panel: NotebookPanel, cellId: string, executor: INotebookCell
   const [before, outputsLeftOut] = carry(cellOf(shared), { bytes: MAX_BEFORE_BYTES });
   const life = new KernelLife(panel);
   const ended = await execute(panel, cell, executor).finally(() => life.dispose());
-  if (!ended && life.hasEnded) {
-    throw new ActionError(
-      'kernel_died',
-      'The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out until then is kept.'
-    );
-  }
-  if (!ended && panel.isDisposed) {
-    throw new ActionError(
-      'closed',
-      'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
-    );
+  if (!ended) {
+    checkLost(panel, life);
   }
   const outputs = cell.isDisposed
     ? []
@@ -112,6 +103,23 @@ async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCell
     return false;
   }
   return succeeded;
+}
+
+/** Throws where a run that did not end was not stopped either. */
+function checkLost(panel: NotebookPanel, life: KernelLife): void {
+  if (panel.isDisposed) {
+    // Its own end of the connection is gone with it, which says nothing of the kernel.
+    throw new ActionError(
+      'closed',
+      'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
+    );
+  }
+  if (life.hasEnded) {
+    throw new ActionError(
+      'kernel_died',
+      'The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out until then is kept.'
+    );
+  }
 }
 
 async function ensureKernel(panel: NotebookPanel): Promise<void> {
