@@ -46,11 +46,12 @@ describe('what is allowed for good', () => {
     await grants.open();
     peer.results['grants.list'] = { grants: [NEW] };
     peer.emit('grants.updated', {});
-    await settle();
+    await vi.advanceTimersByTimeAsync(1000);
     expect(ids()).toEqual(['new']);
+    peer.emit('grants.updated', {});
     grants.close();
     peer.emit('grants.updated', {});
-    await settle();
+    await vi.advanceTimersByTimeAsync(1000);
     expect(peer.askedFor('grants.list')).toHaveLength(2);
   });
 
@@ -87,8 +88,8 @@ describe('what is allowed for good', () => {
     await grants.open();
     const waiting: Array<{ id: string; socket: { frame: (value: unknown) => void } }> = [];
     peer.results['grants.list'] = undefined;
-    peer.emit('grants.updated', {});
-    peer.emit('grants.updated', {});
+    void grants.load();
+    void grants.load();
     await settle();
     for (const asked of peer.socket.asked.filter(one => one.method === 'grants.list').slice(1)) {
       waiting.push({ id: asked.id, socket: peer.socket });

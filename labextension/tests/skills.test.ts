@@ -62,11 +62,12 @@ describe('the skills', () => {
     expect(skills.skills?.map(one => one.name)).toEqual(['count', 'plot']);
     peer.results['skills.list'] = { skills: [skill('plot')], leftOut: 2 };
     peer.emit('skills.updated', {});
-    await settle();
+    await vi.advanceTimersByTimeAsync(1000);
     expect([skills.skills?.length, skills.leftOut]).toEqual([1, 2]);
+    peer.emit('skills.updated', {});
     skills.close();
     peer.emit('skills.updated', {});
-    await settle();
+    await vi.advanceTimersByTimeAsync(1000);
     expect(peer.askedFor('skills.list')).toHaveLength(2);
   });
 

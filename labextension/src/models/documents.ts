@@ -2,13 +2,12 @@
  * The documents that Onyx finds: what was added, how far each has been read, and what goes up from this page. It keeps
  * itself current while somebody looks, and shows nothing.
  */
-import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../protocol/frames';
-import type { ConnectionState, SocketClient } from '../protocol/socket_client';
+import type { SocketClient } from '../protocol/socket_client';
 import type { KnowledgeItemInfo } from '../protocol/wire';
-import { Settled } from './settled';
+import { LiveList } from './live_list';
 
 /** What JupyterLab calls a file of the page; a folder has no bytes of its own. */
 export interface DroppedFile {
@@ -32,18 +31,12 @@ export interface RemovedDocument {
 
 type Send = (file: File) => Promise<KnowledgeItemInfo>;
 
-export class Documents implements IDisposable {
+export class Documents extends LiveList {
   constructor(
-    readonly client: SocketClient,
+    client: SocketClient,
     private readonly send: Send
   ) {
-    this._settled = new Settled(() => void this.load());
-    client.event.connect(this._onEvent, this);
-    client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+    super(client);
   }
 
   get removed(): ISignal<this, RemovedDocument> {
@@ -69,49 +62,11 @@ export class Documents implements IDisposable {
     return this._items?.find(item => item.itemId === this._chosenId) ?? null;
   }
 
-  /** Why there is no list, or why what was asked for was not done. */
-  get problem(): string | null {
-    return this._problem;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /** Read the list, and keep it current from now on until `close`. */
-  async open(): Promise<void> {
-    this._isOpen = true;
-    await this.load();
-  }
-
-  close(): void {
-    this._isOpen = false;
-  }
-
-  /** What was told of an item since the list was asked for is newer than the list. */
-  async load(): Promise<void> {
-    const turn = ++this._turn;
-    this._told.clear();
-    try {
-      const { items, maxUploadBytes } = await this.client.request('knowledge.list', {});
-      if (turn === this._turn) {
-        this._items = items.map(item => this._told.get(item.itemId) ?? item).reverse();
-        this._maxUploadBytes = maxUploadBytes;
-        this._problem = null;
-      }
-    } catch (error) {
-      if (turn === this._turn) {
-        this._problem = (error as Error).message;
-      }
-    }
-    this._emit();
-  }
-
   choose(itemId: string | null): void {
     if (itemId !== this._chosenId) {
       this._chosenId = itemId;
-      this._problem = null;
-      this._emit();
+      this.forgetProblem();
+      this.emit();
     }
   }
 
@@ -126,39 +81,39 @@ export class Documents implements IDisposable {
         this._sending = this._sending.then(() => this._sendOne(upload.id, file));
       }
     }
-    this._emit();
+    this.emit();
   }
 
   /** Add files and folders by their paths in the file browser. */
   async addPaths(paths: readonly string[]): Promise<void> {
     await Promise.all(
       paths.map(path =>
-        this._try(async () => this._take(await this.client.request('knowledge.add', { path })))
+        this.attempt(async () => this._take(await this.client.request('knowledge.add', { path })))
       )
     );
   }
 
   dismiss(uploadId: number): void {
     this._uploads = this._uploads.filter(upload => upload.id !== uploadId);
-    this._emit();
+    this.emit();
   }
 
   refresh(itemId: string): Promise<void> {
-    return this._try(async () => {
+    return this.attempt(async () => {
       const { items } = await this.client.request('knowledge.refresh', { itemId });
       items.forEach(item => this._take(item));
     });
   }
 
   stop(itemId: string): Promise<void> {
-    return this._try(async () => this._take(await this.client.request('knowledge.stop', { itemId })));
+    return this.attempt(async () => this._take(await this.client.request('knowledge.stop', { itemId })));
   }
 
   remove(itemId: string): Promise<void> {
-    return this._try(async () => {
+    return this.attempt(async () => {
       const item = this._items?.find(one => one.itemId === itemId);
       await this.client.request('knowledge.remove', { itemId });
-      this._turn += 1; // a list that is under way may still have it
+      this.overtake(); // a list that is under way may still have it
       this._items = this._items?.filter(one => one.itemId !== itemId) ?? null;
       this._chosenId = this._chosenId === itemId ? null : this._chosenId;
       if (item) {
@@ -167,24 +122,32 @@ export class Documents implements IDisposable {
     });
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._settled.dispose();
-      this.client.event.disconnect(this._onEvent, this);
-      this.client.stateChanged.disconnect(this._onConnection, this);
-      Signal.clearData(this);
+  /** What was told of an item since the list was asked for is newer than the list. */
+  protected async read(): Promise<() => void> {
+    this._told.clear();
+    const { items, maxUploadBytes } = await this.client.request('knowledge.list', {});
+    return () => {
+      this._items = items.map(item => this._told.get(item.itemId) ?? item).reverse();
+      this._maxUploadBytes = maxUploadBytes;
+    };
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    if (frame.event === 'knowledge.progress' && this._items) {
+      this._take(frame.data as KnowledgeItemInfo);
+      this.emit();
     }
+    return frame.event === 'knowledge.updated';
   }
 
   /** Also after the panel was closed: its notice is still there. */
   private async _restore(itemId: string): Promise<void> {
     this._take(await this.client.request('knowledge.restore', { itemId }));
-    this._emit();
+    this.emit();
   }
 
   private async _sendOne(id: number, file: File): Promise<void> {
-    if (this._isDisposed) {
+    if (this.isDisposed) {
       return;
     }
     try {
@@ -193,18 +156,8 @@ export class Documents implements IDisposable {
     } catch (error) {
       const refused = { reason: (error as Error).message };
       this._uploads = this._uploads.map(upload => (upload.id === id ? { ...upload, refused } : upload));
-      this._emit();
+      this.emit();
     }
-  }
-
-  private async _try(action: () => Promise<void>): Promise<void> {
-    try {
-      this._problem = null;
-      await action();
-    } catch (error) {
-      this._problem = (error as Error).message;
-    }
-    this._emit();
   }
 
   /** The item as it is now, in its place or as the newest. */
@@ -215,42 +168,12 @@ export class Documents implements IDisposable {
     this._items = isThere ? items.map(one => (one.itemId === item.itemId ? item : one)) : [item, ...items];
   }
 
-  private _onEvent(_: SocketClient, frame: EventFrame): void {
-    if (!this._isOpen) {
-      return;
-    }
-    if (frame.event === 'knowledge.progress' && this._items) {
-      this._take(frame.data as KnowledgeItemInfo);
-      this._emit();
-    } else if (frame.event === 'knowledge.updated') {
-      this._settled.ask();
-    }
-  }
-
-  private _onConnection(_: SocketClient, state: ConnectionState): void {
-    if (state === 'open' && this._isOpen) {
-      void this.load();
-    }
-  }
-
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _items: readonly KnowledgeItemInfo[] | null = null;
   private _uploads: readonly Upload[] = [];
   private _maxUploadBytes: number | null = null;
   private _chosenId: string | null = null;
-  private _problem: string | null = null;
-  private _isOpen = false;
-  private _isDisposed = false;
-  private _turn = 0;
   private _uploadCount = 0;
   private _sending: Promise<void> = Promise.resolve();
   private readonly _told = new Map<string, KnowledgeItemInfo>();
-  private readonly _settled: Settled;
-  private readonly _changed = new Signal<this, void>(this);
   private readonly _removed = new Signal<this, RemovedDocument>(this);
 }

@@ -1,21 +1,9 @@
 /** The skills of this server, the one that is looked at, and trusting it. It runs none. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../protocol/frames';
-import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { SkillDetail, SkillInfo } from '../protocol/wire';
+import { LiveList } from './live_list';
 
-export class Skills implements IDisposable {
-  constructor(readonly client: SocketClient) {
-    client.event.connect(this._onEvent, this);
-    client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
+export class Skills extends LiveList {
   /** In the order of precedence; null before they were read. */
   get skills(): readonly SkillInfo[] | null {
     return this._skills;
@@ -23,11 +11,6 @@ export class Skills implements IDisposable {
 
   get leftOut(): number {
     return this._leftOut;
-  }
-
-  /** Why there is no list, or not the newest one. */
-  get problem(): string | null {
-    return this._problem;
   }
 
   /** The skill that is looked at, as the list has it now. */
@@ -44,41 +27,12 @@ export class Skills implements IDisposable {
     return this._detailProblem;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /** Read the list, and keep it current from now on until `close`. */
-  async open(): Promise<void> {
-    this._isOpen = true;
-    await this.load();
-  }
-
-  close(): void {
-    this._isOpen = false;
-  }
-
-  /** An answer that a newer reading has overtaken is dropped. */
-  async load(): Promise<void> {
-    const turn = ++this._turn;
-    try {
-      const { skills, leftOut } = await this.client.request('skills.list', {});
-      if (turn !== this._turn) {
-        return;
-      }
-      this._skills = skills;
-      this._leftOut = leftOut ?? 0;
-      this._problem = null;
-    } catch (error) {
-      if (turn !== this._turn) {
-        return;
-      }
-      this._problem = (error as Error).message;
-    }
+  override async load(): Promise<void> {
+    await super.load();
     if (this.selected) {
       await this._loadDetail();
+      this.emit();
     }
-    this._emit();
   }
 
   select(id: string | null): void {
@@ -88,9 +42,9 @@ export class Skills implements IDisposable {
     this._selectedId = id;
     this._detail = null;
     this._detailProblem = null;
-    this._emit();
+    this.emit();
     if (id !== null) {
-      void this._loadDetail().then(() => this._emit());
+      void this._loadDetail().then(() => this.emit());
     }
   }
 
@@ -107,15 +61,20 @@ export class Skills implements IDisposable {
     } catch (error) {
       await this.load();
       this._detailProblem = (error as Error).message;
-      this._emit();
+      this.emit();
     }
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.clearData(this);
-    }
+  protected async read(): Promise<() => void> {
+    const { skills, leftOut } = await this.client.request('skills.list', {});
+    return () => {
+      this._skills = skills;
+      this._leftOut = leftOut ?? 0;
+    };
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    return frame.event === 'skills.updated';
   }
 
   private async _loadDetail(): Promise<void> {
@@ -136,32 +95,9 @@ export class Skills implements IDisposable {
     }
   }
 
-  private _onEvent(_: SocketClient, frame: EventFrame): void {
-    if (frame.event === 'skills.updated' && this._isOpen) {
-      void this.load();
-    }
-  }
-
-  private _onConnection(_: SocketClient, state: ConnectionState): void {
-    if (state === 'open' && this._isOpen) {
-      void this.load();
-    }
-  }
-
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _skills: readonly SkillInfo[] | null = null;
   private _leftOut = 0;
-  private _problem: string | null = null;
   private _selectedId: string | null = null;
   private _detail: SkillDetail | null = null;
   private _detailProblem: string | null = null;
-  private _isOpen = false;
-  private _turn = 0;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }
