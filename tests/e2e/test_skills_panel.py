@@ -76,7 +76,7 @@ def test_the_notebook_in_front_becomes_a_skill_that_runs_and_is_trusted_again_wh
     panel = SkillsPanel(page)
     draft = panel.hook("skill-draft")
     parameters = panel.field("parameters").locator("textarea")
-    expect(parameters).to_have_value("rows: int = 3  # how many")
+    expect(parameters).to_have_value("# Parameters\nrows: int = 3  # how many")
 
     # Errors stand where they belong, and what was typed stays.
     panel.fill("name", "Double Rows")
