@@ -68,6 +68,7 @@ class Consolidating:
         self._watched: dict[str, _Watched] = {}
         self._left_behind: list[str] = []
         self._batch: frozenset[str] = frozenset()
+        self._in_front = ""
         self._news = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
@@ -94,6 +95,7 @@ class Consolidating:
 
     def opened(self, session_key: str) -> None:
         """A person turns to this one, and so away from the others."""
+        self._in_front = session_key
         for key, watched in self._watched.items():
             watched.left = key != session_key
         self.look()
@@ -143,7 +145,7 @@ class Consolidating:
         self._batch = frozenset(self._left_behind[:MAX_LEFT_BEHIND])
         self._left_behind = self._left_behind[MAX_LEFT_BEHIND:]
         for key in self._batch:
-            self._watched.setdefault(key, _Watched(self._clock.monotonic(), 0, left=True))
+            self._watched.setdefault(key, _Watched(self._clock.monotonic(), 0, left=key != self._in_front))
         return bool(self._batch)
 
     async def _one(self, key: str) -> None:
