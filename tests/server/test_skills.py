@@ -368,7 +368,7 @@ async def test_a_notebook_becomes_a_skill_that_runs_with_other_values(connect, j
     assert {name: proposal[name] for name in ("name", "description", "parameters", "problem")} == {
         "name": "double-it",
         "description": "Doubles a number.",
-        "parameters": "number: int = 21  # what is doubled",
+        "parameters": "# Parameters\nnumber: int = 21  # what is doubled",
         "problem": None,
     }
     assert [field["name"] for field in proposal["fields"]] == ["number"]
@@ -418,4 +418,4 @@ async def test_a_notebook_that_is_open_is_asked_of_its_tab_while_the_request_wai
     gone = {"code": "not_open", "message": "It was closed."}
     await client.ask("client.update", notebooks=[])
     await client.ask("client.respond", requestId=asked["requestId"], error=gone)
-    assert (await client.answer(asking))["result"]["parameters"] == "n: int = 1"
+    assert (await client.answer(asking))["result"]["parameters"] == "# Parameters\nn: int = 1"
