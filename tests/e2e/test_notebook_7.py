@@ -58,5 +58,5 @@ def test_panels_stand_beside_the_notebook_and_come_again(tabs: Tabs, lab: LabSer
         expect(memory.search).to_be_visible()
         expect(skills.node).to_be_hidden()
     choose(page, "File", "onyx:save-as-skill")
-    expect(skills.field("parameters").locator("textarea")).to_have_value("rows: int = 3  # how many")
+    expect(skills.field("parameters").locator("textarea")).to_have_value("# Parameters\nrows: int = 3  # how many")
     assert [problem for problem in problems if "onyx" in problem] == []  # Notebook 7 has one of its own
