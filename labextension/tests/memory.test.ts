@@ -278,6 +278,53 @@ describe('a memory file', () => {
     expect([shown.hasConflict, said]).toEqual([false, 1]);
   });
 
+  it('shows its older versions when they are asked for, and keeps them when it is read again', async () => {
+    const kept = Array.from({ length: 450 }, (_, back) => version(450 - back, { current: back === 0 }));
+    peer.results['memory.versions'] = ({ limit, before }: { limit: number; before?: number }) => ({
+      versions: kept.filter(one => one.version < (before ?? Infinity)).slice(0, limit),
+      total: kept.length
+    });
+    peer.results['memory.read'] = { path: 'MEMORY.md', text: 'now', checksum: 'c-now' };
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    const listed = () => [shown.versions?.length, shown.versions?.at(-1)?.version, shown.versionCount];
+    expect(listed()).toEqual([200, 251, 450]);
+    void shown.showOlder();
+    void shown.showOlder();
+    expect(shown.isReadingOlder).toBe(true);
+    await settle();
+    expect(listed()).toEqual([400, 51, 450]);
+    expect(peer.askedFor('memory.versions')[1]).toMatchObject({ limit: 200, before: 251 });
+    shown.compare(60);
+    peer.emit('memory.updated', { path: 'MEMORY.md' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([...listed(), shown.comparison?.version.version]).toEqual([400, 51, 450, 60]);
+    await shown.showOlder();
+    expect([...listed(), shown.isReadingOlder]).toEqual([450, 1, 450, false]);
+    expect(new Set(shown.versions?.map(one => one.version)).size).toBe(450);
+  });
+
+  it('says why older versions cannot be shown, and adds none to another file', async () => {
+    withVersions();
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    peer.results['memory.versions'] = new Refusal(-32000, 'The disk is gone.');
+    await shown.showOlder();
+    expect([shown.versions?.length, shown.problem, shown.isReadingOlder]).toEqual([
+      3,
+      'The disk is gone.',
+      false
+    ]);
+    peer.results['memory.versions'] = { versions: [version(9)], total: 9 };
+    const older = shown.showOlder();
+    shown.open({ path: 'USER.md', agentId: null });
+    await older;
+    await settle();
+    expect(shown.versions?.map(one => one.version)).toEqual([9]);
+  });
+
   it('that was deleted has versions and no text, and comes back without an undo', async () => {
     const shown = new MemoryFile(peer.client);
     const restored: Restored[] = [];

@@ -25,11 +25,13 @@ export interface MemoryDetailProps {
   hasConflict: boolean;
   online: boolean;
   isBusy: boolean;
+  isReadingOlder: boolean;
   view: 'text' | 'versions';
   show: (view: 'text' | 'versions') => void;
   drawDiff: DrawDiff;
   titleOf: (sessionKey: string) => string | null;
   compare: (version: number | null) => void;
+  showOlder: () => void;
   restore: (version: MemoryVersionInfo) => void;
   openEditor: (() => void) | null;
   openSession: ((sessionKey: string) => void) | null;

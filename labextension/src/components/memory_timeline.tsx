@@ -9,6 +9,8 @@ interface MemoryTimelineProps {
   versions: readonly MemoryVersionInfo[];
   /** Older ones that are kept and not listed. */
   leftOut: number;
+  /** null while they cannot be asked for. */
+  showOlder: (() => void) | null;
   selected: number | null;
   titleOf: (sessionKey: string) => string | null;
   select: (version: number) => void;
@@ -16,7 +18,7 @@ interface MemoryTimelineProps {
 }
 
 export function MemoryTimeline(props: MemoryTimelineProps): JSX.Element {
-  const { versions, leftOut } = props;
+  const { versions, leftOut, showOlder } = props;
   const { trans } = useUi();
   return (
     <div className="onyx-Timeline" onKeyDown={event => moveFocus(event, '[data-onyx=memory-version]')}>
@@ -26,8 +28,17 @@ export function MemoryTimeline(props: MemoryTimelineProps): JSX.Element {
         ))}
       </ol>
       {leftOut > 0 && (
-        <div className="onyx-Note">
-          {trans._n('%1 older one is not listed.', '%1 older ones are not listed.', leftOut)}
+        <div className="onyx-Timeline-older">
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="memory-older"
+            aria-disabled={showOlder === null}
+            onClick={() => showOlder?.()}
+          >
+            {trans.__('Show older')}
+          </button>
+          <span>{trans._n('%1 more', '%1 more', leftOut)}</span>
         </div>
       )}
     </div>

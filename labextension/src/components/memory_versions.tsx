@@ -16,15 +16,18 @@ interface MemoryVersionsProps {
   compared: number | null;
   online: boolean;
   isBusy: boolean;
+  isReadingOlder: boolean;
   drawDiff: DrawDiff;
   titleOf: (sessionKey: string) => string | null;
   compare: (version: number | null) => void;
+  showOlder: () => void;
   restore: (version: MemoryVersionInfo) => void;
   openSession: ((sessionKey: string) => void) | null;
 }
 
 export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
   const { versions, versionCount, comparison, compared, compare, titleOf, openSession } = props;
+  const canShowOlder = props.online && !props.isReadingOlder;
   const { trans } = useUi();
   if (versions === null) {
     return <p className="onyx-Note">{trans.__('Reading…')}</p>;
@@ -37,6 +40,7 @@ export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
       <MemoryTimeline
         versions={versions}
         leftOut={versionCount - versions.length}
+        showOlder={canShowOlder ? props.showOlder : null}
         selected={compared}
         titleOf={titleOf}
         select={compare}

@@ -41,6 +41,8 @@ export interface Restored {
 }
 
 const VERSIONS = 200;
+/** As many as are told at once. */
+const MOST_VERSIONS = 1000;
 /** What a change is based on where there is no file. */
 const NO_FILE = '';
 
@@ -73,7 +75,7 @@ export class MemoryFile implements IDisposable {
     return this._text;
   }
 
-  /** The newest first; null until they were read. */
+  /** The newest first, as far back as was asked for; null until they were read. */
   get versions(): readonly MemoryVersionInfo[] | null {
     return this._versions;
   }
@@ -99,6 +101,11 @@ export class MemoryFile implements IDisposable {
   /** A version was not brought back, because the file was changed after what was shown had been read. */
   get hasConflict(): boolean {
     return this._hasConflict;
+  }
+
+  /** Older versions are being read. */
+  get isReadingOlder(): boolean {
+    return this._isReadingOlder;
   }
 
   get isBusy(): boolean {
@@ -140,13 +147,16 @@ export class MemoryFile implements IDisposable {
     const { path, agentId } = place;
     const isOvertaken = () => turn !== this._turn;
     try {
-      const page = { path, agentId, limit: VERSIONS };
+      const pages = Math.ceil((this._versions?.length || 1) / VERSIONS);
+      const page = { path, agentId, limit: Math.min(pages * VERSIONS, MOST_VERSIONS) };
       const { versions, total } = await this.client.request('memory.versions', page);
       if (isOvertaken()) {
         return;
       }
       this._versions = versions;
       this._versionCount = total;
+      const isListed = versions.some(one => one.version === this._compared);
+      this._compared = isListed ? this._compared : null; // newer ones may have come in the place of the oldest shown
       // Of a deleted file only versions are left.
       const text = versions[0]?.deleted ? null : await this.client.request('memory.read', { path, agentId });
       if (isOvertaken()) {
@@ -161,6 +171,34 @@ export class MemoryFile implements IDisposable {
       }
       this._problem = (error as Error).message;
     }
+    this._emit();
+  }
+
+  /** The versions before those that are listed. */
+  async showOlder(): Promise<void> {
+    const oldest = this._versions?.[this._versions.length - 1];
+    const place = this._place;
+    if (!place || !oldest || this._isReadingOlder) {
+      return;
+    }
+    const turn = this._turn;
+    const { path, agentId } = place;
+    this._isReadingOlder = true;
+    this._emit();
+    try {
+      const page = { path, agentId, limit: VERSIONS, before: oldest.version };
+      const { versions, total } = await this.client.request('memory.versions', page);
+      if (turn === this._turn) {
+        this._versions = [...(this._versions ?? []), ...versions];
+        // What was thinned out meanwhile is no older one that could be shown.
+        this._versionCount = versions.length > 0 ? total : this._versions.length;
+      }
+    } catch (error) {
+      if (turn === this._turn) {
+        this._problem = (error as Error).message;
+      }
+    }
+    this._isReadingOlder = false;
     this._emit();
   }
 
@@ -305,6 +343,7 @@ export class MemoryFile implements IDisposable {
   private _comparison: Comparison | null = null;
   private _problem: string | null = null;
   private _hasConflict = false;
+  private _isReadingOlder = false;
   private _isBusy = false;
   private _turn = 0;
   private _isDisposed = false;

@@ -259,11 +259,13 @@ function DetailPart(props: MemoryPanelProps): JSX.Element {
       hasConflict={file.hasConflict}
       online={files.client.state === 'open'}
       isBusy={file.isBusy}
+      isReadingOlder={file.isReadingOlder}
       view={file.view}
       show={view => file.show(view)}
       drawDiff={drawDiff}
       titleOf={key => titles.of(key)}
       compare={version => file.compare(version)}
+      showOlder={() => void file.showOlder()}
       restore={version => void file.restore(version)}
       openEditor={info?.deleted ? null : () => openEditor(place.path, place.agentId)}
       openSession={openSession}
