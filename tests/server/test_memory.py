@@ -289,7 +289,9 @@ async def test_a_server_that_starts_without_an_index_finds_the_same(connect, ony
     assert 0 < passage["textScore"] <= 1
     only = {"query": "telescope", "since": "2026-01-06"}
     assert (await client.ask("memory.search", **only))["results"] == []
-    assert (await client.ask("memory.search", query="telescope", kinds=["session"]))["results"] == []
+    assert (await client.ask("memory.search", query="telescope", kinds=["shared", "fact"]))["results"] == []
+    with pytest.raises(MethodFailed, match="kinds"):
+        await client.ask("memory.search", query="telescope", kinds=["session"])
     assert (await client.ask("memory.search", query="telescope", paths=["memory/"]))["results"] == [passage]
     status = await client.ask("memory.status")
     assert status["files"] == len([file for file in (await client.ask("memory.files"))["files"] if file["indexed"]])

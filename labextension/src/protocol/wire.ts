@@ -615,7 +615,7 @@ export interface MemorySearchParams {
   limit?: number;
   /** memory.minScore where unset */
   minScore?: number | null;
-  kinds?: Array<"memory" | "shared" | "session" | "document" | "fact"> | null;
+  kinds?: Array<"memory" | "shared" | "fact"> | null;
   paths?: Array<string> | null;
   since?: string | null;
   until?: string | null;

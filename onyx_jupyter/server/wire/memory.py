@@ -18,7 +18,7 @@ class MemorySearchParams(Wire):
     agent_id: str | None = None
     limit: int = Field(default=6, ge=1, le=100)
     min_score: float | None = Field(default=None, ge=0, le=1, description="memory.minScore where unset")
-    kinds: list[SourceKind] | None = Field(default=None, max_length=10)
+    kinds: list[Literal["memory", "shared", "fact"]] | None = Field(default=None, max_length=10)
     paths: list[str] | None = Field(default=None, max_length=50)
     since: date | None = None
     until: date | None = None
