@@ -112,7 +112,7 @@ class MemoryWriteArguments(Arguments):
     content: str = Field(min_length=1, max_length=50_000, description="Markdown: a line or a few.")
     target: str | None = Field(
         default=None,
-        description="'MEMORY.md#Section'; left out: today's notes (memory/YYYY-MM-DD.md).",
+        description="'MEMORY.md#Section'; left out: today's notes.",
     )
 
 
@@ -121,8 +121,8 @@ class MemoryWriteTool(Tool[MemoryWriteArguments]):
 
     name = "memory_write"
     description = (
-        "Adds, and only ever adds, what is worth remembering: facts and preferences that stay true to a section of "
-        "MEMORY.md, what happened today to today's notes."
+        "Remembers, and only ever adds: facts and preferences that stay true to a section of MEMORY.md, what happened "
+        "today to today's notes."
     )
     risk: ClassVar[Risk] = "write"
     family: ClassVar[str] = "memory"
