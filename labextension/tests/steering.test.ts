@@ -181,7 +181,9 @@ describe('a message sent during a run', () => {
     peer.results['chat.send'] = { runId: 'r2', delivery: 'followup' };
     session.send('then this', [], undefined, 'followup');
     await settle();
-    expect(peer.askedFor('chat.send')).toMatchObject([{ message: 'then this', whenBusy: 'followup' }]);
+    expect(peer.askedFor('chat.send')).toMatchObject([
+      { message: 'then this', whenBusy: 'followup', typed: true }
+    ]);
     final('r1', 'Done.');
     peer.emit('chat.started', run('r2'));
     expect(shown().slice(1)).toEqual(['run final', '  Done.', 'You: then this', 'run running']);

@@ -40,6 +40,7 @@ class MessageMeta:
         mode: str | None,
         context: Sequence[Mapping[str, Any]],
         interactive: bool,
+        typed: bool,
         sender: Mapping[str, str] | None,
         kernel: Mapping[str, str] | None,
     ) -> dict[str, Any]:
@@ -59,7 +60,8 @@ class MessageMeta:
         }
         await self._review.thin_when_due()
         meta |= await self._review.untold(transcript.session_key, transcript.entries)
-        return {name: value for name, value in meta.items() if value} | ({} if interactive else {"interactive": False})
+        denied = {name: False for name, holds in (("interactive", interactive), ("typed", typed)) if not holds}
+        return {name: value for name, value in meta.items() if value} | denied
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send."""

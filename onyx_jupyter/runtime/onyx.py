@@ -297,6 +297,7 @@ class Onyx:
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         interactive: bool = True,
+        typed: bool = True,
         when_busy: WhenBusy | None = None,
         sender: Mapping[str, str] | None = None,
         kernel: Mapping[str, str] | None = None,
@@ -305,13 +306,14 @@ class Onyx:
 
         `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
         goes on (the configuration's choice where None); `interactive` False says that nobody is there to answer the
-        agent's questions; `sender` is the session, agent and run that wrote it, where no person did; `kernel`
-        (kernelId, name) is the one whose cell asks and waits.
+        agent's questions; `typed` False that a program wrote it, so that nothing of it is remembered unasked; `sender`
+        is the session, agent and run that wrote it, where no person did; `kernel` (kernelId, name) is the one whose
+        cell asks and waits.
 
         Raises: NotFound, SessionBusy, StorageError.
         """
         transcript = await self.sessions.get(session_key)
-        if sender is None and kernel is None and interactive:
+        if sender is None and kernel is None and interactive and typed:
             self.opened(session_key)
         meta = await self._message_meta.of(
             transcript,
@@ -320,6 +322,7 @@ class Onyx:
             mode=mode,
             context=context,
             interactive=interactive,
+            typed=typed,
             sender=sender,
             kernel=kernel,
         )

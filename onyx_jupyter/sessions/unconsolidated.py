@@ -74,7 +74,8 @@ def is_of_person(entry: Entry) -> bool:
     """Whether a person typed it into the conversation; what a cell or a program sent may come from anywhere."""
     if entry.role != "user":
         return False
-    return entry.sender is None and entry.kernel is None and entry.meta.get("interactive") is not False
+    unattended = entry.meta.get("interactive") is False or entry.meta.get("typed") is False
+    return entry.sender is None and entry.kernel is None and not unattended
 
 
 def _begin(entries: Sequence[Entry]) -> int:
@@ -98,5 +99,5 @@ def _ended(part: Sequence[Entry]) -> Iterator[Entry]:
 def _brings_in(entry: Entry) -> bool:
     """From here on, an answer may only pass on what came from elsewhere."""
     if entry.role == "user":
-        return bool(entry.context) or entry.sender is not None or entry.kernel is not None
+        return bool(entry.context) or not is_of_person(entry)
     return entry.role == "tool"

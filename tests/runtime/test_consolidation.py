@@ -382,6 +382,7 @@ async def test_what_a_person_only_passed_on_gives_facts_and_no_orders(tmp_path):
         {"sender": {"sessionKey": "x", "agentId": "main", "runId": "y"}},
         {"kernel": {"kernelId": "k1", "name": "loop.ipynb"}},
         {"interactive": False},
+        {"typed": False},
     ],
 )
 async def test_nothing_is_kept_of_what_no_person_typed(tmp_path, how):

@@ -35,7 +35,9 @@ async def test_a_note_tells_what_was_remembered_and_undo_brings_the_file_back(re
     key = (await client.ask("sessions.create"))["sessionKey"]
     await other.ask("sessions.subscribe", sessionKey=key)
     before = remembering.read_text()
-    run_id = (await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April."))["runId"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April.", typed=True))[
+        "runId"
+    ]
     note = await other.event("chat.note", kind="memory")
     assert (note["runId"], note["message"]) == (run_id, "Remembered 1 thing in MEMORY.md.")
     assert "- Our fiscal year starts in April\n" in remembering.read_text()
@@ -65,6 +67,23 @@ async def test_a_note_tells_what_was_remembered_and_undo_brings_the_file_back(re
     ]  # fmt: skip
 
 
+async def test_of_what_a_program_sends_nothing_is_remembered_even_where_it_says_nothing_of_itself(
+    remembering, connect, replies
+):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    for text in ("Our budget is 500.", "Our office moves in June."):
+        await client.end((await client.ask("chat.send", sessionKey=key, message=text))["runId"])
+    sent = await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April.", typed=True)
+    await client.end(sent["runId"])
+    await client.event("chat.note", kind="memory")
+    (side,) = [request for request in replies.requests if is_consolidation(request)]
+    shown = str(side.body["messages"])
+    assert "fiscal year" in shown
+    assert "budget" not in shown
+    assert "June" not in shown
+
+
 async def test_a_proposal_that_is_not_there_is_refused_by_its_name(remembering, connect):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -76,7 +95,9 @@ async def test_a_proposal_that_is_not_there_is_refused_by_its_name(remembering, 
 async def test_the_list_of_sessions_is_not_put_in_another_order_by_it(remembering, connect):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
-    run_id = (await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April."))["runId"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April.", typed=True))[
+        "runId"
+    ]
     await client.end(run_id)
     await client.event("chat.note", kind="memory")
     found = await client.ask("sessions.get", sessionKey=key)

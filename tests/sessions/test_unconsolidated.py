@@ -50,9 +50,12 @@ def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
         *turn("A", **{"from": {"sessionKey": "x"}}),
         *turn("B", kernel={"kernelId": "k"}),
         *turn("C", interactive=False),
+        *turn("D", typed=False),
     ]
     assert unconsolidated(sent).words_of_person == 0
-    assert ids([*sent, *turn("D")]) == ["Du", "Da"]
+    assert ids([*sent, *turn("E")]) == ["Eu", "Ea"]
+    brought = unconsolidated([*turn("D", typed=False), *turn("E")]).spoken
+    assert [one.own for one in brought] == [True, False], "an answer may only pass on what a program sent"
 
 
 def test_from_the_first_thing_that_was_brought_in_on_no_answer_counts_as_its_own():

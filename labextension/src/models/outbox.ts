@@ -84,7 +84,8 @@ export class Outbox {
       context: context.length > 0 ? context : null,
       model: this._models.get(message.key) ?? null,
       whenBusy: message.whenBusy ?? null,
-      mode: message.mode ?? null
+      mode: message.mode ?? null,
+      typed: true
     });
     const steers = sent.delivery === 'steer' ? true : undefined;
     return { runId: sent.runId, steers, context: sent.context ?? undefined };

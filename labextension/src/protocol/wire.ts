@@ -153,6 +153,8 @@ export interface ChatSendParams {
   whenBusy?: "steer" | "followup" | "interrupt" | null;
   /** a cell asks, and its kernel is busy until it has the answer */
   fromKernel?: FromKernel | null;
+  /** a person wrote it in a chat; of nothing else is anything remembered unasked */
+  typed?: boolean;
 }
 
 /** `runId` is the run that answers: a new one, or with `steer` the one that goes on. */

@@ -28,6 +28,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         mode=params.mode,
         context=_items(params.context or []),
         when_busy=params.when_busy,
+        typed=params.typed,
         kernel=params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None,
     )
     return {"runId": sent.run_id, "delivery": sent.delivery, "context": list(sent.context) or None}

@@ -25,6 +25,9 @@ class ChatSendParams(Wire):
     from_kernel: FromKernel | None = Field(
         default=None, description="a cell asks, and its kernel is busy until it has the answer"
     )
+    typed: bool = Field(
+        default=False, description="a person wrote it in a chat; of nothing else is anything remembered unasked"
+    )
 
 
 class FromKernel(Wire):
