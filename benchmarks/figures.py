@@ -69,21 +69,13 @@ def as_table(groups: Sequence[Group]) -> str:
     return "\n".join(lines)
 
 
-def as_markdown(groups: Sequence[Group], machine: str) -> str:
-    """The page for the documentation."""
-    parts = [
-        "# Figures",
-        "Written by `python benchmarks/run.py --markdown docs/figures.md`, not by hand. "
-        "Each figure is the median of its runs, with the smallest and the largest; `ok` and `missed` go by the median. "
-        "Real processes and real sockets; only the provider is scripted, an OpenAI-compatible server on loopback.",
-        f"Measured {machine}",
-    ]
-    for group in groups:
-        table = [_HEAD, ("---",) * len(_HEAD), *(_row(figure) for figure in group.figures)]
-        parts += [f"## {group.title}", group.method]
-        parts += ["\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in table)]
-        parts += [f"- {note}" for note in group.notes]
-    return "\n\n".join(parts) + "\n"
+def as_markdown(group: Group, machine: str) -> str:
+    """The section of the page for the documentation, with the machine on which it was measured."""
+    table = [_HEAD, ("---",) * len(_HEAD), *(_row(figure) for figure in group.figures)]
+    parts = [f"## {group.title}", group.method]
+    parts += ["\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in table)]
+    parts += [f"- {note}" for note in group.notes]
+    return "\n\n".join([*parts, f"Measured {machine}"])
 
 
 def as_json(groups: Sequence[Group], machine: str) -> str:

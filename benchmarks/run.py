@@ -17,6 +17,7 @@ import psutil
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.figures import Group, as_json, as_markdown, as_table
+from benchmarks.figures_page import write_sections
 
 NAMES = (
     "startup",
@@ -45,12 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(NAMES)}; all of them if left out")
     parser.add_argument("--json", type=Path, help="write every sample into this file")
-    parser.add_argument("--markdown", type=Path, help="write the page into this file")
+    parser.add_argument("--markdown", type=Path, help="write the sections of what is measured into this page")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no {', '.join(sorted(unknown))}, only {', '.join(NAMES)}")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else LiteLLM looks for prices on the network
-    groups, failed = _measure([name for name in NAMES if name in options.names or not options.names])
+    groups, sections, failed = _measure([name for name in NAMES if name in options.names or not options.names])
     print(as_table(groups))
     for name in failed:
         print(f"{name}: could not be measured, see above")
@@ -59,23 +60,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         options.json.write_text(as_json(groups, machine), encoding="utf-8")
     if options.markdown:
-        options.markdown.write_text(as_markdown(groups, machine), encoding="utf-8")
+        write_sections(options.markdown, sections)
     missed = [figure for group in groups for figure in group.figures if figure.verdict == "missed"]
     return 1 if missed or failed else 0
 
 
-def _measure(names: Sequence[str]) -> tuple[list[Group], list[str]]:
-    groups, failed = [], []
+def _measure(names: Sequence[str]) -> tuple[list[Group], list[str], list[str]]:
+    """The groups, their sections of the page, and the names of what could not be measured."""
+    groups, sections, failed = [], [], []
     for name in names:
         began = time.monotonic()
         _tell(f"{name} …")
         try:
-            groups.append(importlib.import_module(f"benchmarks.{name}").measure())
+            group = importlib.import_module(f"benchmarks.{name}").measure()
+            groups.append(group)
+            sections.append(as_markdown(group, _machine()))
         except Exception:
             traceback.print_exc()
             failed.append(name)
         _tell(f"{name}: {time.monotonic() - began:.0f} s")
-    return groups, failed
+    return groups, sections, failed
 
 
 def _machine() -> str:
