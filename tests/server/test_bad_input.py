@@ -165,7 +165,7 @@ async def test_a_frame_that_is_too_large_closes_with_1009_and_the_server_stays_u
 async def test_a_request_in_a_binary_frame_is_answered(connect):
     client = await connect()
     await client.connection.write_message(b'{"id":"b","method":"sessions.list","params":null}', binary=True)
-    assert (await client.answer("b"))["result"] == {"sessions": [], "total": 0}
+    assert (await client.answer("b"))["result"] == {"sessions": [], "total": 0, "isWhole": True}
 
 
 async def test_a_home_that_cannot_be_used_is_told_and_the_socket_stays_up(connect, onyx_home):
