@@ -47,12 +47,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Group:
-    """The figures of one file; `method` says in a few sentences how they were taken."""
+    """The figures of one file; `method` says in a few sentences how they were taken, `table` (Markdown) shows more."""
 
     title: str
     method: str
     figures: Sequence[Figure]
     notes: Sequence[str] = field(default_factory=list)
+    table: str = ""
 
 
 _HEAD = ("figure", "measured: median (min–max)", "limit", "peer", "")
@@ -65,7 +66,7 @@ def as_table(groups: Sequence[Group]) -> str:
     lines = [_padded(_HEAD, widths), _padded(["─" * width for width in widths], widths)]
     for group in groups:
         lines += [_padded(_row(figure), widths) for figure in group.figures]
-        lines += [f"  {note}" for note in group.notes]
+        lines += [f"  {note}" for note in (*group.notes, *group.table.splitlines())]
     return "\n".join(lines)
 
 
@@ -74,7 +75,7 @@ def as_markdown(group: Group, machine: str) -> str:
     table = [_HEAD, ("---",) * len(_HEAD), *(_row(figure) for figure in group.figures)]
     parts = [f"## {group.title}", group.method]
     parts += ["\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in table)]
-    parts += [f"- {note}" for note in group.notes]
+    parts += [*(f"- {note}" for note in group.notes), *([group.table] if group.table else [])]
     return "\n\n".join([*parts, f"Measured {machine}"])
 
 
@@ -94,7 +95,9 @@ def as_json(groups: Sequence[Group], machine: str) -> str:
             }
             for figure in group.figures
         ]
-        data["groups"].append({"title": group.title, "figures": figures, "notes": list(group.notes)})
+        data["groups"].append(
+            {"title": group.title, "figures": figures, "notes": list(group.notes), "table": group.table}
+        )
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -173,7 +173,7 @@ def measure() -> Group:
         Figure("  95 of 100 within", [percentile(whole.search_ms, 0.95)], "ms"),
         Figure("  its ranking and snippets", [statistics.median(whole.own_ms)], "ms"),
     ]
-    return Group("Memory: LoCoMo", METHOD, figures, [line.strip("| ") for line in as_table(parts.others).split("\n")])
+    return Group("Memory: LoCoMo", METHOD, figures, table=as_table(parts.others))
 
 
 def as_table(results: Results) -> str:
