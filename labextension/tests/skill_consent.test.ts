@@ -31,7 +31,7 @@ it('shows and trusts what the server has, whatever the output says of it', async
   consent.update({ ...ASKED, hash: 'forged', text: 'print("harmless")' }, true);
   await settle();
   expect(consent.detail?.text).toBe('print("h1")');
-  await consent.trust();
+  await consent.trust('h1');
   expect(peer.askedFor('skills.get')).toEqual([{ name: 'fresh', agentId: 'writer' }]);
   expect(peer.askedFor('skills.trust')).toEqual([{ name: 'fresh', agentId: 'writer', hash: 'h1' }]);
 });
@@ -41,7 +41,7 @@ it('a version that changed while one looked is shown, and not trusted unseen', a
   await settle();
   peer.results['skills.trust'] = new Refusal(-32602, 'The skill has changed meanwhile.');
   peer.results['skills.get'] = detail('h2');
-  await consent.trust();
+  await consent.trust('h1');
   expect(consent.detail?.text).toBe('print("h2")');
   expect(consent.problem).toBe('The skill has changed meanwhile.');
 });
@@ -63,7 +63,7 @@ it('an output that came with a file, or names no skill, asks and answers nothing
     consent.update(data, isTrusted);
     await settle();
     expect(consent.isAsking).toBe(false);
-    await consent.trust();
+    await consent.trust('h1');
     await consent.refuse();
   }
   expect(peer.askedFor('skills.get')).toEqual([]);

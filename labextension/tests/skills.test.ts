@@ -88,10 +88,10 @@ describe('the skills', () => {
     skills.select('home:count');
     await settle();
     peer.results['skills.trust'] = { skill: skill('count') };
-    await skills.trust();
+    await skills.trust('count-1');
     expect(peer.askedFor('skills.trust')).toEqual([{ name: 'count', id: 'home:count', hash: 'count-1' }]);
     peer.results['skills.trust'] = new Refusal(-32602, 'The skill has changed meanwhile.');
-    await skills.trust();
+    await skills.trust('count-1');
     expect(skills.detailProblem).toBe('The skill has changed meanwhile.');
   });
 

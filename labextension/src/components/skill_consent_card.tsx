@@ -9,7 +9,7 @@ interface SkillConsentCardProps {
   online: boolean;
   detail: SkillDetail | null;
   problem: string | null;
-  trust: () => Promise<void>;
+  trust: (hash: string) => Promise<void>;
   refuse: () => Promise<void>;
 }
 

@@ -27,7 +27,7 @@ interface SkillDetailViewProps {
   /** The folder in which it would run; empty for the server's root. */
   folder: string;
   complete: CompletePath;
-  trust: () => Promise<void>;
+  trust: (hash: string) => Promise<void>;
   start: (values: Record<string, unknown>) => void;
   stop: (runId: string) => void;
   openRun: (runId: string) => void;
@@ -58,7 +58,14 @@ export function SkillDetailView(props: SkillDetailViewProps): JSX.Element {
           {skill.reason}
         </div>
       )}
-      {skill.state === 'untrusted' && <SkillTrust detail={detail} online={online} trust={props.trust} />}
+      {skill.state === 'untrusted' && (
+        <SkillTrust
+          key={skill.id}
+          detail={detail?.skill.hash === skill.hash ? detail : null}
+          online={online}
+          trust={props.trust}
+        />
+      )}
       {skill.kind === 'notebook' && isUsable && skill.parameters && (
         <>
           {skill.parameters.freeForm && <p className="onyx-Note">{skill.parameters.freeForm}</p>}

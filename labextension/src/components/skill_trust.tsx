@@ -1,5 +1,5 @@
 /** What one trusts: the whole text of a new skill, or what changed in one that was trusted before. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
 import type { SkillDetail } from '../protocol/wire';
 import { UnifiedDiffView } from './diff_view';
@@ -8,7 +8,8 @@ import { useUi } from './ui_context';
 interface SkillTrustProps {
   detail: SkillDetail | null;
   online: boolean;
-  trust: () => Promise<void>;
+  /** The version with this hash, which is the one that is shown. */
+  trust: (hash: string) => Promise<void>;
   /** Where it is to run at once: what a no does. */
   refuse?: () => Promise<void>;
 }
@@ -16,31 +17,42 @@ interface SkillTrustProps {
 export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): JSX.Element {
   const { trans } = useUi();
   const [isBusy, setIsBusy] = useState(false);
-  const changed = detail?.diff != null;
+  // What one reads stays as it is: another version comes only after a click, so that no yes is for a text not seen.
+  const [shown, setShown] = useState(detail);
+  const isOther = shown?.skill.id !== detail?.skill.id;
+  useEffect(() => {
+    if (detail && isOther) {
+      setShown(detail);
+    }
+  }, [detail, isOther]);
+  const isOutdated = shown !== null && detail !== null && !isOther && shown.skill.hash !== detail.skill.hash;
   const answer = (given: () => Promise<void>) => {
     setIsBusy(true);
     void given().finally(() => setIsBusy(false));
   };
   return (
     <section className="onyx-Trust" data-onyx="skill-trust">
-      <p>
-        {changed
-          ? trans.__('It has changed since it was trusted. This is the difference:')
-          : trans.__('It is new here. Look at what it does before it may run: this is all of it.')}
-      </p>
-      {detail &&
-        (changed ? (
-          <UnifiedDiffView diff={detail.diff ?? ''} />
-        ) : (
-          <pre className="onyx-Source">{detail.text}</pre>
-        ))}
+      {shown && <Shown detail={shown} />}
+      {isOutdated && (
+        <div className="onyx-Note" role="alert" data-onyx="trust-outdated">
+          {trans.__('It has changed while it was shown.')}{' '}
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="trust-show-now"
+            onClick={() => setShown(detail)}
+          >
+            {trans.__('Show it as it is now')}
+          </button>
+        </div>
+      )}
       <div className="onyx-Trust-answers">
         <button
           type="button"
           className="onyx-Button onyx-mod-accept"
           data-onyx="trust"
-          disabled={!detail || !online || isBusy}
-          onClick={() => answer(trust)}
+          disabled={!detail || !shown || isOther || isOutdated || !online || isBusy}
+          onClick={() => shown && answer(() => trust(shown.skill.hash))}
         >
           {refuse ? trans.__('Trust and run') : trans.__('Trust this version')}
         </button>
@@ -57,5 +69,20 @@ export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): 
         )}
       </div>
     </section>
+  );
+}
+
+function Shown({ detail }: { detail: SkillDetail }): JSX.Element {
+  const { trans } = useUi();
+  return detail.diff != null ? (
+    <>
+      <p>{trans.__('It has changed since it was trusted. This is the difference:')}</p>
+      <UnifiedDiffView diff={detail.diff} />
+    </>
+  ) : (
+    <>
+      <p>{trans.__('It is new here. Look at what it does before it may run: this is all of it.')}</p>
+      <pre className="onyx-Source">{detail.text}</pre>
+    </>
   );
 }

@@ -64,13 +64,13 @@ export class SkillConsent implements IDisposable {
     void this._load();
   }
 
-  /** The version that is shown may run from now on; the cell that waits hears of it from the server. */
-  trust = async (): Promise<void> => {
-    if (!this._asked || !this._detail) {
+  /** The version with that hash may run from now on; the cell that waits hears of it from the server. */
+  trust = async (hash: string): Promise<void> => {
+    if (!this._asked) {
       return;
     }
     try {
-      await this.client.request('skills.trust', { ...this._asked, hash: this._detail.skill.hash });
+      await this.client.request('skills.trust', { ...this._asked, hash });
     } catch (error) {
       await this._load();
       this._say((error as Error).message);

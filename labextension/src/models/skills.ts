@@ -48,14 +48,14 @@ export class Skills extends LiveList {
     }
   }
 
-  /** The version that was shown may run from now on. */
-  async trust(): Promise<void> {
+  /** The version with that hash, which was shown, may run from now on. */
+  async trust(hash: string): Promise<void> {
     const shown = this.detail;
     if (!shown) {
       return;
     }
     try {
-      const { name, id, hash } = shown.skill;
+      const { name, id } = shown.skill;
       await this.client.request('skills.trust', { name, id, hash });
       await this.load();
     } catch (error) {

@@ -128,7 +128,7 @@ function DetailPart(props: SkillsPanelProps & { saveNotebook: () => void }): JSX
   const place = front.path?.startsWith(`${DRIVE_NAME}:`) ? null : front.path;
   const folder = place === null ? '' : PathExt.dirname(place);
   const complete = useCallback((text: string) => namesLike(contents, folder, text), [contents, folder]);
-  const trust = useCallback(() => skills.trust(), [skills]);
+  const trust = useCallback((hash: string) => skills.trust(hash), [skills]);
   if (!skill) {
     const notebook = front.path === null ? null : fileName(front.path);
     return <SkillsEmpty notebook={notebook} saveNotebook={saveNotebook} />;
