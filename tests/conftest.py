@@ -2,8 +2,10 @@
 
 import faulthandler
 import sys
+import threading
 
 import pytest
+from anyio._backends._asyncio import WorkerThread
 
 from onyx_jupyter.testing.no_real_providers import no_real_providers
 
@@ -18,5 +20,12 @@ def no_provider_outside_this_machine():
 
 
 def pytest_unconfigure():
-    """A process that does not end by itself says which of its threads is to blame, and ends as a failure."""
+    """A process that does not end by itself says which of its threads is to blame, and ends as a failure.
+
+    Jupyter reads and writes files in AnyIO's threads. They are no daemons and wait for the end of the loop's first
+    task, which never comes where a test's loop is closed under a server: they are told here.
+    """
+    for thread in threading.enumerate():
+        if isinstance(thread, WorkerThread):
+            thread.queue.put_nowait(None)
     faulthandler.dump_traceback_later(END_S, exit=True, file=sys.__stderr__)
