@@ -10,24 +10,20 @@ import asyncio
 import logging
 import os
 import secrets
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from onyx_jupyter.clock import Clock, timestamp
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.security.audit_chain import HEAD_LOST, Broken, Head, chained, last_entry, torn_facts, walk
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line
+from onyx_jupyter.storage.shared_lock import SharedLock
 
 log = logging.getLogger(__name__)
-LOCK_S = 10.0
 TRUST_S = 600.0
 
 
@@ -50,8 +46,7 @@ class AuditLog:
         self._path = path
         self._clock = clock
         self._head_path = path.with_suffix(".head")
-        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
-        self._thread_lock = threading.RLock()
+        self._lock = SharedLock(path)
         self._head = Head()
         self._checked: tuple[tuple[int, ...], float, Head, Verified] | None = None
 
@@ -66,7 +61,7 @@ class AuditLog:
 
     def append(self, event: str, facts: Mapping[str, Any]) -> None:
         """The same, for a caller on a thread of its own."""
-        with self._locked():
+        with self._lock.held():
             for item in [*self._repairs(), {"event": event, **facts}]:
                 self._append(item)
 
@@ -147,7 +142,7 @@ class AuditLog:
     # ── checking ────────────────────────────────────────────────────────────────────────────────────
 
     def _verify(self) -> Verified:
-        with self._locked():
+        with self._lock.held():
             raw, kept, version = self._read(0), self._kept_head(), self._version()
         head, verified = _walked(raw, Head(), kept)
         self._checked = (version, self._clock.monotonic(), head, verified)
@@ -157,7 +152,7 @@ class AuditLog:
         if self._checked is None:
             return self._verify()
         version, at, head, verified = self._checked
-        with self._locked():
+        with self._lock.held():
             now, kept = self._version(), self._kept_head()
             if now == version and kept is not None:
                 return verified
@@ -189,24 +184,6 @@ class AuditLog:
             with self._path.open("rb") as file:
                 file.seek(start)
                 return file.read()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Keeps other threads and other servers waiting."""
-        with self._thread_lock:
-            make_private_folder(self._path.parent)
-            with disk_errors("lock", self._path):
-                try:
-                    self._file_lock.acquire()
-                except Timeout as error:
-                    raise StorageError(
-                        f"{self._path.name} could not be used: another server has kept it locked for {LOCK_S:g} s.",
-                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
-                    ) from error
-            try:
-                yield
-            finally:
-                self._file_lock.release()
 
 
 def _walked(raw: bytes, head: Head, kept: Head | None) -> tuple[Head, Verified]:

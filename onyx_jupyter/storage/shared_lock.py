@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 LOCK_S = 10.0
@@ -33,6 +33,7 @@ class SharedLock:
             raise StorageError(f"{self._path.name} could not be changed: it is being changed for {THREADS_S:g} s.")
         try:
             with disk_errors("lock", self._path):
+                make_private_folder(self._path.parent)
                 try:
                     self._file_lock.acquire()
                 except Timeout as error:
