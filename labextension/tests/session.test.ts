@@ -290,10 +290,17 @@ describe('reading a session', () => {
     await begin('s');
     expect(session.phase).toBe('failed');
     expect(session.problem?.message).toBe('There is no session s.');
+    expect(session.isGone).toBe(false);
     stored(history);
     await session.reload();
     expect(session.phase).toBe('ready');
     expect(session.items).toHaveLength(2);
+  });
+
+  it('is told apart where the server does not have it any more', async () => {
+    peer.results['sessions.get'] = new Refusal(-32000, 'There is no session s.', { code: 'not_found' });
+    await begin('s');
+    expect(session.isGone).toBe(true);
   });
 
   it('is read again when text comes for a run that it does not know', async () => {

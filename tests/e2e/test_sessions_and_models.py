@@ -5,6 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 
@@ -66,6 +67,26 @@ def test_new_session_search_and_the_way_back(open_lab: Callable[..., tuple[Sideb
     expect(sidebar.answers).to_have_text(["About whales."])
     expect(sidebar.said).to_have_count(1)
     expect(sidebar.hook("session-title")).to_contain_text("whales")
+
+
+def test_a_question_goes_on_in_a_new_session_where_the_old_one_is_gone(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage, lab: LabServer
+) -> None:
+    sidebar, _ = open_lab()
+    stage.play("About whales.", "About violins.")
+    sidebar.ask("What do whales eat?")
+    expect(sidebar.answers).to_have_text(["About whales."])
+    sidebar.wait_for_end()
+    for file in (lab.home / "sessions").glob("*/*.jsonl"):
+        file.unlink()
+    sidebar.page.reload()
+
+    problem = sidebar.hook("session-problem")
+    expect(problem).to_contain_text("not here any more")
+    expect(problem.get_by_role("button")).to_have_text(["New session", "All sessions"])
+    sidebar.ask("How old are violins?")
+    expect(sidebar.answers).to_have_text(["About violins."])
+    expect(problem).to_have_count(0)
 
 
 def test_the_palette_says_whose_commands_these_are(open_lab: Callable[..., tuple[Sidebar, Notebook]]) -> None:

@@ -94,9 +94,13 @@ export class ChatModel extends AbstractChatModel {
     const text = message.body.trim();
     if (text) {
       const context = [...this._notebookContext(), ...this.chips.items];
-      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, this.mode);
+      const { mode } = this;
       this.memory.setDraft(this._session.key, '');
       this.chips.clear();
+      if (this._session.isGone) {
+        this.openSession(null);
+      }
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode);
     }
   }
 

@@ -76,6 +76,11 @@ export class Session implements IDisposable {
     return this._problem;
   }
 
+  /** The server has no such session any more: nothing can be said in it. */
+  get isGone(): boolean {
+    return this._phase === 'failed' && this._problem?.code === 'not_found';
+  }
+
   get info(): SessionInfo | null {
     return this._info;
   }
@@ -130,7 +135,9 @@ export class Session implements IDisposable {
       this._early = null;
       this._phase = error instanceof RequestError ? 'failed' : this._phase;
       this._problem =
-        error instanceof RequestError ? { code: String(error.code), message: error.message } : null;
+        error instanceof RequestError
+          ? { code: error.reason ?? String(error.code), message: error.message }
+          : null;
     }
     this._emit();
   }

@@ -23,6 +23,12 @@ export class RequestError extends Error {
     super(message);
     this.name = 'RequestError';
   }
+
+  /** Which of Onyx's errors it is, such as `not_found`; null where the server gave none. */
+  get reason(): string | null {
+    const { data } = this;
+    return typeof data === 'object' && data !== null && 'code' in data ? String(data.code) : null;
+  }
 }
 
 /** The connection was not there, or went away before an answer came: `sent` tells whether the request had left. */

@@ -13,6 +13,7 @@ import { useSignals } from '../components/hooks';
 import { MessageList } from '../components/message_list';
 import { PinnedPlan } from '../components/plan_view';
 import { SessionListView } from '../components/session_list_view';
+import { SessionProblem } from '../components/session_problem';
 import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
 import { EMBEDDED_MODEL } from '../models/assistant';
@@ -152,14 +153,16 @@ function Messages(props: PartProps): JSX.Element {
   const withdraw = useCallback((message: UserMessage) => session.withdraw(message), [session]);
   if (session.phase === 'failed') {
     return (
-      <div className="onyx-List-frame">
-        <div className="onyx-Problem" role="alert" data-onyx="session-problem">
-          <span>{session.problem?.message}</span>
-          <button type="button" className="onyx-Link" onClick={() => void session.reload()}>
-            {ui.trans.__('Try again')}
-          </button>
-        </div>
-      </div>
+      <SessionProblem
+        isGone={session.isGone}
+        message={session.problem?.message ?? ''}
+        tryAgain={() => void session.reload()}
+        beginNew={() => {
+          chat.openSession(null);
+          view.focusInput();
+        }}
+        showSessions={() => view.show('sessions')}
+      />
     );
   }
   if (session.items.length === 0 && session.phase !== 'loading') {
