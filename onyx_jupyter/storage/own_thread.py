@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextvars
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from typing import TypeVar
 T = TypeVar("T")
 # What is under way at the end of the process has so long to come to its end.
 END_S = 2.0
+_log = logging.getLogger(__name__)
 _alive: dict[threading.Thread, Callable[[], None]] = {}
 
 
@@ -33,25 +35,16 @@ def start_thread(run: Callable[[], None], name: str, *, stop: Callable[[], None]
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(until_done,), name=name, daemon=True)
     _alive[thread] = stop
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        del _alive[thread]
+        raise
 
 
 async def in_thread(work: Callable[[], T], name: str) -> T:
     """What `work` returns or raises. Who is cancelled meanwhile leaves it to its end."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        settle: Callable[[], None]
-        try:
-            settle = partial(done.set_result, work())
-        except Exception as error:
-            settle = partial(done.set_exception, error)
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(lambda: None if done.done() else settle())
-
-    start_thread(run, name)
-    return await done
+    return await asyncio.shield(_begun(work, name))
 
 
 class OneAtATime:
@@ -62,9 +55,47 @@ class OneAtATime:
         self._turn = asyncio.Lock()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What `work` returns or raises."""
-        async with self._turn:
-            return await in_thread(work, self._name)
+        """What `work` returns or raises. Who is cancelled leaves the turn to the next when the thread has ended."""
+        await self._turn.acquire()
+        done = _begun(work, self._name)
+        done.add_done_callback(lambda _: self._turn.release())
+        return await asyncio.shield(done)
+
+
+def handed_on(error: BaseException) -> Exception:
+    """What a thread raised, as something that a future takes and that ends no event loop.
+
+    A panic of native code is no Exception, and would else be lost with its thread.
+    """
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError(f"A thread ended with {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
+    """Done when the thread has ended. Nobody cancels it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        settle: Callable[[], None]
+        try:
+            settle = partial(done.set_result, work())
+        except BaseException as error:
+            failure = handed_on(error)
+            settle = partial(done.set_exception, failure)
+            if failure is not error:  # nobody expects it, and who waited may have left
+                _log.error("%s: it ended in a way that nobody expected.", name, exc_info=error)
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle)
+
+    try:
+        start_thread(run, name)
+    except RuntimeError as error:  # the system has no thread left
+        done.set_exception(error)
+    return done
 
 
 @cache

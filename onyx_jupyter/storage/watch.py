@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.storage.own_thread import start_thread
+from onyx_jupyter.storage.own_thread import handed_on, start_thread
 
 log = logging.getLogger(__name__)
 QUIET_S = 1.5
@@ -25,6 +25,10 @@ _POLL_MS = 1000
 _AGAIN_S = 5.0
 # For so long folders are looked at every second before the system is asked again whether it can watch them.
 POLLED_S = 600.0
+
+# Said once, where the system cannot watch, and where even looking at files by hand fails.
+_REFUSED = "Folders cannot be watched, so they are looked at every second: %s"
+_FAILED = "Folders cannot be looked at either, which is tried again: %s"
 
 Changes: TypeAlias = Iterable[tuple[int, str]]
 
@@ -94,8 +98,11 @@ class FolderWatch:
         self._polls = False
 
     async def changes(self) -> AsyncIterator[frozenset[Path]]:
-        """The paths that changed, a moment after they did, and an empty set whenever watching begins anew."""
-        refused = False
+        """The paths that changed, a moment after they did, and an empty set whenever watching begins anew.
+
+        It goes on, whatever a watch raises.
+        """
+        told: set[str] = set()
         while True:
             watched = await asyncio.to_thread(self._existing)
             yield frozenset()
@@ -107,14 +114,16 @@ class FolderWatch:
                             break
                     else:  # whoever polls has done so for long enough
                         self._polls = False
-            except (OSError, RuntimeError) as error:
+            except Exception as error:
                 if await asyncio.to_thread(self._existing) != watched:
                     continue  # it was a folder that went away
-                if not refused:
-                    log.warning("Folders cannot be watched, so they are looked at every second: %s", error)
+                words = _FAILED if self._polls else _REFUSED
+                if words not in told:
+                    log.warning(words, error, exc_info=error.__cause__)
+                    told.add(words)
                 if self._polls:
                     await asyncio.sleep(_AGAIN_S)
-                refused = self._polls = True
+                self._polls = True
 
     async def _watch(self, folders: Sequence[Path]) -> AsyncGenerator[frozenset[Path], None]:
         """Ends where there is nothing to watch, after a while, and where it has polled for long enough."""
@@ -183,8 +192,8 @@ class _Watching:
                 *self._folders, watch_filter=None, stop_event=self._stop, raise_interrupt=False, **options, **polling
             ):
                 self._tell(frozenset(Path(path) for _, path in change))
-        except Exception as error:
-            last = error
+        except BaseException as error:
+            last = handed_on(error)
         self._tell(last)
 
     def _tell(self, news: frozenset[Path] | Exception | None) -> None:

@@ -107,6 +107,55 @@ async def test_a_system_that_can_watch_again_is_no_longer_polled(tmp_path: Path)
     assert len(system.asked) == asked
 
 
+class Panic(BaseException):
+    """As native code raises where it meets something that it never expected."""
+
+
+@pytest.mark.parametrize("error", [Panic("index out of range"), ValueError("not a folder")])
+async def test_a_watch_that_ends_in_any_way_is_told_and_files_are_looked_at(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    def watch(*folders: Path, **options: Any) -> Any:
+        from watchfiles import watch
+
+        if not options.get("force_polling", False):
+            raise error
+        return watch(*folders, **options | {"poll_delay_ms": 20})
+
+    async with watching(lambda: [tmp_path], open_watch=watch) as seen:
+        await told_of(seen, tmp_path / "first.md")
+    assert [told.getMessage() for told in caplog.records if told.name.endswith("watch")] == [
+        f"Folders cannot be watched, so they are looked at every second: {told_as(error)}"
+    ]
+
+
+async def test_where_files_cannot_even_be_looked_at_that_is_told_once_and_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onyx_jupyter.storage.watch._AGAIN_S", 0.01)
+    asked: list[bool] = []
+
+    def watch(*folders: Path, **options: Any) -> Any:
+        from watchfiles import watch
+
+        asked.append(options.get("force_polling", False))
+        if len(asked) < 4:
+            raise Panic("index out of range")
+        return watch(*folders, **options | {"poll_delay_ms": 20})
+
+    async with watching(lambda: [tmp_path], open_watch=watch) as seen:
+        await told_of(seen, tmp_path / "first.md")
+    assert asked == [False, True, True, True]
+    assert [told.getMessage() for told in caplog.records if told.name.endswith("watch")] == [
+        f"Folders cannot be watched, so they are looked at every second: {told_as(Panic('index out of range'))}",
+        f"Folders cannot be looked at either, which is tried again: {told_as(Panic('index out of range'))}",
+    ]
+
+
+def told_as(error: BaseException) -> str:
+    return str(error) if isinstance(error, Exception) else f"A thread ended with {type(error).__name__}: {error}"
+
+
 async def test_a_folder_that_vanishes_before_it_is_watched_makes_nobody_poll(tmp_path: Path) -> None:
     folders = [tmp_path, tmp_path / "memory"]
     folders[1].mkdir()
