@@ -22,7 +22,7 @@ from onyx_jupyter.storage.vector_matrix import fits
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
-    from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
+    from onyx_jupyter.storage.lance_collection import FollowingLock, LanceCollection, TableState
 
 _COPIED_ROWS = 256
 _log = logging.getLogger(__name__)
@@ -43,10 +43,10 @@ class IndexFollowing:
         self._writer = writer
         self._on_progress = on_progress
 
-    async def make(self, identity: EmbedderIdentity) -> bool:
+    async def make(self, identity: EmbedderIdentity, lock: FollowingLock) -> bool:
         """Whether it serves now; False where another server has decided otherwise meanwhile.
 
-        Only under the following lock. Raises: IndexUnavailable, EmbeddingError.
+        Only under that lock. Raises: IndexUnavailable, EmbeddingError.
         """
         following = await self._writer.run(self._collection.begin_following)
         _log.info("The index is being made for the embedder %s/%s.", identity.provider, identity.model)
@@ -60,7 +60,7 @@ class IndexFollowing:
             elif not gone:
                 await asyncio.to_thread(table.optimise)
                 if await asyncio.to_thread(wants_vector_index, table):
-                    await in_thread(table.index_vectors, "onyx vector index")
+                    await index_vectors(table, lock)
                 serves = await self._writer.run(lambda: self._finish(following))
                 if serves is not None:
                     return serves
@@ -87,6 +87,11 @@ class IndexFollowing:
         """None where something was written meanwhile."""
         with self._collection.locked():
             return None if any(self._differences(following)) else self._collection.swap(following)
+
+
+async def index_vectors(table: LanceTable, lock: FollowingLock) -> None:
+    """Under that lock, which is kept until the thread has ended although who waits for it may be gone."""
+    await in_thread(lambda: lock.during(table.index_vectors), "onyx vector index")
 
 
 def wants_vector_index(table: LanceTable) -> bool:

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
-from onyx_jupyter.retrieval.index_following import IndexFollowing, wants_vector_index, whole_rows
+from onyx_jupyter.retrieval.index_following import IndexFollowing, index_vectors, wants_vector_index, whole_rows
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_filter import among
 from onyx_jupyter.storage.index_history import IndexHistory
 from onyx_jupyter.storage.index_rows import as_table
 from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
-from onyx_jupyter.storage.own_thread import OneAtATime, in_thread
+from onyx_jupyter.storage.own_thread import OneAtATime
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
-    from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
+    from onyx_jupyter.storage.lance_collection import FollowingLock, LanceCollection, TableState
 
 T = TypeVar("T")
 # Without a write for so long, the index is tidied up.
@@ -207,10 +207,10 @@ class IndexUpkeep:
         if wait_s > 0 or not self._may_embed():
             self._wake_in(min(wait_s or _AGAIN_S, _AGAIN_S))
             return
-        async with self._alone() as mine:
-            if not mine:
+        async with self._alone() as lock:
+            if lock is None:
                 self._wake_in(_AGAIN_S)
-            elif await self._following.make(identity):
+            elif await self._following.make(identity, lock):
                 self._has_served_mine, self.waits_for = True, None
                 await asyncio.to_thread(self._history.changed)
 
@@ -278,12 +278,11 @@ class IndexUpkeep:
             return
         scanned = (self._writes, _now())
         if await asyncio.to_thread(self._collection.read, _without_vector_index) is not None:
-            async with self._alone() as mine:
-                table = await asyncio.to_thread(self._collection.read, _without_vector_index) if mine else None
-                if table is not None:
-                    await in_thread(table.index_vectors, "onyx vector index")
-                elif not mine:
+            async with self._alone() as lock:
+                if lock is None:
                     self._wake_in(_AGAIN_S)
+                elif table := await asyncio.to_thread(self._collection.read, _without_vector_index):
+                    await index_vectors(table, lock)
         self._scanned = scanned
 
     def _is_worth_a_scan(self) -> bool:
@@ -295,10 +294,11 @@ class IndexUpkeep:
         return await self._writer.run(lambda: self._collection.write(work))
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[bool]:
+    async def _alone(self) -> AsyncIterator[FollowingLock | None]:
+        """The lock; None where another server has it."""
         lock = self._collection.following_lock()
         try:
-            yield await asyncio.to_thread(lock.take)
+            yield lock if await asyncio.to_thread(lock.take) else None
         finally:
             await asyncio.to_thread(lock.give_back)
 

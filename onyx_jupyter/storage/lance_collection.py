@@ -316,13 +316,14 @@ class LanceCollection:
 
 
 class FollowingLock:
-    """Of one owner, who takes it at most once and gives it back in the end. Both block."""
+    """Of one owner, who takes it at most once and gives it back in the end. All of it blocks."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = FileLock(file, thread_local=False, mode=PRIVATE_FILE)
         self._changing = threading.Lock()
         self._given_back = False
+        self._under_way = 0
 
     def take(self) -> bool:
         """Whether it is the owner's now; nobody is waited for. Raises: IndexUnavailable."""
@@ -337,10 +338,27 @@ class FollowingLock:
                 return False
             return True
 
+    def during(self, work: Callable[[], None]) -> None:
+        """Does it, unless the lock was given back; who gives it back meanwhile keeps it until this has ended."""
+        with self._changing:
+            if self._given_back:
+                return
+            self._under_way += 1
+        try:
+            work()
+        finally:
+            with self._changing:
+                self._under_way -= 1
+                self._release()
+
     def give_back(self) -> None:
         """Whether or not it was taken."""
         with self._changing:
             self._given_back = True
+            self._release()
+
+    def _release(self) -> None:
+        if self._given_back and not self._under_way:
             self._lock.release()
 
 

@@ -1,6 +1,7 @@
 """What is done to the index when nobody looks changes how fast it answers, and never what."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,39 @@ async def test_one_server_alone_builds_the_index_of_the_vectors(
         assert not table.has_vector_index()
     await until(table.has_vector_index)
     await index.close()
+
+
+@pytest.mark.parametrize("for_another_embedder", [False, True], ids=["of the same vectors", "of another embedder's"])
+async def test_who_leaves_while_the_index_of_the_vectors_is_built_keeps_others_from_it_until_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, for_another_embedder: bool
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def build(table: LanceTable) -> None:
+        begun.set()
+        go.wait()
+
+    monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 1 if for_another_embedder else 0)
+    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
+    monkeypatch.setattr(LanceTable, "index_vectors", build)
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = open_index(tmp_path / "index", embeddings)
+    await index.put([source("a.md", "tea")])
+    if for_another_embedder:
+        await index.settled()
+        embeddings.embedder = FakeEmbedder(model="other")
+        monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 0)
+    settled = asyncio.create_task(index.settled())
+    await until(begun.is_set)
+    await index.close()
+    await settled
+    collection = chunk_collection(tmp_path / "index", "memory", on_emptied=lambda why: None)
+    assert bool(collection.state().following) == for_another_embedder
+    assert not collection.following_lock().take()
+    go.set()
+    another = collection.following_lock()
+    await until(another.take)
+    another.give_back()
 
 
 async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:

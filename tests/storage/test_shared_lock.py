@@ -45,3 +45,19 @@ def test_one_owner_at_a_time_works_on_what_takes_long(tmp_path: Path) -> None:
     late.give_back()
     assert not late.take(), "its owner has left, and would never give it back"
     assert FollowingLock(file).take()
+
+
+def test_who_gives_the_lock_back_keeps_it_for_as_long_as_its_work_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "index" / "x.following.lock"
+    lock, done = FollowingLock(file), list[str]()
+
+    def work() -> None:
+        lock.give_back()
+        assert not FollowingLock(file).take()
+        done.append("work")
+
+    assert lock.take()
+    lock.during(work)
+    lock.during(lambda: done.append("later"))
+    assert done == ["work"], "nothing is begun without the lock"
+    assert FollowingLock(file).take()
