@@ -14,8 +14,6 @@ from onyx_jupyter.protocols import Embeddings
 
 log = logging.getLogger(__name__)
 _EMBEDDING_S = 5.0
-
-
 MAX_NEAR = 3
 
 
@@ -34,16 +32,16 @@ class Counterpart:
 async def counterpart(
     facts: Sequence[Fact], text: str, embeddings: Embeddings | None, beside: Collection[str] = ()
 ) -> Counterpart:
-    """What the text is to these facts; those of the ids `beside` stay true with it."""
+    """What the text is to these facts; those of the ids `beside` stay true with it, unless it says the same words."""
     if (same := same_words(facts, text)) is not None:
         return Counterpart(same, "same")
-    new_words, words = fact_words(text), {fact.id: fact_words(fact.text) for fact in facts}
     others = [fact for fact in facts if fact.id not in beside]
+    new_words, words = fact_words(text), {fact.id: fact_words(fact.text) for fact in others}
     changed = [fact for fact in reversed(others) if likeness(words[fact.id], new_words) == "changed"]
-    ranked = await _ranked(facts, text, embeddings)
+    ranked = await _ranked(others, text, embeddings)
     close = [fact for cosine, fact in ranked if cosine > MERGE_ABOVE]
     found = {fact.id: likeness(words[fact.id], new_words, close=True) for fact in close}
-    changed += [fact for fact in close if found[fact.id] == "changed" and fact in others]
+    changed += [fact for fact in close if found[fact.id] == "changed"]
     if (same := next((fact for fact in close if found[fact.id] == "same"), None)) is not None:
         return Counterpart(same, "same")
     if changed:
@@ -63,7 +61,7 @@ def same_words(facts: Sequence[Fact], text: str) -> Fact | None:
 def _near(
     ranked: Sequence[tuple[float, Fact]], facts: Sequence[Fact], words: dict[str, FactWords], new_words: FactWords
 ) -> tuple[Fact, ...]:
-    near = [fact for cosine, fact in ranked if cosine >= NEAR_ABOVE and fact in facts]
+    near = [fact for cosine, fact in ranked if cosine >= NEAR_ABOVE]
     shares = [fact for fact in reversed(facts) if fact not in near and are_near(words[fact.id], new_words)]
     return tuple([*near, *shares][:MAX_NEAR])
 

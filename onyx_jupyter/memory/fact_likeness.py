@@ -1,21 +1,21 @@
 """Whether two facts say the same, whether the newer one changes the older, or neither. It never embeds.
 
 Vectors lie close where texts are about the same thing, also where one denies the other or names another value:
-"left-handed" and "right-handed" are 0.98 alike. What the words show therefore decides what a close pair means, and
-where the older one says something that the newer does not, they are never taken for the same.
+"left-handed" and "right-handed" are 0.98 alike, and one word more may turn a fact round in any language. What the words
+show therefore decides what a close pair means, and only what neither says more nor less is the same.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from onyx_jupyter.memory.fact_vocabulary import (
-    COMPARING,
     DENYING,
+    DISLIKING,
     EMPTY,
     FILLING,
     FRENCH_SECOND,
@@ -24,6 +24,7 @@ from onyx_jupyter.memory.fact_vocabulary import (
     PERSONS,
     SEVERAL,
     SYNONYMS,
+    THE_USER,
     VALUES,
     VALUES_IN_CAPITALS,
 )
@@ -36,6 +37,8 @@ _SHORT = 3
 _CONTRACTED = re.compile(r"n['\u2019]t\b")
 _NO_MORE = re.compile(r"\bno (?:longer|more)\b|\bused to\b", re.IGNORECASE)
 _ANY_MORE = re.compile(r"\bany ?(?:longer|more)\b|(?<=nicht )mehr\b", re.IGNORECASE)
+_NOT = "not"
+_USER = "user"
 _HALF = 0.5
 
 
@@ -44,15 +47,20 @@ class FactWords:
     """A fact's words without case, accents, punctuation and words that say nothing here.
 
     `values` are its numbers, weekdays, months and signs; `names` the other words that begin with a capital inside of
-    it, and those for a person; `content` the words again, one for all that mean the same, in no order.
+    it, and those for a person; `words` what is neither empty, a value nor denies. `told` is all of it in its order: one
+    word for all that mean the same, and what denies and the user in their places, since these decide whose it is.
     """
 
     words: tuple[str, ...]
     values: tuple[str, ...]
     names: frozenset[str]
-    content: frozenset[str]
-    denies: bool
+    told: tuple[str, ...]
     is_past: bool
+
+    @property
+    def content(self) -> frozenset[str]:
+        """What it is about."""
+        return frozenset(self.told) - {_NOT, _USER, *self.values}
 
 
 def fact_words(text: str) -> FactWords:
@@ -65,24 +73,25 @@ def fact_words(text: str) -> FactWords:
     inside = said[1:] if said and said[0] is found[0] else said
     names = frozenset(_folded(word) for word in inside if word[0].isupper())
     persons = frozenset(_folded(word) for word in said) & PERSONS
-    disliked = ("like",) if {"dislike", "dislikes", "hate", "hates"} & set(folded) else ()
+    disliked = ("like",) if not DISLIKING.isdisjoint(folded) else ()
     words = (*disliked, *(_without_ending(_folded(word)) for word in said))
-    content = frozenset(_meaning(word) for word in words if word not in FILLING)
-    return FactWords(words, values, names | persons, content, _denies(folded), not PAST.isdisjoint(folded))
+    return FactWords(words, values, names | persons, tuple(_told(found)) or words, not PAST.isdisjoint(folded))
 
 
 def likeness(older: FactWords, newer: FactWords, *, close: bool = False) -> Likeness | None:
     """None where they are about different things; `close` says that their vectors nearly agree."""
-    if older.words == newer.words and older.words:
-        return "changed" if _contradicts(older, newer) else "same"
-    if not close or (older.names - newer.names and newer.names - older.names):
+    same_words = older.words == newer.words and bool(older.words)
+    if not same_words and not close:
+        return None
+    if _says_the_same(older, newer):
+        return "same"
+    if same_words:
+        return "changed"
+    if older.names - newer.names and newer.names - older.names:
         return None
     gone, added = older.content - newer.content, newer.content - older.content
-    if gone and added and not SEVERAL.isdisjoint(older.content & newer.content) and older.values == newer.values:
-        return None
-    turned_round = not COMPARING.isdisjoint(newer.words) and Counter(older.words) == Counter(newer.words)
-    compares = not COMPARING.isdisjoint(gone | added)
-    return "changed" if gone or compares or turned_round or _contradicts(older, newer) else "same"
+    another_of_several = gone and added and not SEVERAL.isdisjoint(older.content & newer.content)
+    return None if another_of_several and older.values == newer.values else "changed"
 
 
 def are_near(older: FactWords, newer: FactWords) -> bool:
@@ -91,8 +100,39 @@ def are_near(older: FactWords, newer: FactWords) -> bool:
     return shorter > 1 and len(older.content & newer.content) >= _HALF * shorter
 
 
-def _contradicts(older: FactWords, newer: FactWords) -> bool:
-    return older.values != newer.values or older.denies != newer.denies or older.is_past != newer.is_past
+def _says_the_same(older: FactWords, newer: FactWords) -> bool:
+    """Neither more nor less, in the same order or with its end put first."""
+    if not older.told or older.is_past != newer.is_past:
+        return False
+    if _beginning_with_the_user(older.told) == _beginning_with_the_user(newer.told):
+        return True
+    # Of what names two values or one word twice ("Monday here, Tuesday there") the end belongs to what is before it.
+    if len(older.values) > 1 or len(set(older.told)) < len(older.told):
+        return False
+    turned = (older.told[place:] + older.told[:place] for place in range(len(older.told)))
+    return newer.told in turned
+
+
+def _beginning_with_the_user(told: Sequence[str]) -> Sequence[str]:
+    """Who likes tea is the user, also where that is left out."""
+    return told if told[:1] == (_USER,) else (_USER, *told)
+
+
+def _told(found: Sequence[str]) -> Iterator[str]:
+    is_french = not {"ne", "n"}.isdisjoint(map(_folded, found))
+    for word in found:
+        folded, value = _folded(word), _value(word)
+        if value is not None:
+            yield value
+        elif folded in THE_USER:
+            yield _USER
+        elif folded in DENYING or (is_french and folded == "n"):
+            if not is_french or folded not in FRENCH_SECOND:
+                yield _NOT
+            if folded in DISLIKING:
+                yield "like"
+        elif folded not in EMPTY | FILLING:
+            yield _meaning(_without_ending(folded))
 
 
 def _value(word: str) -> str | None:
@@ -101,14 +141,6 @@ def _value(word: str) -> str | None:
     if not folded[:1].isalpha() or folded in VALUES or (folded in VALUES_IN_CAPITALS and word[0].isupper()):
         return folded
     return NUMBERS.get(folded)
-
-
-def _denies(folded: list[str]) -> bool:
-    """Twice denied is affirmed."""
-    denying = [word for word in folded if word in DENYING]
-    if not {"ne", "n"}.isdisjoint(folded):
-        denying = [word for word in denying if word not in FRENCH_SECOND and word != "ne"] + ["ne"]
-    return len(denying) % 2 == 1
 
 
 def _meaning(word: str) -> str:

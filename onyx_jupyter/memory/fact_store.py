@@ -274,7 +274,7 @@ def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: date
 def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactKept]:
     """The former one, surer, and in the newer words where these are others."""
     same = replace(reinforced(former, moment), category=fact.category)
-    if fact_words(former.text) == fact_words(fact.text):
+    if fact_words(former.text).words == fact_words(fact.text).words:
         return [same], FactKept("reinforced", known(same, moment))
     same = replace(same, text=fact.text)
     return [same], FactKept("reinforced", known(same, moment), known(former, moment))

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
@@ -34,16 +36,39 @@ CORRECTING = [
     ("The user is allergic to nuts and milk", "The user is allergic to nuts"),
 ]
 OTHER_WORDS = [
-    ("The user likes tea", "The user enjoys drinking tea"),
+    ("The user likes tea", "The user enjoys tea"),
     ("The user's favourite colour is green", "The user's favorite color is green"),
     ("Ada is the user's manager", "The user's manager is Ada"),
     ("The user lives in Oslo", "The user resides in Oslo"),
     ("The user has two cats", "The user owns 2 cats"),
+    ("The report is due each Friday", "The report is due every Friday"),
     ("The fiscal year starts in April", "The fiscal year begins in April"),
     ("The user wants short answers", "The user wants brief answers"),
     ("The user uses pandas", "The user is using pandas"),
     ("The team meets on Monday", "On Monday the team meets"),
     ("The user is fond of jazz", "The user is very fond of jazz now"),
+]
+SAYING_MORE = [
+    ("Users may delete the data", "Nobody may delete the data"),
+    ("The user is allergic to penicillin", "The user is probably allergic to penicillin"),
+    ("The user eats meat", "The user rarely eats meat"),
+    ("Der Nutzer trinkt Kaffee", "Der Nutzer trinkt kaum Kaffee"),
+    ("The user works at Siemens", "The user nearly works at Siemens"),
+    ("The user works from home", "The user formerly works from home"),
+    ("The user is available on Fridays", "The user is available on Fridays except mornings"),
+    ("The user exports to CSV", "The user only exports to CSV"),
+    ("The user speaks German", "The user speaks German well"),
+    ("The user likes tea", "The user enjoys drinking tea"),
+    ("The user is vegetarian", "The user is a strict vegetarian"),
+]
+TURNED_ROUND = [
+    ("The baseline beats the model", "The model beats the baseline"),
+    ("Column B is derived from column C", "Column C is derived from column B"),
+    ("Anna is the user's manager", "The user is Anna's manager"),
+    ("The user manages Anna", "Anna manages the user"),
+    ("The user likes coffee but not tea", "The user does not like coffee but tea"),
+    ("The user has two cats and a dog", "The user has a cat and two dogs"),
+    ("The user works at home on Monday and here on Tuesday", "The user works here on Monday and at home on Tuesday"),
 ]
 BESIDE = [
     ("The user has a cat", "The user has a dog"),
@@ -89,9 +114,12 @@ async def telling(tmp_path: Path) -> AsyncIterator[Told]:
         await embeddings.close()
 
 
-async def test_a_correction_ends_the_false_fact_and_is_what_holds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pairs", [CORRECTING, SAYING_MORE, TURNED_ROUND], ids=["corrects", "adds", "turns round"])
+async def test_whatever_is_told_otherwise_ends_the_former_fact_and_is_what_holds(
+    tmp_path: Path, pairs: list[tuple[str, str]]
+) -> None:
     async with telling(tmp_path) as told:
-        for older, newer in CORRECTING:
+        for older, newer in pairs:
             kept, true = await told(older, newer)
             assert (kept.outcome, true) == ("changed", [(newer, 1.0)]), older
             assert kept.former is not None

@@ -119,6 +119,31 @@ async def test_a_fact_can_be_said_to_replace_another_one(place: Place) -> None:
     assert await place.texts() == ["Has moved to Bergen"]
 
 
+async def test_a_word_more_changes_a_fact_and_nobody_who_was_not_asked_may_end_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, FakeEmbedder(alike={"nobody": "users"}))
+    await place.facts.remember("users may delete the data")
+    before = place.file.read_bytes()
+    assert (await place.facts.foreseen("nobody may delete the data")).outcome == "changed"
+    with pytest.raises(ToolError, match="f1 “users may delete the data” would end with it, and nobody was asked"):
+        await place.facts.remember("nobody may delete the data", may_end=())
+    assert place.file.read_bytes() == before
+    await place.facts.remember("nobody may delete the data", may_end=["f1"])
+    old, new = await place.facts.all()
+    assert (old.text, old.valid_until, old.superseded_by) == ("users may delete the data", place.clock.now(), "f2")
+    assert (new.text, new.valid_until) == ("nobody may delete the data", None)
+
+
+@pytest.mark.parametrize("newer", ["enjoys tea", "enjoys tea with milk"])
+async def test_what_stays_true_beside_another_leaves_it_as_it_is_however_alike(tmp_path: Path, newer: str) -> None:
+    place = Place(tmp_path, FakeEmbedder(alike={"enjoys": "likes", "milk": "likes", "with": "tea"}))
+    await place.facts.remember("likes tea")
+    kept = await place.facts.remember(newer, beside=["f1"])
+    assert (kept.outcome, kept.near) == ("new", ())
+    assert await place.texts() == ["likes tea", newer]
+    again = await place.facts.remember("Likes tea!", beside=["f1"])
+    assert (again.outcome, again.fact.id) == ("reinforced", "f1"), "the same words are the same fact"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onyx_jupyter.memory.fact_likeness import fact_words, likeness
 from onyx_jupyter.memory.fact_lines import compact, read_facts, with_states
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, surest
@@ -90,6 +91,36 @@ def test_telling_the_same_again_is_always_the_same_fact(told: list[str], days: l
             assert len(await store.all()) == len(given_ids)
 
     asyncio.run(tell())
+
+
+some_words = st.lists(
+    st.sampled_from(["model", "beats", "Ada", "Bob", "user", "not", "tea", "2", "Monday", "on", "and", "likes", "kaum"])
+    | st.text("abcdeéß", min_size=2, max_size=6),
+    min_size=1,
+    max_size=7,
+)
+one_word_more = st.one_of(
+    st.sampled_from(["nobody", "rarely", "only", "kaum", "guère", "never", "not", "3", "Friday", "<", "Carl"]),
+    st.text("qxyz", min_size=3, max_size=6),
+)
+
+
+@settings(max_examples=300)
+@given(some_words, one_word_more, st.integers(0, 7))
+def test_a_word_more_anywhere_is_never_taken_for_the_same(words: list[str], more: str, place: int) -> None:
+    older, newer = " ".join(words), " ".join([*words[:place], more, *words[place:]])
+    for one, other in ((older, newer), (newer, older)):
+        assert likeness(fact_words(one), fact_words(other), close=True) != "same"
+
+
+@settings(max_examples=300)
+@given(some_words, st.randoms(use_true_random=False))
+def test_whether_two_are_the_same_does_not_depend_on_which_came_first(words: list[str], chance: random.Random) -> None:
+    mixed = list(words)
+    chance.shuffle(mixed)
+    one, other = fact_words(" ".join(words)), fact_words(" ".join(mixed))
+    assert likeness(one, one) == ("same" if one.words else None), "what is told again word for word"
+    assert (likeness(one, other, close=True) == "same") == (likeness(other, one, close=True) == "same")
 
 
 json_values = st.recursive(
