@@ -6,6 +6,7 @@ changed by whom. Two servers that want different things would else make the inde
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.shared_lock import SharedLock
 
 # Another server's change stays for so long, and for twice as long after each further one of a day.
 STAYS_S = 600.0
@@ -41,31 +43,42 @@ class History(BaseModel):
     changes: tuple[Change, ...] = ()
 
 
+class _Versioned(BaseModel):
+    """What a file of any version says."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    schema_version: int
+
+
 class IndexHistory:
-    """As one server sees it. All of it blocks; a file that cannot be read or written is an empty one."""
+    """As one server sees it. All of it blocks.
+
+    A file that is lost or garbled is an empty one. One that cannot be read for a moment, or that a newer Onyx has
+    written, stays as it is, and what was read of it before holds.
+    """
 
     def __init__(self, folder: Path, name: str, clock: Clock) -> None:
         self._file = folder / f"{name}.history.json"
+        self._lock = SharedLock(self._file)
         self._clock = clock
         self._me = IdSource(clock).new()
+        self._known = History()
 
     def newer_than(self, chunking: str) -> frozenset[str]:
         """The ways of cutting that came up after this one, which is noted with its first use.
 
         What a newer version of Onyx has cut is left as it is by an older one that still runs.
         """
-        history = self._read()
-        if chunking not in history.chunkings:
-            known = (*history.chunkings, chunking)[-_CHUNKINGS:]
-            self._write(history.model_copy(update={"chunkings": known}))
-            return frozenset()
-        return frozenset(history.chunkings[history.chunkings.index(chunking) + 1 :])
+        if chunking not in self._read().chunkings:
+            self._change(lambda history: _with_chunking(history, chunking))
+        known = self._known.chunkings
+        return frozenset(known[known.index(chunking) + 1 :]) if chunking in known else frozenset()
 
     def changed(self) -> None:
         """This server has just made the index anew for another embedder."""
-        history = self._read()
         change = Change(at_s=self._clock.now().timestamp(), by=self._me)
-        self._write(history.model_copy(update={"changes": (*history.changes, change)[-_CHANGES:]}))
+        self._change(lambda history: history.model_copy(update={"changes": (*history.changes, change)[-_CHANGES:]}))
 
     def wait_s(self) -> float:
         """For how long the index is left to the embedder that another server has chosen for it."""
@@ -77,14 +90,44 @@ class IndexHistory:
         return min(max(0.0, recent[-1].at_s + stays_s - now_s), DAY_S)
 
     def _read(self) -> History:
-        try:
-            return History.model_validate_json(self._file.read_bytes())
-        except (OSError, ValidationError):
-            return History()
+        self._known = self._on_disk() or self._known
+        return self._known
 
-    def _write(self, history: History) -> None:
+    def _change(self, changed: Callable[[History], History]) -> None:
+        """One server at a time; where the disk refuses, nothing is noted."""
         try:
             make_private_folder(self._file.parent)
-            write_text_atomically(self._file, history.model_dump_json(indent=1) + "\n")
+            with self._lock.held():
+                before = self._on_disk()
+                if before is not None:
+                    history = changed(before)
+                    write_text_atomically(self._file, history.model_dump_json(indent=1) + "\n")
+                    self._known = history
         except StorageError:
             return
+
+    def _on_disk(self) -> History | None:
+        """None where there is something that cannot be read."""
+        try:
+            content = self._file.read_bytes()
+        except FileNotFoundError:
+            return History()
+        except OSError:
+            return None
+        try:
+            return History.model_validate_json(content)
+        except ValidationError:
+            return None if _is_newer(content) else History()
+
+
+def _with_chunking(history: History, chunking: str) -> History:
+    if chunking in history.chunkings:
+        return history
+    return history.model_copy(update={"chunkings": (*history.chunkings, chunking)[-_CHUNKINGS:]})
+
+
+def _is_newer(content: bytes) -> bool:
+    try:
+        return _Versioned.model_validate_json(content).schema_version > 1
+    except ValidationError:
+        return False

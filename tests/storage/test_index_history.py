@@ -1,7 +1,11 @@
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
-from onyx_jupyter.storage.index_history import STAYS_S, IndexHistory
+import pytest
+
+from onyx_jupyter.storage.index_history import STAYS_S, History, IndexHistory
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 
@@ -54,10 +58,58 @@ def test_a_file_that_is_lost_or_garbled_or_cannot_be_written_is_an_empty_one(tmp
     history.changed()
     other = IndexHistory(tmp_path / "index", "memory", FakeClock())
     file = tmp_path / "index/memory.history.json"
-    for text in ("", "{", "[]", '{"schema_version": 2}', '{"schema_version": 1, "changes": [1]}'):
+    for text in ("", "{", "[]", "{}", '{"schema_version": 0}', '{"schema_version": 1, "changes": [1]}'):
         file.write_text(text)
         assert (other.wait_s(), other.newer_than("a")) == (0, frozenset())
     (tmp_path / "file").write_text("no folder")
     nowhere = IndexHistory(tmp_path / "file", "memory", FakeClock())
     nowhere.changed()
     assert (nowhere.wait_s(), nowhere.newer_than("a")) == (0, frozenset())
+
+
+def test_of_what_servers_do_at_the_same_moment_nothing_is_lost(tmp_path: Path) -> None:
+    count = 8
+    barrier = Barrier(count)
+
+    def work(number: int) -> None:
+        server = IndexHistory(tmp_path, "memory", FakeClock())
+        barrier.wait()
+        server.newer_than(f"rules {number}")
+        server.changed()
+
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(work, range(count)))
+    history = History.model_validate_json((tmp_path / "memory.history.json").read_bytes())
+    assert sorted(history.chunkings) == sorted(f"rules {number}" for number in range(count))
+    assert len({change.by for change in history.changes}) == count
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_stays_as_it_is_and_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "memory.history.json"
+    old, new, changing = (IndexHistory(tmp_path, "memory", FakeClock()) for _ in range(3))
+    old.newer_than("rules 1")
+    new.newer_than("rules 2")
+    changing.changed()
+    assert (old.newer_than("rules 1"), old.wait_s()) == ({"rules 2"}, STAYS_S)
+    before = file.read_bytes()
+
+    def refuse(path: Path) -> bytes:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as system:
+        system.setattr(Path, "read_bytes", refuse)
+        assert (old.newer_than("rules 1"), old.wait_s()) == ({"rules 2"}, STAYS_S)
+        changing.changed()
+        assert IndexHistory(tmp_path, "memory", FakeClock()).newer_than("rules 3") == frozenset()
+    assert file.read_bytes() == before
+
+
+def test_what_a_newer_onyx_has_written_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "memory.history.json"
+    file.write_text('{"schema_version": 2, "by_version": {}}')
+    server = IndexHistory(tmp_path, "memory", FakeClock())
+    server.changed()
+    assert (server.newer_than("rules 1"), server.wait_s()) == (frozenset(), 0)
+    assert file.read_text() == '{"schema_version": 2, "by_version": {}}'
