@@ -310,3 +310,23 @@ async def test_the_embedded_embedder_finds_the_same_meaning_in_other_words(query
         asked = (await embedder.embed([query], "query"))[0]
         first, second = await embedder.embed([near, far], "passage")
         assert asked @ first > asked @ second + 0.1
+
+
+@pytest.mark.parametrize("kind", ["local", *REMOTE])
+async def test_it_says_without_a_call_whether_it_still_has_the_model_that_it_opened(kind: str) -> None:
+    async with opened(kind) as subject:
+        identity = (await subject.embedder()).identity
+        assert await subject.source.still_has(identity)
+        assert subject.server is None or subject.server.texts == []
+
+
+async def test_a_model_that_was_pulled_anew_or_removed_is_no_longer_the_one_that_was_opened() -> None:
+    async with opened("ollama") as subject:
+        identity = (await subject.embedder()).identity
+        assert subject.server is not None
+        subject.server.digests["nomic-embed-text:latest"] = "0123456789abcdef"
+        assert not await subject.source.still_has(identity)
+        assert await subject.source.still_has((await subject.source.open()).identity)
+        del subject.server.digests["nomic-embed-text:latest"]
+        with pytest.raises(EmbeddingError, match="has no model"):
+            await subject.source.still_has(identity)

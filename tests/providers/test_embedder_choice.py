@@ -12,7 +12,7 @@ import pytest
 
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
-from onyx_jupyter.providers.embedders.choice import EmbedderChoice
+from onyx_jupyter.providers.embedders.choice import COMPARED_EVERY_S, EmbedderChoice
 from onyx_jupyter.providers.embedders.source import EmbedderSource
 from onyx_jupyter.providers.embedders.standing import FIRST_WAIT_S, LONGEST_WAIT_S, PATIENCE_S, STEADY_S
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -34,12 +34,22 @@ class FakeSource:
         self.away: str | None = None
         self.opened = 0
         self.closed = False
+        self.compared = 0
+        self.hangs: asyncio.Event | None = None
 
     async def open(self) -> Embedder:
         self.opened += 1
         if self.away is not None:
             raise EmbeddingError(self.away)
         return self.embedder
+
+    async def still_has(self, identity: EmbedderIdentity) -> bool:
+        self.compared += 1
+        if self.hangs is not None:
+            await self.hangs.wait()
+        if self.away is not None:
+            raise EmbeddingError(self.away)
+        return identity == self.embedder.identity
 
     async def close(self) -> None:
         self.closed = True
@@ -408,3 +418,53 @@ async def test_no_texts_are_no_vectors() -> None:
     bench = Bench()
     await bench.current()
     assert (await bench.embed()).shape == (0, 32)
+
+
+def pull_another(source: FakeSource) -> EmbedderIdentity:
+    """Another model comes under the same name."""
+    identity = EmbedderIdentity(source.provider, f"{source.provider}@2", 32)
+    source.embedder = FakeEmbedder(dimension=32)
+    source.embedder.identity = identity
+    return identity
+
+
+async def test_another_model_of_the_same_name_is_noticed_before_vectors_are_mixed_for_long() -> None:
+    bench = Bench()
+    await bench.current()
+    another = pull_another(bench.ollama)
+    bench.clock.advance(COMPARED_EVERY_S - 1)
+    await bench.current()
+    assert (bench.ollama.compared, bench.ollama.opened) == (0, 1)
+    bench.clock.advance(1)
+    await bench.current()
+    assert await bench.choice.current() == another
+    with pytest.raises(EmbeddingError, match="Nobody makes vectors of ollama/ollama any more"):
+        await bench.embed("a")
+    assert (await bench.choice.embed(["a"], "query", identity=another)).shape == (1, 32)
+    assert bench.choice.problem is None
+
+
+async def test_the_same_model_is_asked_for_now_and_then_and_never_called_for_it() -> None:
+    bench = Bench()
+    for _ in range(4):
+        await bench.current()
+        bench.clock.advance(COMPARED_EVERY_S / 2)
+    assert (bench.ollama.compared, bench.ollama.opened, bench.ollama.embedder.calls) == (1, 1, [])
+    bench.ollama.away = "Ollama is away."
+    await bench.current()
+    assert bench.ollama.compared == 2
+    assert bench.choice.problem is None, "whether it is missed is told by the next text"
+    bench.ollama.away = None
+    assert (await bench.embed("a")).shape == (1, 32)
+
+
+async def test_nobody_waits_while_a_model_is_asked_for() -> None:
+    bench = Bench()
+    await bench.current()
+    bench.ollama.hangs = asyncio.Event()
+    bench.clock.advance(COMPARED_EVERY_S)
+    assert await bench.choice.current() == bench.ollama.embedder.identity
+    await until(lambda: bench.ollama.compared)
+    assert (await bench.embed("a")).shape == (1, 32)
+    assert await bench.choice.current() == bench.ollama.embedder.identity
+    await bench.choice.close()

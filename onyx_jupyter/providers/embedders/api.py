@@ -67,6 +67,10 @@ class ApiSource:
         identity = EmbedderIdentity(self.provider, model, dimension)
         return RemoteEmbedder(identity, endpoint.provider, call, self._waits, self._retry)
 
+    async def still_has(self, identity: EmbedderIdentity) -> bool:
+        """Always: no API tells which model stands behind a name."""
+        return True
+
     async def close(self) -> None:
         """Closes the connections."""
         if self._client is not None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
 log = logging.getLogger(__name__)
+# So often the one in use is asked whether it is still the same model.
+COMPARED_EVERY_S = 600.0
 
 
 class EmbedderChoice:
@@ -44,7 +46,7 @@ class EmbedderChoice:
         self._chosen: Standing | None = None
         self._first_look: asyncio.Task[None] | None = None
         self._look: asyncio.Task[None] | None = None
-        self._looked_at_s = clock.monotonic()
+        self._looked_at_s = self._compared_at_s = clock.monotonic()
         self._queries: set[asyncio.Task[Vectors]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
@@ -158,13 +160,17 @@ class EmbedderChoice:
             self._look = asyncio.create_task(self._reconsider(), name="onyx embedders")
 
     def _due(self) -> list[Standing]:
-        """The better ones, and the chosen one where it fails."""
+        """The better ones, and the chosen one where it fails or has not been compared for a while."""
         now_s = self._clock.monotonic()
-        chosen = [self._chosen] if self._chosen is not None and self._chosen.failing else []
+        is_to_be_compared = now_s - self._compared_at_s >= COMPARED_EVERY_S
+        chosen = [self._chosen] if self._chosen is not None and (self._chosen.failing or is_to_be_compared) else []
         return [standing for standing in [*self._better(), *chosen] if standing.is_due(now_s)]
 
     async def _reconsider(self) -> None:
         for standing in self._due():
+            if standing is self._chosen and not standing.failing:
+                await self._compare(standing)
+                continue
             well = await self._answers(standing)
             now_s = self._clock.monotonic()
             if standing is self._chosen:
@@ -178,6 +184,15 @@ class EmbedderChoice:
                 standing.look_again(now_s)
         if self._chosen is None:
             await self._choose_next()
+
+    async def _compare(self, standing: Standing) -> None:
+        """Opens another model that came under the same name. One that does not say is left to the next text."""
+        self._compared_at_s = self._clock.monotonic()
+        assert standing.embedder is not None
+        identity = standing.embedder.identity
+        with contextlib.suppress(EmbeddingError):
+            if not await standing.source.still_has(identity) and await self._opens(standing):
+                log.info("%s has another model now than %s.", standing.source.title, identity.model)
 
     def _is_only_late(self, standing: Standing, now_s: float) -> bool:
         """Whether it was not there yet when this server started, and an index from before holds its vectors."""

@@ -75,6 +75,10 @@ class LocalEmbedder:
         await asyncio.to_thread(self._files)
         return self
 
+    async def still_has(self, identity: EmbedderIdentity) -> bool:
+        """Always: its files are checked by their hash."""
+        return True
+
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
         """float32 (texts, 384), L2-normalised; of a long text the first 1,024 tokens count. Raises: EmbeddingError."""
         parts: list[Vectors] = []

@@ -58,18 +58,24 @@ class OllamaSource:
             check_allowed(self._server.base_url, self.title)
         except ModelError as error:
             raise EmbeddingError(str(error), hint=error.hint) from None
-        digest = await self._installed()
+        model = await self._installed()
         dimension = await probed_dimension(self._call, self._server, self._model)
-        # A model that was pulled anew under the same name makes other vectors.
-        identity = EmbedderIdentity(OLLAMA, marked(self._model, digest[:_DIGEST_CHARS]), dimension)
+        identity = EmbedderIdentity(OLLAMA, model, dimension)
         return RemoteEmbedder(identity, self._server, self._call, self._waits, self._retry)
+
+    async def still_has(self, identity: EmbedderIdentity) -> bool:
+        """Whether no other model was pulled under its name. Raises: EmbeddingError."""
+        return await self._installed() == identity.model
 
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
     async def _installed(self) -> str:
-        """The digest of the model. Raises: EmbeddingError where the server or the model is not there."""
+        """The model's name, marked with its digest: pulled anew, it makes other vectors.
+
+        Raises: EmbeddingError where the server or the model is not there.
+        """
         try:
             async with asyncio.timeout(_THERE_S):
                 answer = await self._client.ask("/api/tags", None, timeout_s=_THERE_S)
@@ -83,7 +89,7 @@ class OllamaSource:
             raise EmbeddingError(
                 f'Ollama at {self._server.address} has no model "{self._model}".', hint=f"ollama pull {self._model}"
             )
-        return models[name]
+        return marked(self._model, models[name][:_DIGEST_CHARS])
 
     async def _call(self, texts: Sequence[str], purpose: Purpose, timeout_s: float) -> Any:
         body = {"model": self._model, "input": list(texts), "truncate": True}

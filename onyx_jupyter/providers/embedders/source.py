@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from onyx_jupyter.protocols.retrieval import Embedder
+from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 
 Purpose = Literal["passage", "query"]
 
@@ -30,6 +30,10 @@ class EmbedderSource(Protocol):
 
     async def open(self) -> Embedder:
         """The embedder, after a look at whether it is there; within seconds. Raises: EmbeddingError."""
+        ...
+
+    async def still_has(self, identity: EmbedderIdentity) -> bool:
+        """Whether it would open that one now, as far as it can say without embedding. Raises: EmbeddingError."""
         ...
 
     async def close(self) -> None:
