@@ -30,9 +30,10 @@ log = logging.getLogger(__name__)
 RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
 """How long a conversation rests after each failure in a row; then until somebody speaks in it again."""
 OTHER_SERVER_S = 60.0
-MAX_LEFT_BEHIND = 20
-"""How many that were left before a start are looked through together; then the next."""
+LEFT_BEHIND_A_DAY = 20
+"""How many that were left before a start are looked through in a day: each asks a model, perhaps a paid one."""
 MAX_AGE_DAYS = 90
+_DAY_S = 86_400.0
 
 
 @dataclass
@@ -66,23 +67,29 @@ class Consolidating:
         self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
         self._clock = clock
         self._watched: dict[str, _Watched] = {}
-        self._left_behind: list[str] = []
-        self._batch: frozenset[str] = frozenset()
-        self._in_front = ""
         self._news = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
 
     def start(self, sessions: Iterable[ListedSession]) -> None:
-        """Those that were left before a restart, the last used first, a few at a time; what is old is left in peace."""
-        oldest = timestamp(self._clock.now() - timedelta(days=MAX_AGE_DAYS))
+        """Those that were left before a restart, the last used first, so many a day; what is old is left in peace.
+
+        What was looked through in the day before the start counts for its first day.
+        """
+        now, begin = self._clock.now(), self._clock.monotonic()
+        yesterday, oldest = timestamp(now - timedelta(days=1)), timestamp(now - timedelta(days=MAX_AGE_DAYS))
         known = [(one.session_key, one.summary) for one in sessions]
-        cut_short = {key for key, summary in known if summary.consolidation_cut_short}
+        cut_short = [key for key, summary in known if summary.consolidation_cut_short]
         waiting = [key for key, summary in known if summary.to_consolidate and summary.updated_at >= oldest]
-        for key in cut_short - self._watched.keys():
-            self._watched[key] = _Watched(self._clock.monotonic(), 0, left=True, cut_short=True)
-        self._left_behind = [key for key in waiting if key not in cut_short]
-        self._watch_next()
+        done = sum(yesterday < summary.consolidated_at <= timestamp(now) for _, summary in known)
+        for key in cut_short:
+            self._watched.setdefault(key, _Watched(begin, 0, left=True, cut_short=True))
+        left = [key for key in waiting if key not in self._watched]
+        for place, key in enumerate(left, start=min(done, LEFT_BEHIND_A_DAY)):
+            rest_s = place // LEFT_BEHIND_A_DAY * _DAY_S
+            self._watched[key] = _Watched(begin, 0, left=True, not_before=begin + rest_s)
+        if left:
+            log.info("%d conversations wait to be looked through, %d a day.", len(left), LEFT_BEHIND_A_DAY)
         self.look()
 
     def touched(self, transcript: SessionTranscript) -> None:
@@ -90,12 +97,13 @@ class Consolidating:
         key, part = transcript.session_key, unconsolidated(transcript.entries)
         known = self._watched.get(key, _Watched(0.0, -1))
         if part.words_of_person and known.messages != part.messages:
-            self._watched[key] = replace(known, quiet_since=self._clock.monotonic(), messages=part.messages)
+            rest = known.not_before if known.failures else 0.0  # it has waited its turn; a provider that fails has not
+            now = self._clock.monotonic()
+            self._watched[key] = replace(known, quiet_since=now, messages=part.messages, not_before=rest)
         self.look()
 
     def opened(self, session_key: str) -> None:
         """A person turns to this one, and so away from the others."""
-        self._in_front = session_key
         for key, watched in self._watched.items():
             watched.left = key != session_key
         self.look()
@@ -127,7 +135,7 @@ class Consolidating:
 
     async def _work(self) -> None:
         try:
-            while self._watch_next() or self._watched:
+            while self._watched:
                 self._news.clear()
                 wait_s, key = self.next_due()
                 if key is not None and wait_s <= 0:
@@ -137,16 +145,6 @@ class Consolidating:
                     await asyncio.wait_for(self._news.wait(), None if key is None else wait_s)
         finally:
             self._worker = None
-
-    def _watch_next(self) -> bool:
-        """The next of those that were left before the start, once the former are done; False where there are none."""
-        if any(key in self._batch and watched.left for key, watched in self._watched.items()):
-            return False
-        self._batch = frozenset(self._left_behind[:MAX_LEFT_BEHIND])
-        self._left_behind = self._left_behind[MAX_LEFT_BEHIND:]
-        for key in self._batch:
-            self._watched.setdefault(key, _Watched(self._clock.monotonic(), 0, left=key != self._in_front))
-        return bool(self._batch)
 
     async def _one(self, key: str) -> None:
         watched = self._watched[key]

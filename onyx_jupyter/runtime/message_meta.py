@@ -57,11 +57,12 @@ class MessageMeta:
             "notebooks": notebooks,
             "from": sender,
             "kernel": await asking_kernel(kernel, self._notebook_of) if kernel else None,
+            "typed": typed,
         }
         await self._review.thin_when_due()
         meta |= await self._review.untold(transcript.session_key, transcript.entries)
-        denied = {name: False for name, holds in (("interactive", interactive), ("typed", typed)) if not holds}
-        return {name: value for name, value in meta.items() if value} | denied
+        unattended = {} if interactive else {"interactive": False}
+        return {name: value for name, value in meta.items() if value} | unattended
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send."""

@@ -297,7 +297,7 @@ class Onyx:
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         interactive: bool = True,
-        typed: bool = True,
+        typed: bool = False,
         when_busy: WhenBusy | None = None,
         sender: Mapping[str, str] | None = None,
         kernel: Mapping[str, str] | None = None,
@@ -306,7 +306,7 @@ class Onyx:
 
         `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
         goes on (the configuration's choice where None); `interactive` False says that nobody is there to answer the
-        agent's questions; `typed` False that a program wrote it, so that nothing of it is remembered unasked; `sender`
+        agent's questions; `typed` that a person wrote it: of nothing else is anything remembered unasked; `sender`
         is the session, agent and run that wrote it, where no person did; `kernel` (kernelId, name) is the one whose
         cell asks and waits.
 

@@ -9,7 +9,7 @@ from typing import Any
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
-from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry
+from onyx_jupyter.sessions.entry import COMPACTION, CONSOLIDATION, CONSOLIDATION_FAILED, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
@@ -19,6 +19,7 @@ from onyx_jupyter.sessions.unconsolidated import unconsolidated, unfinished_plan
 TITLE_CHARS = 60
 PREVIEW_CHARS = 140
 UNTITLED = "New chat"
+_ASKED = (CONSOLIDATION, CONSOLIDATION_FAILED)
 
 
 def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = None) -> list[Message]:
@@ -135,7 +136,8 @@ class Summary:
     """What a list shows of a session; times are ISO 8601 in UTC.
 
     `to_consolidate` counts the characters that its person wrote and that were not looked through for memories yet;
-    `consolidation_cut_short` says that what was found in others is not in the files.
+    `consolidation_cut_short` says that what was found in others is not in the files, `consolidated_at` when a model was
+    last asked for it.
     """
 
     agent_id: str
@@ -150,6 +152,7 @@ class Summary:
     stranded_messages: tuple[str, ...]
     to_consolidate: int = 0
     consolidation_cut_short: bool = False
+    consolidated_at: str = ""
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -171,6 +174,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
         to_consolidate=unconsolidated(entries).words_of_person,
         consolidation_cut_short=unfinished_plan(entries) is not None,
+        consolidated_at=next((entry.ts for entry in reversed(entries) if entry.kind in _ASKED), ""),
     )
 
 

@@ -71,11 +71,10 @@ def unfinished_plan(entries: Sequence[Entry]) -> Entry | None:
 
 
 def is_of_person(entry: Entry) -> bool:
-    """Whether a person typed it into the conversation; what a cell or a program sent may come from anywhere."""
-    if entry.role != "user":
+    """Whether it is marked as typed by a person; what a cell or a program sent may come from anywhere."""
+    if entry.role != "user" or entry.meta.get("typed") is not True or entry.meta.get("interactive") is False:
         return False
-    unattended = entry.meta.get("interactive") is False or entry.meta.get("typed") is False
-    return entry.sender is None and entry.kernel is None and not unattended
+    return entry.sender is None and entry.kernel is None
 
 
 def _begin(entries: Sequence[Entry]) -> int:

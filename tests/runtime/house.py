@@ -178,7 +178,7 @@ class House:
     async def send(self, key: str, message: str = "Please", **more: Any) -> str:
         if self.watching:
             self.onyx.streams.watch(key, self.receive)
-        return (await self.onyx.send(key, message, **more)).run_id
+        return (await self.onyx.send(key, message, **{"typed": True, **more})).run_id
 
     async def run(self, key: str, message: str = "Please", **more: Any) -> Event:
         """Sends and waits for the end."""

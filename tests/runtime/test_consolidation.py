@@ -396,6 +396,21 @@ async def test_nothing_is_kept_of_what_no_person_typed(tmp_path, how):
     await one.close()
 
 
+async def test_whoever_sends_without_a_word_on_it_is_no_person(tmp_path):
+    writer = Writer(wants(APRIL))
+    one = house(tmp_path, writer)
+    key = await one.session()
+    await one.end((await one.onyx.send(key, SAID)).run_id)
+    assert one.onyx.consolidating.next_due()[1] is None
+    await one.run(key, "I typed this.", typed=True)
+    await until(lambda: lines_of_kind(one, key, "consolidation"))
+    said = [line["meta"] for line in one.lines(key) if line["role"] == "user"]
+    assert [meta.get("typed") for meta in said] == [None, True]
+    assert SAID not in writer.asked[0]
+    assert memory_of(one) == MEMORY
+    await one.close()
+
+
 async def test_it_can_be_switched_off(tmp_path):
     one = house(tmp_path, Writer(), consolidation=False)
     key = await one.session()

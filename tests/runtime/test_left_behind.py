@@ -9,15 +9,19 @@ import pytest
 from onyx_jupyter.clock import timestamp
 from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.runtime.consolidating import MAX_AGE_DAYS, MAX_LEFT_BEHIND, RETRIES_S, Consolidating
+from onyx_jupyter.runtime.consolidating import LEFT_BEHIND_A_DAY, MAX_AGE_DAYS, RETRIES_S, Consolidating
 from onyx_jupyter.sessions.conversation import Summary
+from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.store import ListedSession, SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Hold
 from tests.runtime.test_consolidation import APRIL, MEMORY, SAID, Writer, house, memory_of, notes_of, wants
+from tests.sessions.test_unconsolidated import turn
 from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
+
+DAY_S = 86_400.0
 
 
 class JumpingClock(FakeClock):
@@ -32,7 +36,7 @@ class JumpingClock(FakeClock):
 class Empty:
     """A transcript with nothing in it that is still to be looked through."""
 
-    entries = ()
+    entries: tuple[Entry, ...] = ()
 
     def __init__(self, session_key: str) -> None:
         self.session_key = session_key
@@ -77,27 +81,59 @@ def left(clock: FakeClock, count: int, *, days: float = 1) -> list[ListedSession
     return [ListedSession(f"s{number:02}", summary) for number in range(count)]
 
 
-async def test_all_that_was_left_is_looked_through_a_few_at_a_time_while_another_is_in_front(tmp_path: Path) -> None:
+async def test_all_that_was_left_is_looked_through_so_many_a_day_while_another_is_in_front(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
     sessions = left(looked.clock, 45)
     looked.consolidating.start(sessions)
     looked.consolidating.opened("s44")  # its person goes on with the oldest
-    for expected in (20, 40, 44):
-        await looked.quiet()
-        await until(lambda expected=expected: len(looked.keys) == expected)
-    assert MAX_LEFT_BEHIND == 20
-    assert sorted(looked.keys) == [one.session_key for one in sessions[:44]]
-    looked.consolidating.opened("another")
     await looked.quiet()
+    for expected in (20, 40, 44):
+        await until(lambda expected=expected: len(looked.keys) == expected)
+        assert looked.keys == [f"s{number:02}" for number in range(expected)]
+        if expected < 44:
+            await until(lambda: looked.consolidating.next_due()[0] > DAY_S - 3_600)
+            looked.clock.advance(DAY_S)
+            looked.consolidating.look()
+    assert LEFT_BEHIND_A_DAY == 20
+    looked.consolidating.opened("another")
     await until(lambda: len(looked.keys) == 45)
     assert looked.keys[-1] == "s44"
     await looked.consolidating.close()
 
 
-async def test_those_that_cannot_be_looked_through_keep_the_others_waiting_for_a_while_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("hours", "count", "today"), [(23, 15, 5), (23, 30, 0), (25, 30, 20), (-5, 30, 20)])
+async def test_a_start_anew_asks_for_no_more_than_are_left_of_the_day(
+    tmp_path: Path, hours: float, count: int, today: int
+) -> None:
+    looked = Looked(tmp_path, FakeClock())
+    at = timestamp(looked.clock.now() - timedelta(hours=hours))
+    done = Summary("main", "Title", None, at, at, 2, 0, "", (), (), consolidated_at=at)
+    looked.consolidating.start([*left(looked.clock, 25), *(ListedSession(f"d{n:02}", done) for n in range(count))])
+    await looked.quiet()
+    await until(lambda: len(looked.keys) == today and looked.consolidating.next_due()[0] > DAY_S - 3_600)
+    looked.clock.advance(DAY_S)
+    looked.consolidating.look()
+    await until(lambda: len(looked.keys) == min(today + LEFT_BEHIND_A_DAY, 25))
+    await looked.consolidating.close()
+
+
+async def test_one_in_which_its_person_speaks_again_has_not_to_wait_for_its_day(tmp_path: Path) -> None:
+    looked = Looked(tmp_path, FakeClock())
+    looked.consolidating.start(left(looked.clock, LEFT_BEHIND_A_DAY + 2))
+    last = Empty(f"s{LEFT_BEHIND_A_DAY + 1}")
+    last.entries = tuple(turn("A"))
+    looked.consolidating.touched(cast("SessionTranscript", last))
+    await looked.quiet()
+    await until(lambda: len(looked.keys) == LEFT_BEHIND_A_DAY + 1)
+    assert last.session_key in looked.keys
+    assert looked.consolidating.next_due() == (DAY_S - 600, f"s{LEFT_BEHIND_A_DAY}")
+    await looked.consolidating.close()
+
+
+async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
     looked.failing = {"s00"}
-    looked.consolidating.start(left(looked.clock, 21))
+    looked.consolidating.start(left(looked.clock, 20))
     await looked.quiet()
     await until(lambda: len(looked.keys) == 20)
     for number, rest_s in enumerate(RETRIES_S, start=1):
@@ -105,9 +141,17 @@ async def test_those_that_cannot_be_looked_through_keep_the_others_waiting_for_a
         looked.clock.advance(rest_s)
         looked.consolidating.look()
         await until(lambda number=number: len(looked.keys) == 20 + number)
-    await until(lambda: looked.consolidating.next_due()[1] == "s20")
-    await looked.quiet()
-    await until(lambda: looked.keys[-1] == "s20")
+    await until(lambda: looked.consolidating.next_due()[1] is None)
+    await looked.consolidating.close()
+
+
+async def test_how_many_wait_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    looked = Looked(tmp_path, FakeClock())
+    with caplog.at_level("INFO"):
+        looked.consolidating.start([])
+        assert caplog.messages == []
+        looked.consolidating.start(left(looked.clock, 45))
+    assert caplog.messages == ["45 conversations wait to be looked through, 20 a day."]
     await looked.consolidating.close()
 
 

@@ -11,9 +11,9 @@ def line(entry_id: str, role: Any, content: str = "", **meta: Any) -> Entry:
 
 
 def turn(run: str, *between: Entry, **meta: Any) -> list[Entry]:
-    """What was said, the answer, and the end of the run."""
+    """What was said, typed unless `meta` says otherwise, the answer, and the end of the run."""
     return [
-        line(f"{run}u", "user", f"say {run}", runId=run, **meta),
+        line(f"{run}u", "user", f"say {run}", **{"runId": run, "typed": True, **meta}),
         *between,
         line(f"{run}a", "assistant", f"answer {run}", runId=run),
         line(f"{run}e", "system", kind="run_end", runId=run, outcome="final"),
@@ -25,7 +25,7 @@ def ids(entries: list[Entry]) -> list[str]:
 
 
 def test_all_that_ended_runs_said_is_to_be_looked_through_and_nothing_of_one_that_goes_on():
-    going = [line("Cu", "user", "say C", runId="C"), line("Ca", "assistant", "half", runId="C")]
+    going = [line("Cu", "user", "say C", runId="C", typed=True), line("Ca", "assistant", "half", runId="C")]
     part = unconsolidated([*turn("A"), *turn("B"), *going])
     assert [one.entry.id for one in part.spoken] == ["Au", "Aa", "Bu", "Ba"]
     assert (part.up_to, part.run_id, part.messages, part.words_of_person) == ("Be", "B", 4, 10)
@@ -51,6 +51,10 @@ def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
         *turn("B", kernel={"kernelId": "k"}),
         *turn("C", interactive=False),
         *turn("D", typed=False),
+        *turn("F", typed="yes"),
+        *(line(entry.id, entry.role, entry.content, **{**entry.meta, "typed": None}) for entry in turn("G")),
+        line("Hu", "user", "say H", runId="H"),
+        line("He", "system", kind="run_end", runId="H"),
     ]
     assert unconsolidated(sent).words_of_person == 0
     assert ids([*sent, *turn("E")]) == ["Eu", "Ea"]
