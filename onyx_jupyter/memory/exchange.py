@@ -1,13 +1,15 @@
 """New content in place of what a memory file holds: one change at a time, and what it held is kept first.
 
-It never decides what is written. What an editor saves meanwhile is found as the new content takes its place.
+It never decides what is written. What an editor saves meanwhile is found as the new content takes its place, and what
+a write that was killed has left goes back, or into the versions, before anything else is done.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -18,9 +20,10 @@ from onyx_jupyter.memory.kept_versions import KeptVersions, Noted
 from onyx_jupyter.protocols import FileVersion, MemoryAuthor
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.take_place import Check
+from onyx_jupyter.storage.take_place import Check, Leftover, content_at, leftovers, put_back
 from onyx_jupyter.storage.versions import checksum_of
 
+log = logging.getLogger(__name__)
 LOCK_S = 10.0
 _LOCK = ".memory.lock"
 # An editor that empties a file before it fills it is done by then.
@@ -68,18 +71,19 @@ class Exchange:
         self._folder = folder
         self._kept = kept
 
-    def note(self, path: str, real: Path) -> FileVersion | None:
+    def note(self, path: str, real: Path, *, is_held: bool = False) -> FileVersion | None:
         """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
 
-        Where not even its folder is there (a drive that is not mounted), it was deleted by nobody, and nothing is made.
+        `is_held`: the caller holds the file's root. Where not even its folder is there (a drive that is not mounted),
+        it was deleted by nobody, and nothing is made.
 
         Raises: ToolError where it is too large, StorageError.
         """
         root = self._folder.root_of(real)
         if not root.is_dir():
             return None
-        with held(root):
-            return self._kept.note(path, real).version
+        with nullcontext() if is_held else held(root):
+            return self._note(path, real, None).version
 
     def put(
         self,
@@ -145,10 +149,32 @@ class Exchange:
             self._kept.wrote(path, real, data, author, session_key)
 
     def _note(self, path: str, real: Path, based_on: str | None) -> Noted:
+        self._clear(real.parent)
         noted = self._kept.note(path, real)
         if based_on is not None and noted.checksum != based_on:
             raise MemoryConflict(path, noted.checksum)
         return noted
+
+    def _clear(self, folder: Path) -> None:
+        """What writes that were killed or failed have left in that folder; nothing of it goes that is not kept."""
+        for left in leftovers(folder):
+            path = self._folder.name_of(left.file)
+            if path is None:
+                continue
+            try:
+                self._take_in(path, left)
+            except (OSError, StorageError) as error:
+                log.warning("%s, left by a write of %s, could not be cleared away: %s", left.place, path, error)
+
+    def _take_in(self, path: str, left: Leftover) -> None:
+        """Raises: OSError, StorageError."""
+        if left.may_be_owed:
+            if put_back(str(left.place), str(left.file)):
+                return
+            content = content_at(str(left.place))
+            if content is None or self._kept.keep(path, left.file, content) is None:
+                return  # no versions are kept here
+        left.place.unlink(missing_ok=True)
 
     def _put(
         self,

@@ -32,7 +32,7 @@ from onyx_jupyter.memory.targets import FACTS_FILE, MemoryTarget, add_daily_entr
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
 from onyx_jupyter.security.look_alikes import remove_invisible
-from onyx_jupyter.storage.take_place import Check
+from onyx_jupyter.storage.take_place import Check, leftover_of
 from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
@@ -174,7 +174,9 @@ class MemoryFiles:
 
     def why_asked(self, real: Path) -> str:
         """What stands in a memory file is told to later conversations, so no mode and no grant answers for a person."""
-        return "later conversations are told what stands in this file" if self.folder.name_of(real) else ""
+        left = leftover_of(real.name)  # what lies there comes to stand in the file
+        file = real.with_name(left) if left else real
+        return "later conversations are told what stands in this file" if self.folder.name_of(file) else ""
 
     # ── versions ────────────────────────────────────────────────────────────────────────────────────
 
@@ -186,12 +188,12 @@ class MemoryFiles:
         """What the file was then, empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
         return await asyncio.to_thread(self._version_content, path, number)
 
-    def note_outside_change(self, path: str) -> FileVersion | None:
+    def note_outside_change(self, path: str, *, is_held: bool = False) -> FileVersion | None:
         """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
 
-        Blocks; belongs into a worker thread. Raises: ToolError, StorageError.
+        `is_held`: the caller holds the folder. Blocks; belongs into a worker thread. Raises: ToolError, StorageError.
         """
-        return self._exchange.note(*self._named(path))
+        return self._exchange.note(*self._named(path), is_held=is_held)
 
     def content_now(self, path: str) -> MemoryText:
         """What the file holds, no version kept of it. Blocks. Raises: ToolError, StorageError."""

@@ -74,13 +74,20 @@ class KeptVersions:
         Raises: ToolError where it is too large, StorageError; then nothing may be written over it.
         """
         content = content_now(real)
+        return Noted(content, self.keep(path, real, content))
+
+    def keep(self, path: str, real: Path, content: bytes | None) -> FileVersion | None:
+        """Keeps that the file held this, as its person's where it is not the newest version; the newest version.
+
+        Raises: StorageError.
+        """
         if self._store is None:
-            return Noted(content, None)
+            return None
         file = self.named(path)
         found = self._store.record(file, content, "user")
         if found.is_new:
             self._on_change(MemoryChange(file, real, found.version, written=False))
-        return Noted(content, found.version)
+        return found.version
 
     def history(self, path: str) -> Sequence[FileVersion]:
         """The oldest first. Raises: NotFound, StorageError."""

@@ -100,10 +100,7 @@ class OwnChanges:
     def _note_one(self, memory: MemoryFiles, path: str, change: _Change, *, is_held: bool) -> None:
         file = memory.kept.named(path)
         try:
-            if is_held:
-                memory.kept.note(path, memory.folder.resolve(path))
-            else:
-                memory.note_outside_change(path)
+            memory.note_outside_change(path, is_held=is_held)
         except (StorageError, ToolError) as error:
             change.given_up = isinstance(error, StorageError)
             log.warning("No version of %s could be kept: %s", path, error)

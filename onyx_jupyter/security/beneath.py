@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from onyx_jupyter.storage.take_place import Check, take_place
+from onyx_jupyter.storage.take_place import UNFINISHED, Check, take_place
 
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -62,7 +62,7 @@ class Folder:
 
         `check` is given what is replaced; what it raises leaves the file as it is. Raises: OSError.
         """
-        temporary = f".{name[:100]}.{secrets.token_hex(6)}"
+        temporary = f".{name[:100]}.{secrets.token_hex(6)}{UNFINISHED}"
         kept_mode = self._mode_of(name)
         if kept_mode is not None and not kept_mode & stat.S_IWUSR:
             raise PermissionError(errno.EACCES, "the file is write-protected")
@@ -78,7 +78,7 @@ class Folder:
             if check is None:
                 os.replace(*places, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
             else:
-                take_place(*places, check, dir_fd=self.descriptor)
+                take_place(*places, data, check, dir_fd=self.descriptor)
         except BaseException:
             with suppress(OSError):
                 self.remove(temporary)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.take_place import Check, take_place
+from onyx_jupyter.storage.take_place import UNFINISHED, Check, take_place
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -25,7 +25,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE,
     """
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
@@ -35,7 +35,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE,
             if check is None:
                 Path(temporary).replace(path)
             else:
-                take_place(temporary, str(path), check)
+                take_place(temporary, str(path), data, check)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise

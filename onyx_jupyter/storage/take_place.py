@@ -2,21 +2,33 @@
 
 Looking at a file and renaming another over it are two steps, and an editor's save may come between. So the two names
 are swapped where the system can: what was replaced is then there to be looked at, and is put back where it was newer.
+Whoever is killed in between leaves it under a second name, which tells by its digest what was ours: `leftovers`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import hashlib
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 Check = Callable[[bytes | None], None]
 """Given what is about to be replaced, None where there is nothing; raises where that must stay."""
+UNFINISHED = ".onyx-new"
+"""Ends the name of a file that is being written, beside `name` and called `.name.` and something of its own."""
 
+_PLACED = ".onyx-old"
+_DIGEST_CHARS = 16
+_LONGEST_NAME_BYTES = 255
+_ENDS = rf"{re.escape(UNFINISHED)}|\.[0-9a-f]{{{_DIGEST_CHARS}}}{re.escape(_PLACED)}"
+_LEFTOVER = re.compile(rf"\.(.+)\.[^.]+(?:{_ENDS})", re.DOTALL)
 _SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
 _HERE = {"linux": -100, "darwin": -2}  # AT_FDCWD
 # Neither through a link that has come to stand there, nor waiting for whoever writes into a pipe.
@@ -24,32 +36,69 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
-def take_place(temporary: str, name: str, check: Check, *, dir_fd: int | None = None) -> None:
-    """`temporary` becomes `name`; both are names in the open folder `dir_fd`, or paths.
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """What a write that was killed or failed has left at `place`, beside the `file` that it was to replace.
+
+    `may_be_owed`: it may be what was replaced, and not only what was written.
+    """
+
+    place: Path
+    file: Path
+    may_be_owed: bool
+
+
+def take_place(temporary: str, name: str, data: bytes, check: Check, *, dir_fd: int | None = None) -> None:
+    """`temporary`, which holds `data`, becomes `name`; both are names in the open folder `dir_fd`, or paths.
+
+    Where that fails, `name` holds what it held. Where not even that can be done, a leftover holds it.
 
     Source: rename(2), RENAME_EXCHANGE; rename(2) of macOS, RENAME_SWAP; link(2). Raises: OSError.
     """
-    former = _content(name, dir_fd)
+    former = content_at(name, dir_fd)
     check(former)
-    if former is None and _appears(temporary, name, check, dir_fd):
-        return
-    own = _content(temporary, dir_fd)
-    try:
-        is_swapped = former is not None and swap(temporary, name, dir_fd)
-    except FileNotFoundError:
-        check(None)
-        raise
-    if not is_swapped:
+    second = _second_name(temporary, name, data)
+    if second is None:
         os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
         return
+    os.rename(temporary, second, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     try:
-        check(_content(temporary, dir_fd))
+        _placed(second, name, former, check, dir_fd)
     except BaseException:
-        swap(temporary, name, dir_fd)
-        if _content(temporary, dir_fd) != own:  # one more save, on top of what stood there for this moment
-            swap(temporary, name, dir_fd)
+        with suppress(OSError):
+            put_back(second, name, dir_fd)
         raise
-    os.unlink(temporary, dir_fd=dir_fd)
+
+
+def put_back(second: str, name: str, dir_fd: int | None = None) -> bool:
+    """What was taken from `name` stands there again, and `second` is gone.
+
+    False where `second` is left, with a content that is nowhere else: the name holds a newer one, or cannot be swapped.
+    Raises: OSError; then, too, `second` is left.
+    """
+    digest = second.removesuffix(_PLACED)[-_DIGEST_CHARS:]
+    if not _is_ours(second, digest, dir_fd):
+        if not _is_ours(name, digest, dir_fd) or not swap(second, name, dir_fd):
+            return False
+        if not _is_ours(second, digest, dir_fd):  # one more save, on top of what stood there for this moment
+            swap(second, name, dir_fd)
+            return False
+    os.unlink(second, dir_fd=dir_fd)
+    return True
+
+
+def leftovers(folder: Path) -> Sequence[Leftover]:
+    """Those beside the files of that folder; of writes under way, too, so nobody may write there meanwhile."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = [(folder / entry.name, leftover_of(entry.name)) for entry in entries]
+        return [Leftover(place, folder / name, place.name.endswith(_PLACED)) for place, name in found if name]
+    return []
+
+
+def leftover_of(name: str) -> str | None:
+    """The name of the file beside which one of that name is a leftover; None for other names."""
+    match = _LEFTOVER.fullmatch(name)
+    return match[1] if match else None
 
 
 def swap(one: str, other: str, dir_fd: int | None = None) -> bool:
@@ -66,12 +115,44 @@ def swap(one: str, other: str, dir_fd: int | None = None) -> bool:
     raise OSError(number, os.strerror(number), other)
 
 
+def content_at(name: str, dir_fd: int | None = None) -> bytes | None:
+    """None where there is no such file. Raises: OSError, also for a link."""
+    with suppress(FileNotFoundError):
+        descriptor = os.open(name, _READ, dir_fd=dir_fd)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+    return None
+
+
+def _second_name(temporary: str, name: str, data: bytes) -> str | None:
+    """Under which lies what is replaced, and is found again; None where no name may be as long as that."""
+    second = f"{temporary.removesuffix(UNFINISHED)}.{_digest(data)}{_PLACED}"
+    last = Path(second).name
+    is_found = last.startswith(f".{Path(name).name}.") and len(os.fsencode(last)) <= _LONGEST_NAME_BYTES
+    return second if is_found else None
+
+
+def _placed(second: str, name: str, former: bytes | None, check: Check, dir_fd: int | None) -> None:
+    if former is None and _appears(second, name, check, dir_fd):
+        return
+    try:
+        is_swapped = former is not None and swap(second, name, dir_fd)
+    except FileNotFoundError:
+        check(None)
+        raise
+    if not is_swapped:
+        os.replace(second, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+        return
+    check(content_at(second, dir_fd))
+    os.unlink(second, dir_fd=dir_fd)
+
+
 def _appears(temporary: str, name: str, check: Check, dir_fd: int | None) -> bool:
     """A name that is new: whoever makes it meanwhile is found. False where the disk knows no second names."""
     try:
         os.link(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
     except FileExistsError:
-        check(_content(name, dir_fd))
+        check(content_at(name, dir_fd))
         return False
     except (OSError, NotImplementedError):
         return False
@@ -79,12 +160,17 @@ def _appears(temporary: str, name: str, check: Check, dir_fd: int | None) -> boo
     return True
 
 
-def _content(name: str, dir_fd: int | None) -> bytes | None:
-    with suppress(FileNotFoundError):
-        descriptor = os.open(name, _READ, dir_fd=dir_fd)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read()
-    return None
+def _is_ours(name: str, digest: str, dir_fd: int | None) -> bool:
+    """Whether it holds what was written; what cannot be read, as a link that has come to stand there, does not."""
+    try:
+        content = content_at(name, dir_fd)
+    except OSError:
+        return False
+    return content is not None and _digest(content) == digest
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
 
 
 @cache

@@ -1,9 +1,9 @@
-"""Whatever a person, the agent and its tidying up do to a memory file, in whatever order and in between each other:
-what its person saved is what the file holds, or one of its versions."""
+"""Whatever a person, the agent and its tidying up do to a memory file, in whatever order and in between each other, on
+a disk that fails, in a process that is killed: what its person saved is what the file holds, or one of its versions."""
 
 import asyncio
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,20 +11,32 @@ from pathlib import Path
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from onyx_jupyter.errors import MemoryConflict, NotFound, ToolError
+from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.targets import MEMORY_FILE, add_to_section
 from onyx_jupyter.runtime.own_changes import OwnChanges
 from onyx_jupyter.security.beneath import folder_beneath
+from onyx_jupyter.storage.take_place import leftovers
 from onyx_jupyter.testing.fake_clock import FakeClock
-from tests.memory.interrupted import InterruptedStore
+from tests.memory.interrupted import InterruptedStore, Killed, Steps
 
 # What a person does, with whatever editor: in place, by a rename, as Notepad, or to be rid of it.
 SAVES = st.sampled_from(["in place", "by a rename", "bytes", "empty", "delete"])
 MEANWHILE = st.lists(st.one_of(st.none(), SAVES), max_size=3)
+# What comes before the n-th thing that is done to the disk.
+BETWEEN = st.builds(
+    lambda start, events: {start + at: how for at, how in enumerate(events) if how is not None},
+    st.integers(0, 20),
+    st.lists(st.one_of(st.none(), SAVES, st.sampled_from(["error", "kill"])), max_size=7),
+)
+WORK = ["look", "add", "edit", "consolidate", "restore"]
 ACTS = st.one_of(
     st.tuples(st.sampled_from(["save", "save on the drive"]), SAVES),
-    st.tuples(st.sampled_from(["look", "add", "edit", "consolidate", "restore"]), MEANWHILE),
+    st.tuples(st.sampled_from(WORK), MEANWHILE),
+)
+INTERRUPTED_ACTS = st.one_of(
+    st.tuples(st.just("save"), SAVES),
+    st.tuples(st.sampled_from(WORK), BETWEEN),
 )
 
 
@@ -34,26 +46,25 @@ class Desk:
 
     folder: Path
     owed: set[bytes] = field(default_factory=set)
-    unseen: bytes | None = None
     saves: int = 0
 
     def __post_init__(self) -> None:
         clock = FakeClock()
         self.versions = InterruptedStore(self.folder / "versions", clock)
         self.memory = MemoryFiles(self.folder / "workspace", clock, versions=self.versions)
-        self.memory.folder.workspace.mkdir()
+        self.memory.folder.workspace.mkdir(exist_ok=True)
         self.file = self.memory.folder.workspace / MEMORY_FILE
         self.own_changes = OwnChanges(lambda: [self.memory], lambda: None)
 
     def save(self, how: str) -> None:
         """A save that Onyx learns of only when it looks; one over the other before that is its person's own doing."""
-        if self.unseen is not None and self.unseen == self.now() and self.unseen not in self.versioned():
-            self.owed.discard(self.unseen)
+        now = self.now()
+        if now is not None and now not in self.versioned():
+            self.owed.discard(now)
         self.saves += 1
         data = {"bytes": b"\xff\xfe\r\n%d" % self.saves, "empty": b""}.get(how, b"- save %d\r\n- tea\n" % self.saves)
         if how == "delete":
             self.file.unlink(missing_ok=True)
-            self.unseen = None
             return
         if how == "by a rename":
             (self.file.parent / "new").write_bytes(data)
@@ -61,7 +72,10 @@ class Desk:
         else:
             self.file.write_bytes(data)
         self.owed.add(data)
-        self.unseen = data
+
+    def restarted(self) -> None:
+        """After a kill: only the disk is as it was."""
+        self.__post_init__()
 
     def lost(self) -> set[bytes]:
         return self.owed - self.versioned() - {self.now()}
@@ -77,13 +91,13 @@ class Desk:
         return found
 
 
-async def act(desk: Desk, what: str, more: str | list[str | None]) -> None:
+async def act(desk: Desk, what: str, more: str | Sequence[str | None]) -> None:
     memory = desk.memory
     if isinstance(more, str):
         if what == "save":
             return desk.save(more)
         async with desk.own_changes.around([desk.file]):
-            desk.unseen = None  # it was kept before anything else
+            assert (now := desk.now()) is None or now in desk.versioned(), "it is kept before anything else"
             desk.save(more)
         return None
     desk.versions.meanwhile = [meanwhile(desk, how) for how in more]
@@ -140,3 +154,41 @@ def test_what_a_person_saved_is_the_file_or_a_version_of_it(acts: list[tuple[str
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(INTERRUPTED_ACTS, min_size=1, max_size=6))
+def test_neither_a_kill_nor_a_failing_disk_takes_what_a_person_saved(
+    acts: list[tuple[str, str | dict[int, str]]],
+) -> None:
+    async def run(folder: Path) -> None:
+        desk = Desk(folder)
+        desk.save("in place")
+        for what, more in acts:
+            if isinstance(more, str):
+                desk.save(more)
+                continue
+            await interrupted(desk, what, more)
+            left = {one.place.read_bytes() for one in leftovers(desk.file.parent)}
+            assert not desk.lost() - left
+        await desk.memory.versions(MEMORY_FILE)
+        assert not desk.lost()
+        assert not leftovers(desk.file.parent)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Path(folder)))
+
+
+async def interrupted(desk: Desk, what: str, more: dict[int, str]) -> None:
+    steps = Steps()
+    doing = {"error": steps.fail, "kill": steps.kill}
+    steps.meanwhile = {at: doing.get(how) or meanwhile(desk, how) for at, how in more.items()}
+    try:
+        with steps.counted():
+            await act(desk, what, [])
+        event(f"{what}: done")
+    except Killed:
+        event(f"{what}: killed")
+        desk.restarted()
+    except (MemoryConflict, ToolError, NotFound, StorageError, OSError) as error:
+        event(f"{what}: {type(error).__name__}")

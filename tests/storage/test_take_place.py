@@ -1,5 +1,6 @@
 """A file that takes another's place, while somebody saves in the very moment in which it does."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.storage import take_place as module
-from onyx_jupyter.storage.take_place import swap, take_place
+from onyx_jupyter.storage.take_place import UNFINISHED, leftovers, put_back, swap, take_place
 
 
 class Changed(Exception):
@@ -38,7 +39,7 @@ def by_a_rename(file: Path, text: str) -> None:
 @contextmanager
 def names(file: Path, *, in_open_folder: bool) -> Iterator[tuple[str, str, int | None]]:
     """The temporary's name, the file's, and the folder in which they are names."""
-    temporary = file.with_name(".temporary")
+    temporary = file.with_name(f".{file.name}.x{UNFINISHED}")
     temporary.write_text("ours")
     if not in_open_folder:
         yield str(temporary), str(file), None
@@ -64,7 +65,19 @@ def file(tmp_path: Path) -> Path:
 
 def taken(file: Path, expected: Expected, in_open_folder: bool) -> None:
     with names(file, in_open_folder=in_open_folder) as (temporary, name, folder):
-        take_place(temporary, name, expected, dir_fd=folder)
+        take_place(temporary, name, b"ours", expected, dir_fd=folder)
+
+
+def left(file: Path) -> list[str]:
+    """What lies beside the file, under names by which it is found again."""
+    return [one.place.read_text() for one in leftovers(file.parent) if one.file == file and one.may_be_owed]
+
+
+def needs_swap(file: Path) -> None:
+    (file.parent / "one").touch()
+    if not swap(str(file.parent / "one"), str(file)) or not swap(str(file.parent / "one"), str(file)):
+        pytest.skip("this disk cannot swap two names")
+    (file.parent / "one").unlink()
 
 
 @pytest.mark.parametrize("can_swap", [True, False])
@@ -88,16 +101,73 @@ def test_the_new_file_stands_where_the_old_one_was_and_nothing_beside_it(
 def test_what_is_saved_after_the_look_stays_and_what_is_saved_over_it_too(
     file: Path, in_open_folder: bool, save: Callable[[Path, str], object]
 ) -> None:
-    (file.parent / "one").touch()
-    if not swap(str(file.parent / "one"), str(file)) or not swap(str(file.parent / "one"), str(file)):
-        pytest.skip("this disk cannot swap two names")
+    needs_swap(file)
     with pytest.raises(Changed):
         taken(file, Expected(b"before", lambda: save(file, "by hand")), in_open_folder)
     assert file.read_text() == "by hand"
+    assert list(file.parent.iterdir()) == [file]
     saves = (lambda: save(file, "once more"), lambda: save(file, "and again"))
     with pytest.raises(Changed):
         taken(file, Expected(b"by hand", *saves), in_open_folder)
     assert file.read_text() == "and again"
+    assert left(file) == ["once more"]
+
+
+def test_what_was_saved_is_left_where_its_name_is_taken_away_just_then(file: Path, in_open_folder: bool) -> None:
+    needs_swap(file)
+    saves = (lambda: file.write_text("by hand"), file.unlink)
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before", *saves), in_open_folder)
+    assert not file.exists()
+    assert left(file) == ["by hand"]
+
+
+def test_what_is_saved_while_another_save_is_put_back_is_the_newest(
+    file: Path, in_open_folder: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_swap(file)
+    swaps: list[str] = []
+
+    def interrupted(one: str, other: str, dir_fd: int | None) -> bool:
+        swaps.append(one)
+        if len(swaps) == 2:
+            by_a_rename(file, "newest")
+        return swap(one, other, dir_fd)
+
+    monkeypatch.setattr(module, "swap", interrupted)
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before", lambda: file.write_text("by hand")), in_open_folder)
+    assert (file.read_text(), left(file)) == ("newest", ["by hand"])
+
+
+@pytest.mark.parametrize("trouble", ["an error", "no swap any more"])
+def test_what_was_saved_is_left_where_it_cannot_be_put_back_and_goes_back_later(
+    file: Path, in_open_folder: bool, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_swap(file)
+
+    def cannot(*arguments: object) -> bool:
+        if trouble == "an error":
+            raise OSError(errno.EIO, "the disk fails")
+        return False
+
+    saves = (lambda: file.write_text("by hand"), lambda: monkeypatch.setattr(module, "swap", cannot))
+    with pytest.raises(Changed):
+        taken(file, Expected(b"before", *saves), in_open_folder)
+    assert (file.read_text(), left(file)) == ("ours", ["by hand"])
+    monkeypatch.undo()
+    (one,) = leftovers(file.parent)
+    assert put_back(str(one.place), str(one.file))
+    assert file.read_text() == "by hand"
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_name_too_long_for_a_second_one_is_replaced_all_the_same(tmp_path: Path, in_open_folder: bool) -> None:
+    file = tmp_path / ("x" * 230)
+    file.write_text("before")
+    taken(file, Expected(b"before"), in_open_folder)
+    assert file.read_text() == "ours"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_file_that_is_made_or_deleted_after_the_look_stays_so(file: Path, in_open_folder: bool) -> None:
@@ -117,6 +187,18 @@ def test_a_link_that_has_come_to_stand_there_is_not_followed(file: Path, in_open
     with pytest.raises(OSError, match="symbolic links"):
         taken(file, Expected(b"before"), in_open_folder)
     assert elsewhere.read_text() == "before"
+    file.unlink()
+    file.write_text("before")
+    needs_swap(file)
+
+    def linked() -> None:
+        file.unlink()
+        file.symlink_to(elsewhere)
+
+    with pytest.raises(OSError, match="symbolic links"):
+        taken(file, Expected(b"before", linked), in_open_folder)
+    assert file.is_symlink(), "it stands there again"
+    assert not left(file)
 
 
 def test_what_cannot_be_swapped_for_another_reason_is_an_error(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _store(path: str, real: Path, data: bytes, state: str | None, context: ToolC
     try:
         writing = context.memory.writing(real, data, author="agent", session_key=context.session_key, based_on=state)
         with writing as refuse_other, context.paths.folder(real.parent, make_mode=make_mode) as folder:
-            folder.replace(real.name, data, mode, check=refuse_other)
+            folder.replace(real.name, data, mode, check=None if state is None else refuse_other)
     except NotADirectoryError as error:
         raise ToolError(f"{path!r} cannot be written: a part of the path is a file or a link, not a folder.") from error
     except PermissionError as error:
