@@ -65,13 +65,13 @@ async def memory_text(memory: MemoryFiles, path: str = MEMORY_FILE) -> MemoryTex
 
 
 async def newest_version(memory: MemoryFiles, now: MemoryText) -> int | None:
-    """The number by which that state of MEMORY.md was kept last, `NOTHING` where none is, None where nobody knows."""
+    """The number by which that state of MEMORY.md was kept last, `NOTHING` where no state is, None where nobody knows."""
     try:
         kept = await _versions(memory, MEMORY_FILE)
     except StorageError as error:
         log.warning("The versions of %s cannot be read: %s", MEMORY_FILE, error)
         return None
-    return max((version.number for version in kept if version.checksum == now.checksum), default=NOTHING)
+    return _number_of(now.checksum, kept) if kept else NOTHING
 
 
 def make_plan(
@@ -171,8 +171,9 @@ async def _before_a_kill(
 ) -> _Written | None:
     """What was written of the plan before, whatever its person has made of it since; None where nothing was.
 
-    A version tells, newer than the one that the plan was made from. Where a kill came between the file and its
-    version, the text does: what its person took out before anybody looked counts as never written then.
+    A version tells, newer than the one that the plan was made from; where nobody knows which that was, only one of what
+    was to come of it. Where a kill came between the file and its version, the text does: what its person took out
+    before anybody looked counts as never written then.
     """
     if plan.after == plan.before:
         return None
@@ -181,17 +182,23 @@ async def _before_a_kill(
     versions = await _versions(memory, MEMORY_FILE)
     made_from = plan.version
     if made_from is None:
-        made_from = max((one.number for one in versions if one.checksum == plan.before), default=NOTHING)
+        made_from = _number_of(plan.before, versions)
     for version in reversed(versions):
-        if version.number <= made_from:
+        if made_from is not None and version.number <= made_from:
             break
-        if version.checksum == plan.after or (version.author, version.session_key) == (author, session_key):
+        is_ours = made_from is not None and (version.author, version.session_key) == (author, session_key)
+        if version.checksum == plan.after or is_ours:
             text = (await memory.version_content(MEMORY_FILE, version.number)).text
             done = tuple(one for one in plan.operations if are_done(text, [one]))
             left = (Refused(one, NO_SUCH_ITEM) for one in plan.operations if one not in done)
             return _Written(done, tuple(left), version.checksum)
     stands = now.checksum != plan.before and are_done(now.text, plan.operations)
     return _Written(plan.operations, checksum=plan.after) if stands else None
+
+
+def _number_of(checksum: str, versions: Sequence[FileVersion]) -> int | None:
+    """That of the newest one with this checksum."""
+    return max((version.number for version in versions if version.checksum == checksum), default=None)
 
 
 async def _numbers(written: _Written, memory: MemoryFiles) -> tuple[int | None, int | None]:
