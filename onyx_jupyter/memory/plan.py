@@ -65,7 +65,7 @@ async def memory_text(memory: MemoryFiles, path: str = MEMORY_FILE) -> MemoryTex
 
 
 async def newest_version(memory: MemoryFiles, now: MemoryText) -> int | None:
-    """The number by which that state of MEMORY.md was kept last, `NOTHING` where no state is, None where nobody knows."""
+    """The number by which that state of MEMORY.md was kept last, `NOTHING` where there is none, None where unknown."""
     try:
         kept = await _versions(memory, MEMORY_FILE)
     except StorageError as error:
@@ -171,23 +171,20 @@ async def _before_a_kill(
 ) -> _Written | None:
     """What was written of the plan before, whatever its person has made of it since; None where nothing was.
 
-    A version tells, newer than the one that the plan was made from; where nobody knows which that was, only one of what
-    was to come of it. Where a kill came between the file and its version, the text does: what its person took out
-    before anybody looked counts as never written then.
+    A version tells, newer than the one that the plan was made from. Where nobody knows which that was, or a kill came
+    between the file and its version, the text does: what its person took out before anybody looked counts as never
+    written then.
     """
     if plan.after == plan.before:
         return None
     if now.checksum == plan.after:
         return _Written(plan.operations, checksum=plan.after)
     versions = await _versions(memory, MEMORY_FILE)
-    made_from = plan.version
-    if made_from is None:
-        made_from = _number_of(plan.before, versions)
+    made_from = plan.version if plan.version is not None else _number_of(plan.before, versions)
     for version in reversed(versions):
-        if made_from is not None and version.number <= made_from:
+        if made_from is None or version.number <= made_from:
             break
-        is_ours = made_from is not None and (version.author, version.session_key) == (author, session_key)
-        if version.checksum == plan.after or is_ours:
+        if version.checksum == plan.after or (version.author, version.session_key) == (author, session_key):
             text = (await memory.version_content(MEMORY_FILE, version.number)).text
             done = tuple(one for one in plan.operations if are_done(text, [one]))
             left = (Refused(one, NO_SUCH_ITEM) for one in plan.operations if one not in done)
