@@ -1,7 +1,10 @@
 """Each kind of file gives its text with the place of each part, and what cannot be read says why and what to do."""
 
 import io
+import os
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from onyx_jupyter.errors import DocumentUnreadable
@@ -31,6 +34,17 @@ class Sail:
     def reef(self):
         return AREA
 '''
+
+
+class CountingFile(io.BytesIO):
+    """Counts what is read of it."""
+
+    read_bytes = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.read_bytes += len(data)
+        return data
 
 
 def read(name: str, data: bytes) -> Document:
@@ -133,6 +147,24 @@ def test_parquet_gives_its_schema_and_first_rows() -> None:
     assert "| Cuxhaven | 4.2 |\n|  | 4.3 |" in text
 
 
+def test_of_a_parquet_of_any_size_only_its_beginning_is_read() -> None:
+    large = CountingFile(parquet({"id": range(20_000), "noise": [os.urandom(1_000) for _ in range(20_000)]}))
+    text = read_document("large.parquet", large).text
+    assert "20000 rows, 2 columns" in text
+    assert large.read_bytes < 5_000_000 < large.seek(0, 2)
+
+
+def test_a_parquet_with_many_columns_shows_the_first_of_them_even_where_two_are_called_the_same() -> None:
+    columns = [pa.array([number]) for number in range(40)]
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, ["a", "b", "a", *(f"c{number}" for number in range(3, 40))]), out)
+    text = read("wide.parquet", out.getvalue()).text
+    assert "40 columns" in text
+    assert "| a | b | a | c3 |" in text
+    assert f"| {' | '.join(map(str, range(30)))} |\n" in f"{text}\n"
+    assert "- c39: int64" in text
+
+
 def test_python_is_parted_at_its_definitions_with_what_stands_above_them() -> None:
     document = read("sails.py", PYTHON.encode())
     assert document.own_lines
@@ -177,6 +209,7 @@ def test_other_code_is_parted_where_a_definition_seems_to_begin(name: str, sourc
         ("broken.ipynb", b"{", "not JSON"),
         ("list.ipynb", b"[]", "no cells"),
         ("broken.parquet", b"PAR1....PAR1", "table"),
+        ("broken.parquet", b"PAR1" + b"\xff" * 8 + b"\x08\0\0\0PAR1", "table"),
         ("one-line.csv", b"a" * 200_000, "no table"),
         ("script.html", b"<html><script>x()</script></html>", "no text"),
         ("large.txt", b"a" * (MAX_FILE_BYTES + 1), "50 MB are not read. Split it"),

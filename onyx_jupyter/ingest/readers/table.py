@@ -42,7 +42,7 @@ def read_delimited(name: str, file: BinaryIO) -> Document:
 
 def read_parquet(name: str, file: BinaryIO) -> Document:
     """Of a Parquet file. Raises: DocumentUnreadable."""
-    return _described(name, parquet_sample(file, SHOWN_ROWS))
+    return _described(name, parquet_sample(file, SHOWN_ROWS, _COLUMNS_OF_ROWS))
 
 
 def _described(name: str, table: TableSample) -> Document:
