@@ -9,6 +9,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── AlreadyResolved        an approval that somebody or something answered before
 ├── OutOfTime              a run worked for longer than it may
 ├── DocumentUnreadable     a file or page that cannot be read as a document
+├── ReadingUnavailable     documents cannot be read now, whatever they hold
 ├── MagicError             what was asked in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
@@ -119,6 +120,12 @@ class DocumentUnreadable(OnyxError):
     """A document cannot be read: what is wrong with it, and what to do. Which one, the caller knows."""
 
     code = "document"
+
+
+class ReadingUnavailable(OnyxError):
+    """The process that reads documents does not start; none of them is to blame, and they are untouched."""
+
+    code = "reading"
 
 
 class MagicError(OnyxError):

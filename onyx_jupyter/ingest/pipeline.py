@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed
-from onyx_jupyter.ingest.cutting import cut
+from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed, ReadingUnavailable
 from onyx_jupyter.ingest.items import FileRecord
 from onyx_jupyter.ingest.kept_text import DocumentTexts
-from onyx_jupyter.ingest.readers import MAX_FILE_BYTES, READERS_VERSION, check_size, is_sampled, read_document
-from onyx_jupyter.ingest.reading_process import ReadDocument, ReadingProcess, limit_s
+from onyx_jupyter.ingest.readers import READERS_VERSION, check_size, is_sampled
+from onyx_jupyter.ingest.reading_process import ReadingProcess, limit_s
 from onyx_jupyter.protocols.retrieval import Source, TextIndex
 from onyx_jupyter.security.beneath import NotRegular
 
@@ -73,7 +72,9 @@ class Pipeline:
     async def run(self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report) -> None:
         """`report` is given every file once, when it can be found, or when it is known why it cannot.
 
-        `known` is how the files were when they were last read. Raises: IndexUnavailable, EmbeddingError, StorageError.
+        `known` is how the files were when they were last read.
+
+        Raises: IndexUnavailable, EmbeddingError, ReadingUnavailable, StorageError.
         """
         process = ReadingProcess(self._reading_limit_s)
         try:
@@ -125,9 +126,11 @@ class Pipeline:
                 checksum = _checksum(file, opened)
                 if before is not None and before.checksum == checksum == indexed and self._texts.has(file.name):
                     return _Read(_renewed(before, file))
-                document = _document(file, opened, process)
+                document = process.read(file.file_name, file.title, opened)
         except (DocumentUnreadable, PathNotAllowed) as error:
             return _Read(_problem(file, str(error)))
+        except ReadingUnavailable:  # no document's fault
+            raise
         except FileNotFoundError:
             return _Read(_problem(file, "It is not there any more. Put it back, or leave it: it is not found now."))
         except NotRegular:
@@ -164,14 +167,6 @@ class Pipeline:
         await asyncio.to_thread(keep_texts)
         await self._index.put([one.source for one in whole if one.source is not None])
         report([one.record for one in read])
-
-
-def _document(file: FileToRead, opened: BinaryIO, process: ReadingProcess) -> ReadDocument:
-    """In the process; a table of which a part is read may be of any size, and is read here."""
-    if not is_sampled(file.file_name):
-        return process.read(file.file_name, file.title, opened.read(MAX_FILE_BYTES + 1))
-    document = read_document(file.file_name, opened)
-    return ReadDocument(cut(document, file.title), document.text, document.title, document.note)
 
 
 def _checksum(file: FileToRead, opened: BinaryIO) -> str:

@@ -75,8 +75,13 @@ def _in_folder(folder: Path, guard: PathGuard, walk: Walk, is_memory: Callable[[
 def _file(real: Path, guard: PathGuard) -> FileToRead:
     @contextmanager
     def opened() -> Iterator[BinaryIO]:
-        with guard.file(real) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
-            yield file
+        with guard.file(real) as descriptor:
+
+            def judged(path: str, flags: int) -> int:
+                return os.dup(descriptor)
+
+            with open(real, "rb", opener=judged) as file:  # with its name, which a descriptor alone has not
+                yield file
 
     try:
         status = real.stat()

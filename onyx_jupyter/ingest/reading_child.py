@@ -1,55 +1,80 @@
 """The process in which documents are read: a file that hangs, crashes or eats memory takes nothing but it along.
 
-It is given names and contents on its input and answers each with a line; it opens no file, and ends with its input.
+It is given names and open files and answers each with a line; where files cannot be given open (Windows) it opens them
+by their paths. It writes none, and ends with its input.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import math
 import os
 import signal
+import socket
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import astuple
-from io import BytesIO
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.cutting import cut
+from onyx_jupyter.ingest.memory_bound import bound_memory
 from onyx_jupyter.ingest.readers import read_document
 
-MAX_MEMORY_BYTES = 3_000_000_000
 # The server ends it when the time is over; should that be gone, it ends by itself.
 _OVERTIME_S = 2
 
 
-def read(name: str, title: str, data: bytes) -> dict[str, Any]:
+def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]:
     """The passages with what is told of the document, or why there are none."""
     try:
-        document = read_document(name, BytesIO(data))
+        with given() as file:
+            document = read_document(name, file)
         chunks = cut(document, title)
     except DocumentUnreadable as error:
         return {"problem": str(error)}
     except MemoryError:
         return {"problem": "It takes more memory to read than a document may. Save it in parts, and add those."}
+    except OSError as error:
+        return {"refused": error.strerror or str(error)}
     except Exception:
         return {"failed": traceback.format_exc()}
     found = {"title": document.title, "note": document.note, "text": document.text}
     return {**found, "chunks": [astuple(chunk) for chunk in chunks]}
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Until there are no more: a line of JSON with `name`, `title`, `bytes` and `limitS`, then that many bytes."""
+def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None) -> None:
+    """An empty line says that it has started. Each request is a line of JSON: `name`, `title`, `limitS` and `path`.
+
+    `files` gives the open file of each; without it `path` is opened.
+    """
+    _say(answers, "")
     while line := requests.readline():
         asked = json.loads(line)
-        data = requests.read(asked["bytes"])
         _end_after(asked["limitS"] + _OVERTIME_S)
-        answer = json.dumps(read(asked["name"], asked["title"], data), ensure_ascii=False)
+
+        def given(path: str = asked["path"]) -> BinaryIO:
+            return Path(path).open("rb") if files is None else _received(files)
+
+        answer = read(asked["name"], asked["title"], given)
         _end_after(0)
-        answers.write(answer.encode("utf-8", "surrogatepass") + b"\n")
-        answers.flush()
+        _say(answers, json.dumps(answer, ensure_ascii=False))
+        del answer
+        gc.collect()  # what is left of this document would be counted for the next one
+
+
+def _received(files: socket.socket) -> BinaryIO:
+    _, descriptors, _, _ = socket.recv_fds(files, 1, 1)
+    return os.fdopen(descriptors[0], "rb")
+
+
+def _say(answers: BinaryIO, line: str) -> None:
+    answers.write(line.encode("utf-8", "surrogatepass") + b"\n")
+    answers.flush()
 
 
 def _end_after(seconds: float) -> None:
@@ -58,18 +83,11 @@ def _end_after(seconds: float) -> None:
         signal.alarm(math.ceil(seconds))
 
 
-def _bound_memory() -> None:
-    if sys.platform != "win32":
-        import resource
-
-        with contextlib.suppress(OSError, ValueError):  # a system that knows no such bound, or has a smaller one
-            resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-
-
 if __name__ == "__main__":
     # What a library prints must not come between the answers.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    _bound_memory()
+    bound_memory()
+    given_files = socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None
     with contextlib.suppress(BrokenPipeError):  # the server is gone
-        serve(sys.stdin.buffer, channel)
+        serve(sys.stdin.buffer, channel, given_files)

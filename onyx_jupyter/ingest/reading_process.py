@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import logging
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
-from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.errors import DocumentUnreadable, ReadingUnavailable
+from onyx_jupyter.ingest.readers import MAX_FILE_BYTES
+from onyx_jupyter.ingest.started_reader import StartedReader
 from onyx_jupyter.protocols.retrieval import Chunk
 
 log = logging.getLogger(__name__)
-_CHILD = "onyx_jupyter.ingest.reading_child"
-# What Python needs to start; keys of providers stay with the server.
-_VARIABLES = ("PATH", "PYTHONPATH", "PYTHONHOME", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "WINDIR")
 _BASE_S, _A_MEGABYTE_S = 60.0, 5.0
+_START_S = 120.0  # homes on a slow network drive give Python's files one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,73 +37,77 @@ def limit_s(size_bytes: int) -> float:
 class ReadingProcess:
     """Started with the first document, and anew after one that ended it; `read` and `close` block, `kill` does not."""
 
-    def __init__(self, limit_s: Callable[[int], float] = limit_s) -> None:
+    def __init__(
+        self,
+        limit_s: Callable[[int], float] = limit_s,
+        start: Callable[[], StartedReader] = StartedReader,
+    ) -> None:
         self._limit_s = limit_s
-        self._process: subprocess.Popen[bytes] | None = None
+        self._start = start
+        self._reader: StartedReader | None = None
         self._starting = threading.Lock()
-        self._is_over = False
+        self._over = threading.Event()
 
-    def read(self, name: str, title: str, data: bytes) -> ReadDocument:
-        """One at a time. Raises: DocumentUnreadable, also where it takes too long or too much; OSError."""
-        process = self._started()
-        limit_s = self._limit_s(len(data))
-        late = threading.Event()
+    def read(self, name: str, title: str, file: BinaryIO) -> ReadDocument:
+        """One at a time; `file` is read from where it stands, and stays open.
 
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(limit_s, end)
-        timer.start()
-        try:
-            answer = _asked(process, {"name": name, "title": title, "bytes": len(data), "limitS": limit_s}, data)
-        finally:
-            timer.cancel()
-            timer.join()
-        if answer is None:
-            self._reap()
-            raise DocumentUnreadable(_late(limit_s) if late.is_set() else _ENDED)
-        return _document(answer)
+        Raises: DocumentUnreadable, also where it takes too long or too much; ReadingUnavailable; OSError.
+        """
+        reader = self._started()
+        # Of a larger one a part is read.
+        limit_s = self._limit_s(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES))
+        answer = reader.ask({"name": name, "title": title}, file, limit_s)
+        if answer is not None:
+            return _document(answer)
+        ended = self._reap()
+        if self._over.is_set():
+            raise OSError(_OVER)
+        if reader.is_late:
+            raise DocumentUnreadable(_late(limit_s))
+        log.warning("%s ended the process that reads documents: %s", name, ended)
+        raise DocumentUnreadable(_ENDED)
 
     def kill(self) -> None:
         """Ends it for good; whoever waits for it in another thread waits no longer."""
-        with self._starting:
-            self._is_over = True
-            if self._process is not None:
-                self._process.kill()
+        self._over.set()
+        if (reader := self._reader) is not None:
+            reader.kill()
 
     def close(self) -> None:
         """After this nothing of it is left."""
         self.kill()
         self._reap()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> StartedReader:
         with self._starting:
-            if self._is_over:
-                raise OSError("The reading was ended.")
-            if self._process is None:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", _CHILD],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    env={name: os.environ[name] for name in _VARIABLES if name in os.environ},
-                    start_new_session=True,
-                )
-            return self._process
+            if self._over.is_set():
+                raise OSError(_OVER)
+            if self._reader is not None:
+                if self._reader.is_usable:
+                    return self._reader
+                self._reader.end()
+            try:
+                reader = self._reader = self._start()
+            except OSError as error:
+                raise ReadingUnavailable(_unavailable(str(error))) from error
+            if self._over.is_set():  # by a `kill` that did not see it yet
+                reader.kill()
+            if reader.is_ready(_START_S):
+                return reader
+            self._reader = None
+            ended = reader.end()
+        if self._over.is_set():
+            raise OSError(_OVER)
+        log.error("The process that reads documents does not start: %s", ended)
+        raise ReadingUnavailable(_unavailable("it took too long" if reader.is_late else _reason(ended)))
 
-    def _reap(self) -> None:
+    def _reap(self) -> str:
         with self._starting:
-            process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):  # what was not yet sent has nobody to go to
-                    if pipe is not None:
-                        pipe.close()
+            reader, self._reader = self._reader, None
+        return reader.end() if reader is not None else ""
 
 
+_OVER = "The reading was ended."
 _ENDED = (
     "It could not be read: it took more memory than a document may, or broke the program that reads it. "
     "Open it in its own program, and save it anew or in parts."
@@ -121,23 +121,21 @@ def _late(limit_s: float) -> str:
     )
 
 
-def _asked(process: subprocess.Popen[bytes], header: Mapping[str, Any], data: bytes) -> dict[str, Any] | None:
-    """The answer; None where the process has ended."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(json.dumps(header).encode() + b"\n")
-        process.stdin.write(data)
-        process.stdin.flush()
-        line = process.stdout.readline()
-    except (ConnectionError, ValueError):  # it has ended, and by now its pipes may be closed
-        return None
-    return json.loads(line.decode("utf-8", "surrogatepass")) if line.endswith(b"\n") else None
+def _reason(ended: str) -> str:
+    """The line that says most of what a process said before it ended."""
+    lines = ended.splitlines()
+    return next((line for line in reversed(lines) if "error" in line.lower()), lines[-1])
+
+
+def _unavailable(why: str) -> str:
+    return f"The process that reads documents does not start: {why.rstrip('.')}. The server's log says more."
 
 
 def _document(answer: Mapping[str, Any]) -> ReadDocument:
     if "problem" in answer:
         raise DocumentUnreadable(str(answer["problem"]))
+    if "refused" in answer:
+        raise OSError(str(answer["refused"]))
     if "failed" in answer:
         log.error("A document could not be cut: %s", answer["failed"])
         raise DocumentUnreadable("It could not be read: something in Onyx went wrong. The server's log says what.")

@@ -54,13 +54,18 @@ def known_secrets(values: Mapping[str, str]) -> list[KnownSecret]:
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Value → kind of every variable whose name says that it is secret; a path to a secret is none."""
-    found = {}
-    for name, value in environment.items():
-        sure = _SECRET_VARIABLE.search(name) is not None
-        maybe = _MAYBE_SECRET_VARIABLE.search(name) is not None and assigned_secret(value)
-        if (sure or maybe) and not _PATH.match(value):
-            found[value] = "environment"
-    return found
+    return {value: "environment" for name, value in environment.items() if _is_secret(name, value)}
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The other variables: what a process is given that needs no key."""
+    return {name: value for name, value in environment.items() if not _is_secret(name, value)}
+
+
+def _is_secret(name: str, value: str) -> bool:
+    sure = _SECRET_VARIABLE.search(name) is not None
+    maybe = _MAYBE_SECRET_VARIABLE.search(name) is not None and assigned_secret(value)
+    return (sure or maybe) and not _PATH.match(value)
 
 
 def _is_telling(value: str) -> bool:

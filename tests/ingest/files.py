@@ -2,8 +2,9 @@
 
 import io
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -89,3 +90,20 @@ def printed(text: str) -> dict[str, Any]:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+
+
+def swelling_parquet() -> bytes:
+    """A few kilobytes that hold one value of 200 MB."""
+    out = io.BytesIO()
+    table = pa.table({"a": pa.array(["x" * 200_000_000], pa.large_string())})
+    with pq.ParquetWriter(out, table.schema, compression="zstd", use_dictionary=False, write_statistics=False) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
+def opened(data: bytes) -> BinaryIO:
+    """A file on the disk that holds that, without a name."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asks for it closes it, or its end does
+    file.write(data)
+    file.seek(0)
+    return file

@@ -1,22 +1,30 @@
 """A document that hangs, crashes or eats memory is reported; it takes neither the others along nor the server."""
 
 import asyncio
-import os
+import errno
+import io
+import json
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 import psutil
 import pytest
 
 from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.ingest.memory_bound import bound_bytes
 from onyx_jupyter.ingest.reading_process import ReadingProcess
+from onyx_jupyter.ingest.started_reader import StartedReader
 from tests.ingest.desk import Desk
-from tests.ingest.files import endless_pdf, pdf
+from tests.ingest.files import endless_pdf, opened, parquet, pdf, swelling_parquet
 from tests.waiting import until
 
 LARGE = 100_000
+linux_alone = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system bounds no process's memory")
 
 
 def short_for_large(size_bytes: int) -> float:
@@ -100,54 +108,212 @@ async def test_the_server_ends_while_a_hostile_document_is_read(tmp_path: Path) 
     assert timers == []
 
 
-async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is_read(process: ReadingProcess) -> None:
-    reading = asyncio.create_task(asyncio.to_thread(process.read, "a.pdf", "A", endless_pdf()))
+async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is_read(
+    process: ReadingProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    reading = asyncio.create_task(asyncio.to_thread(read, process, "a.pdf", endless_pdf()))
     await until(lambda: any(map(is_busy, children())))
-    children()[0].kill()
+    children()[0].send_signal(signal.SIGSEGV)
     with pytest.raises(DocumentUnreadable, match="broke the program that reads it"):
         await reading
-    document = await asyncio.to_thread(process.read, "b.pdf", "B", pdf("Barnacles"))
-    assert [chunk.text for chunk in document.chunks] == ["Barnacles"]
+    assert "a.pdf ended the process that reads documents: exit -11" in caplog.text
+    assert "Fatal Python error: Segmentation fault" in caplog.text
+    assert await asyncio.to_thread(read, process, "b.pdf", pdf("Barnacles")) == ["Barnacles"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system bounds no process's memory")
-def test_a_document_that_eats_memory_is_reported() -> None:
-    code = """
-import onyx_jupyter.ingest.reading_child as child
-child.MAX_MEMORY_BYTES = 400_000_000
-child._bound_memory()
-print(child.read("a.ipynb", "A", b"[" + b"{}," * 8_000_000 + b"{}]"))
-"""
-    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert "takes more memory to read than a document may" in ended.stdout
+@linux_alone
+async def test_a_table_that_eats_memory_is_reported_and_the_server_does_not_feel_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEM_LIMIT", "1000000000")
+    desk.write({"a.parquet": swelling_parquet(), "b.parquet": parquet({"town": ["Cuxhaven"]}), "c.md": "Clams"})
+    before = forget_peak_bytes()
+    item = await desk.add()
+    (problem,) = item.problems
+    assert (item.state, item.done, problem.path) == ("done", 3, "a.parquet")
+    assert problem.message.startswith("It takes more memory to read than a document may")
+    assert peak_bytes() - before < 100_000_000
+    assert (await desk.found("Cuxhaven"), await desk.found("Clams")) == (["b.parquet"], ["c.md"])
 
 
-def test_keys_of_providers_stay_with_the_server(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    process.read("a.md", "A", b"Anemones")
+@linux_alone
+def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
+    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEM_LIMIT", "1000000000")
+    with pytest.raises(DocumentUnreadable, match="takes more memory to read than a document may"):
+        read(process, "a.ipynb", b"[" + b"{}," * 8_000_000 + b"{}]")
+    assert read(process, "b.pdf", pdf("Barnacles")) == ["Barnacles"]
+
+
+@linux_alone
+def test_a_reader_may_take_a_quarter_of_its_container_and_is_the_first_to_be_ended(
+    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEM_LIMIT", "1600000000")
+    read(process, "a.md", b"Anemones")
     (child,) = children()
-    assert "OPENAI_API_KEY" not in child.environ()
-    assert set(child.environ()) <= set(os.environ)
+    assert child.rlimit(psutil.RLIMIT_DATA) == (bound_bytes(), bound_bytes())
+    assert bound_bytes() <= 400_000_000
+    assert Path(f"/proc/{child.pid}/oom_score_adj").read_text().strip() == "1000"
+
+
+def test_python_starts_as_in_the_server_and_keys_stay_there(
+    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {
+        "OPENAI_API_KEY",
+        "JUPYTERHUB_API_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "PGPASSWORD",
+        "ONYX_PROVIDERS__A__APIKEY",
+    }
+    needed = {"PYTHONUSERBASE", "LD_LIBRARY_PATH", "APPDATA", "USERPROFILE"}
+    for name in secrets | needed | {"ONYX_HOME"}:
+        monkeypatch.setenv(name, "word-with-dashes")
+    read(process, "a.md", b"Anemones")
+    (child,) = children()
+    given = set(child.environ())
+    assert needed <= given
+    assert not given & (secrets | {"ONYX_HOME"})
+
+
+async def test_where_no_reader_starts_the_documents_are_not_blamed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk.write({"a.md": "Anemones", "b.md": "Barnacles"})
+    with monkeypatch.context() as broken:
+        broken.setenv("PYTHONHOME", str(desk.root))
+        item = await desk.add()
+    assert (item.state, list(item.problems)) == ("failed", [])
+    assert item.problem is not None
+    assert item.problem.startswith("The process that reads documents does not start: ModuleNotFoundError")
+    assert "failed to get the Python codec of the filesystem encoding" in caplog.text
+    assert (await desk.refreshed()).state == "done"
+    assert await desk.found("Barnacles") == ["b.md"]
+
+
+def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: ReadingProcess) -> None:
+    read(process, "a.md", b"Anemones")
+    (child,) = children()
+    child.kill()
+    child.wait()
+    assert read(process, "b.md", b"Barnacles") == ["Barnacles"]
+
+
+def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
+    class LastMinuteReader(StartedReader):
+        def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
+            answer = super().ask(header, file, limit_s)
+            self.is_late = True  # the timer's thread is about to end it
+            return answer
+
+    process = ReadingProcess(start=LastMinuteReader)
+    assert read(process, "a.md", b"Anemones") == ["Anemones"]
+    first = children()
+    assert read(process, "b.md", b"Barnacles") == ["Barnacles"]
+    assert children() != first
+    process.close()
+    assert children() == []
+
+
+async def test_an_end_waits_for_no_start() -> None:
+    asked, goes_on = threading.Event(), threading.Event()
+
+    def slow() -> StartedReader:
+        asked.set()
+        goes_on.wait()
+        return StartedReader()
+
+    process = ReadingProcess(start=slow)
+    reading = asyncio.create_task(asyncio.to_thread(read, process, "a.md", b"Anemones"))
+    await until(asked.is_set)
+    process.kill()
+    goes_on.set()
+    with pytest.raises(OSError, match="The reading was ended"):
+        await reading
+    process.close()
+    assert children() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files cannot be given open there")
+def test_what_was_opened_is_read_whatever_took_its_place(process: ReadingProcess, tmp_path: Path) -> None:
+    place, private = tmp_path / "a.md", tmp_path / "private.md"
+    place.write_text("Anemones")
+    private.write_text("Secrets")
+    with place.open("rb") as file:
+        place.unlink()
+        place.symlink_to(private)
+        assert [chunk.text for chunk in process.read("a.md", "A", file).chunks] == ["Anemones"]
+
+
+class DeadPipe(io.BufferedWriter):
+    """Of a process that has ended, as Windows tells of it."""
+
+    def write(self, data: Any, /) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+
+def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path: Path) -> None:
+    readers: list[StartedReader] = []
+
+    def start() -> StartedReader:
+        readers.append(StartedReader(gives_files=False))
+        return readers[-1]
+
+    process = ReadingProcess(start=start)
+    place = tmp_path / "a.md"
+    place.write_text("Anemones")
+    with place.open("rb") as file:
+        assert [chunk.text for chunk in process.read("a.md", "A", file).chunks] == ["Anemones"]
+        stdin = cast(io.BufferedWriter, readers[0]._process.stdin)
+        readers[0]._process.stdin = DeadPipe(stdin.detach())
+        with pytest.raises(DocumentUnreadable, match="broke the program"):
+            process.read("a.md", "A", file)
+        place.rename(tmp_path / "b.md")
+        with pytest.raises(OSError, match="No such file"):
+            process.read("a.md", "A", file)
+    assert len(readers) == 2
+    process.close()
+    assert children() == []
 
 
 def test_after_the_end_nothing_is_started_any_more(process: ReadingProcess) -> None:
     process.kill()
     with pytest.raises(OSError, match="ended"):
-        process.read("a.md", "A", b"Anemones")
+        read(process, "a.md", b"Anemones")
     assert children() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm that ends a busy process there")
-def test_a_reader_whose_server_was_killed_ends_by_itself() -> None:
+def test_a_reader_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "onyx_jupyter.ingest.reading_child"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    data = endless_pdf()
-    header = f'{{"name": "a.pdf", "title": "A", "bytes": {len(data)}, "limitS": 0}}\n'
+    place = tmp_path / "a.pdf"
+    place.write_bytes(endless_pdf())
+    header = {"name": "a.pdf", "title": "A", "path": str(place), "limitS": 0}
     with child:
         assert child.stdin is not None
-        child.stdin.write(header.encode() + data)
+        child.stdin.write(json.dumps(header).encode() + b"\n")
         child.stdin.close()  # as the end of a server does
         try:
             assert child.wait(timeout=60) < 0
         finally:
             child.kill()
+
+
+def read(process: ReadingProcess, name: str, data: bytes) -> list[str]:
+    """The texts of its passages."""
+    with opened(data) as file:
+        return [chunk.text for chunk in process.read(name, "A", file).chunks]
+
+
+def forget_peak_bytes() -> int:
+    """What this process takes now, which is the peak from here on. Source: proc_pid_clear_refs(5)."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak_bytes()
+
+
+def peak_bytes() -> int:
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024

@@ -14,7 +14,7 @@ from onyx_jupyter.ingest.cutting import cut
 from onyx_jupyter.ingest.document import Document
 from onyx_jupyter.ingest.readers import MAX_TEXT_CHARS, MAX_TEXT_LINES, READERS, read_document
 from onyx_jupyter.ingest.reading_process import ReadingProcess
-from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, parquet, pdf, printed
+from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, opened, parquet, pdf, printed
 
 SUFFIXES = sorted(suffix for reader in READERS for suffix in reader.suffixes)
 WHOLE = [
@@ -121,7 +121,8 @@ def test_the_process_apart_gives_what_reading_here_gives(
         return cut(document, title), document.text, document.title, document.note
 
     def apart() -> tuple[object, ...]:
-        found = process.read(name, title, data)
+        with opened(data) as file:
+            found = process.read(name, title, file)
         return found.chunks, found.text, found.title, found.note
 
     assert outcome(apart) == outcome(here)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from onyx_jupyter.messages import Attachment, ToolCall
-from onyx_jupyter.security.known_secrets import environment_secrets
+from onyx_jupyter.security.known_secrets import environment_secrets, without_secrets
 from onyx_jupyter.security.secrets_filter import SecretsFilter, marked
 from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS
 
@@ -85,6 +85,9 @@ def test_the_environment_gives_what_is_named_like_a_secret_and_no_path():
         "GOOGLE_APPLICATION_CREDENTIALS": "/home/ada/key.json", "HOME": "/home/ada", "TOKENIZERS_PARALLELISM": "false",
     }  # fmt: skip
     assert set(environment_secrets(names)) == {"word-with-dashes", "correct horse", MIXED}
+    assert set(without_secrets(names)) == {
+        "MAIN_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "HOME", "TOKENIZERS_PARALLELISM",
+    }  # fmt: skip
 
 
 def test_nested_data_is_filtered_also_where_only_the_key_tells():
