@@ -24,7 +24,7 @@ const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeI
 
 let root: Root;
 let host: HTMLElement;
-const remove = vi.fn();
+const [remove, drop, dismissRefusal] = [vi.fn(), vi.fn(), vi.fn()];
 const draw = (view: JSX.Element) => {
   const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
   return act(async () => root.render(<UiProvider value={ui}>{view}</UiProvider>));
@@ -32,16 +32,16 @@ const draw = (view: JSX.Element) => {
 const group = (more: Partial<DocumentGroupProps>) =>
   draw(
     <DocumentGroup
-      {...{ items: [], uploads: [], maxUploadBytes: 50_000_000, chosenId: null, problem: null, online: true }}
-      {...{ choose: vi.fn(), remove, addFiles: vi.fn(), dismiss: vi.fn() }}
+      {...{ items: [], uploads: [], chosenId: null, problem: null, refusal: null, online: true }}
+      {...{ choose: vi.fn(), remove, addFiles: vi.fn(), drop, dismissRefusal }}
       {...more}
     />
   );
 const detail = (one: KnowledgeItemInfo) =>
   draw(
     <DocumentDetail
-      {...{ item: one, problem: null, online: true, refresh: vi.fn(), stop: vi.fn(), remove }}
-      {...{ open: null, back: vi.fn() }}
+      {...{ item: one, refusal: null, online: true, refresh: vi.fn(), stop: vi.fn(), remove }}
+      {...{ open: null, back: vi.fn(), dismissRefusal }}
     />
   );
 const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
@@ -118,9 +118,31 @@ describe('the group of documents', () => {
   });
 
   it('says why a file was not uploaded', async () => {
-    await group({ uploads: [{ id: 1, name: 'big.pdf', refused: 'size' }] });
+    const refused = { maxBytes: 50_000_000 };
+    await group({ uploads: [{ id: 1, name: 'big.pdf', isSending: false, refused }] });
     expect(part('document-upload')?.textContent).toContain('It has more than 50 MB.');
     expect(part('documents-empty')).toBeNull();
+  });
+
+  it('has a cross on each upload, and goes on from the row beside the one that goes', async () => {
+    const upload = (id: number, isSending: boolean) => ({ id, name: `${id}.pdf`, isSending, refused: null });
+    await group({ uploads: [upload(1, true), upload(2, false)], items: [item('a')] });
+    const shown = [...host.querySelectorAll<HTMLElement>('[data-onyx=document-upload]')];
+    expect(shown.map(row => row.textContent)).toEqual(['2.pdfwaiting', '1.pdfuploading']);
+    const crosses = shown.map(row => row.querySelector('button')!);
+    expect(crosses[1].getAttribute('aria-label')).toBe('Do not add “1.pdf”');
+    await act(async () => crosses[0].click());
+    expect([drop.mock.lastCall, document.activeElement]).toEqual([[2], crosses[1]]);
+    await act(async () => crosses[1].click());
+    expect([drop.mock.lastCall, document.activeElement]).toEqual([[1], rows()[0]]);
+  });
+
+  it('says what was not done beside what is wrong with the list, until that is dismissed', async () => {
+    await group({ refusal: 'The index cannot be written.', problem: 'The disk is gone.' });
+    expect(part('documents-problem')?.textContent).toBe('The disk is gone.');
+    expect(part('documents-refusal')?.textContent).toBe('The index cannot be written.');
+    await act(async () => part('refusal-dismiss')!.click());
+    expect(dismissRefusal).toHaveBeenCalledOnce();
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Documents } from '../src/models/documents';
+import { Uploads } from '../src/models/uploads';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
 import { DocumentDrop } from '../src/widgets/document_drop';
 import { Peer, Refusal, settle } from './peer';
@@ -14,9 +15,11 @@ const file = (name: string, size = 1) => ({ file: new File(['x'.repeat(size)], n
 
 let peer: Peer;
 let documents: Documents;
+let uploads: Uploads;
 let sent: Array<{ name: string; answer: (item: KnowledgeItemInfo) => void; fail: (error: Error) => void }>;
 const ids = () => documents.items?.map(one => `${one.itemId} ${one.state}`);
-const uploads = () => documents.uploads.map(({ name, refused }) => [name, refused]);
+const goingUp = () => uploads.all.map(({ name, refused }) => [name, refused]);
+const idOf = (name: string) => uploads.all.find(one => one.name === name)!.id;
 
 beforeEach(async () => {
   vi.useFakeTimers();
@@ -24,9 +27,14 @@ beforeEach(async () => {
   peer.results = { 'knowledge.list': { items: [item('old'), item('new')], maxUploadBytes: 5 } };
   peer.connect();
   sent = [];
-  const send = ({ name }: File) =>
-    new Promise<KnowledgeItemInfo>((answer, fail) => sent.push({ name, answer, fail }));
-  documents = new Documents(peer.client, send);
+  uploads = new Uploads(
+    ({ name }, signal) =>
+      new Promise((answer, fail) => {
+        sent.push({ name, answer, fail });
+        signal.addEventListener('abort', () => fail(new Error('It was stopped.')));
+      })
+  );
+  documents = new Documents(peer.client, uploads);
   await documents.open();
 });
 afterEach(() => {
@@ -82,10 +90,35 @@ describe('the documents', () => {
   it('say what was not done, and stay', async () => {
     peer.results['knowledge.remove'] = () => new Refusal(-32000, 'The index cannot be written.');
     await documents.remove('old');
-    expect([ids(), documents.problem]).toEqual([['new done', 'old done'], 'The index cannot be written.']);
+    expect([ids(), documents.refusal]).toEqual([['new done', 'old done'], 'The index cannot be written.']);
     peer.results['knowledge.refresh'] = { items: [item('old', { state: 'waiting' })] };
     await documents.refresh('old');
-    expect([ids(), documents.problem]).toEqual([['new done', 'old waiting'], null]);
+    expect([ids(), documents.refusal]).toEqual([['new done', 'old waiting'], null]);
+  });
+
+  it('say it until it is dismissed, however often the list is read again', async () => {
+    peer.results['knowledge.remove'] = () => new Refusal(-32000, 'The index cannot be written.');
+    await documents.remove('old');
+    peer.emit('knowledge.updated', {});
+    await vi.advanceTimersByTimeAsync(1000);
+    peer.lose();
+    await peer.comeBack();
+    await documents.load();
+    expect([documents.refusal, documents.problem]).toEqual(['The index cannot be written.', null]);
+    documents.dismissRefusal();
+    expect(documents.refusal).toBeNull();
+  });
+
+  it('that were asked for by their paths each say why they are none', async () => {
+    peer.results['knowledge.add'] = ({ path }: { path: string }) =>
+      path === 'fine' ? item('fine') : new Refusal(-32000, `There is no ${path}.`);
+    await documents.addPaths(['a', 'fine', 'b', 'c']);
+    await documents.load();
+    expect(goingUp()).toEqual(['a', 'b', 'c'].map(path => [path, { reason: `There is no ${path}.` }]));
+    peer.results['knowledge.add'] = item('a');
+    uploads.drop(idOf('b'));
+    await documents.addPaths(['a']);
+    expect(goingUp().map(([name]) => name)).toEqual(['a', 'c']);
   });
 });
 
@@ -97,7 +130,7 @@ describe('files that are uploaded', () => {
     sent[0].answer(item('a', { state: 'waiting' }));
     await settle();
     expect(sent.map(one => one.name)).toEqual(['a', 'b']);
-    expect([uploads(), ids()]).toEqual([[['b', null]], ['a waiting', 'new done', 'old done']]);
+    expect([goingUp(), ids()]).toEqual([[['b', null]], ['a waiting', 'new done', 'old done']]);
   });
 
   it('say why one is refused until that is dismissed, and the others go on', async () => {
@@ -107,20 +140,63 @@ describe('files that are uploaded', () => {
     await settle();
     sent[1].answer(item('b'));
     await settle();
-    expect(uploads()).toEqual([['a', { reason: 'Files of the kind .a are not read.' }]]);
-    documents.dismiss(documents.uploads[0].id);
-    expect(uploads()).toEqual([]);
+    expect(goingUp()).toEqual([['a', { reason: 'Files of the kind .a are not read.' }]]);
+    uploads.drop(idOf('a'));
+    expect(goingUp()).toEqual([]);
+  });
+
+  it('say that the connection was lost, and not what the browser calls that', async () => {
+    documents.addFiles([file('a')]);
+    await settle();
+    sent[0].fail(new TypeError('Failed to fetch'));
+    await settle();
+    expect(goingUp()).toEqual([['a', 'lost']]);
   });
 
   it('are not sent where they are too large or folders', async () => {
     documents.addFiles([file('large', 6), { ...file('folder'), isFolder: true }, file('fits', 5)]);
     await settle();
-    expect(uploads()).toEqual([
-      ['large', 'size'],
+    expect(goingUp()).toEqual([
+      ['large', { maxBytes: 5 }],
       ['folder', 'folder'],
       ['fits', null]
     ]);
     expect(sent.map(one => one.name)).toEqual(['fits']);
+  });
+
+  it('go on when the panel is closed, and stand in the next one', async () => {
+    documents.addFiles([file('a'), file('b'), file('c')]);
+    await settle();
+    documents.dispose();
+    sent[0].answer(item('a'));
+    await settle();
+    sent[1].fail(new Error('The disk is full.'));
+    await settle();
+    expect(sent.map(one => one.name)).toEqual(['a', 'b', 'c']);
+    const next = new Documents(peer.client, uploads);
+    await next.open();
+    expect(goingUp()).toEqual([
+      ['b', { reason: 'The disk is full.' }],
+      ['c', null]
+    ]);
+    sent[2].answer(item('c'));
+    await settle();
+    expect(next.items?.[0].itemId).toBe('c');
+    next.dispose();
+  });
+
+  it('are stopped one by one, under way or before, and hold up nothing', async () => {
+    documents.addFiles([file('hangs'), file('unwanted'), file('wanted')]);
+    await settle();
+    expect(uploads.all.map(one => one.isSending)).toEqual([true, false, false]);
+    uploads.drop(idOf('unwanted'));
+    uploads.drop(idOf('hangs'));
+    await settle();
+    expect(sent.map(one => one.name)).toEqual(['hangs', 'wanted']);
+    expect([goingUp(), uploads.isUnderWay]).toEqual([[['wanted', null]], true]);
+    sent[1].answer(item('wanted'));
+    await settle();
+    expect([goingUp(), uploads.isUnderWay]).toEqual([[], false]);
   });
 });
 

@@ -68,7 +68,8 @@ describe('what is allowed for good', () => {
     peer.results['grants.revoke'] = new Refusal(-32000, 'The disk is full.');
     await grants.revoke(NEW);
     expect(ids()).toEqual(['new', 'old']);
-    expect(grants.problem).toBe('The disk is full.');
+    await grants.load();
+    expect([grants.refusal, grants.problem]).toEqual(['The disk is full.', null]);
     expect(grants.revoked).toBeNull();
   });
 

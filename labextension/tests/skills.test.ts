@@ -92,7 +92,46 @@ describe('the skills', () => {
     expect(peer.askedFor('skills.trust')).toEqual([{ name: 'count', id: 'home:count', hash: 'count-1' }]);
     peer.results['skills.trust'] = new Refusal(-32602, 'The skill has changed meanwhile.');
     await skills.trust('count-1');
-    expect(skills.detailProblem).toBe('The skill has changed meanwhile.');
+    expect(skills.refusal).toBe('The skill has changed meanwhile.');
+    await skills.load();
+    expect(skills.refusal).toBe('The skill has changed meanwhile.');
+    skills.select('home:plot');
+    expect(skills.refusal).toBeNull();
+  });
+
+  it('show the newest text where an answer to an older reading comes later', async () => {
+    const skills = new Skills(peer.client);
+    await skills.open();
+    skills.select('home:count');
+    await settle();
+    const answers: Array<(hash: string) => void> = [];
+    peer.results['skills.get'] = undefined;
+    void skills.load();
+    void skills.load();
+    await settle();
+    for (const { id } of peer.socket.asked.filter(one => one.method === 'skills.get').slice(1)) {
+      answers.push(hash =>
+        peer.socket.frame({
+          id,
+          result: { skill: skill('count', { hash }), text: `text ${hash}`, instructions: '' }
+        })
+      );
+    }
+    answers[1]('newer');
+    await settle();
+    answers[0]('older');
+    await settle();
+    expect([skills.detail?.text, skills.selected?.hash]).toEqual(['text newer', 'newer']);
+  });
+
+  it('are all listed where the text of one cannot be read, which says why', async () => {
+    const skills = new Skills(peer.client);
+    await skills.open();
+    peer.results['skills.get'] = new Refusal(-32000, 'It cannot be read.');
+    skills.select('home:count');
+    await settle();
+    expect([skills.skills?.length, skills.problem]).toEqual([2, null]);
+    expect([skills.detail, skills.detailProblem]).toEqual([null, 'It cannot be read.']);
   });
 
   it('keep the list and say why when it cannot be read', async () => {

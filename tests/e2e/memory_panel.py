@@ -55,6 +55,10 @@ class MemoryPanel:
             choose(self.page, "View", "onyx:memory")
         expect(self.node).to_be_visible()
 
+    def close(self) -> None:
+        self.page.locator(".lm-TabBar-tab[data-id=onyx-memory] .lm-TabBar-tabCloseIcon").click()
+        expect(self.node).to_have_count(0)
+
     def search_until(self, words: str, found: Locator) -> None:
         """A turn is read into the index behind its run, and results do not change under who reads them."""
         for _ in range(20):

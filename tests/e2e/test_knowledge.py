@@ -68,6 +68,18 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     panel.drop("tide.md", "# Tide\n\nThe sluice opens at half tide.\n")
     expect(panel.document("tide.md")).to_contain_text("1 passage")
 
+    # One that hangs outlives the panel, and is stopped in the next one.
+    page.route("**/knowledge/uploads?name=hangs*", lambda route: None)
+    panel.drop("hangs.md", "# Nobody reads this\n")
+    going = panel.hook("document-upload").filter(has_text="hangs.md")
+    expect(going).to_contain_text("uploading")
+    panel.close()
+    panel.show()
+    expect(going).to_contain_text("uploading")
+    with page.expect_event("requestfailed", lambda request: "hangs.md" in request.url):
+        going.get_by_role("button").click()
+    expect(going).to_have_count(0)
+
     search = {"tool": "knowledge_search", "arguments": {"query": "How is the windlass's brake released?", "limit": 1}}
     stage.play([Call("more_tools", search)], "With a lever (windlass.pdf, page 2).")
     sidebar.ask("How do I release the windlass's brake?")

@@ -2,12 +2,15 @@
 import { ago } from '../models/ago';
 import type { KnowledgeItemInfo } from '../protocol/wire';
 import { isUnderWay, standing } from './document_words';
+import { RefusalNote } from './refusal_note';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
 
 export interface DocumentDetailProps {
   item: KnowledgeItemInfo;
-  problem: string | null;
+  /** Why nothing was done. */
+  refusal: string | null;
+  dismissRefusal: () => void;
   online: boolean;
   refresh: () => void;
   stop: () => void;
@@ -18,17 +21,13 @@ export interface DocumentDetailProps {
 }
 
 export function DocumentDetail(props: DocumentDetailProps): JSX.Element {
-  const { item, problem } = props;
+  const { item } = props;
   const { trans } = useUi();
   const words = standing(item, trans);
   return (
     <>
       <Head {...props} />
-      {problem && (
-        <div className="onyx-Problem" role="alert" data-onyx="document-problem">
-          {problem}
-        </div>
-      )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="document-refusal" />
       {item.state === 'failed' && item.problem && (
         <div className="onyx-Problem" data-onyx="document-reason">
           {item.problem}

@@ -2,25 +2,29 @@
 import { closeIcon, fileUploadIcon } from '@jupyterlab/ui-components';
 import { useRef } from 'react';
 
-import type { DroppedFile, Upload } from '../models/documents';
+import type { DroppedFile, Upload } from '../models/uploads';
 import type { KnowledgeItemInfo } from '../protocol/wire';
 import { isUnderWay, origin, refusal, shortState } from './document_words';
 import { IconButton } from './icon_button';
+import { RefusalNote } from './refusal_note';
 import { useUi } from './ui_context';
 
 export interface DocumentGroupProps {
   /** null while they are being read. */
   items: readonly KnowledgeItemInfo[] | null;
   uploads: readonly Upload[];
-  maxUploadBytes: number | null;
   chosenId: string | null;
-  /** Why there is no list, or why nothing was done. */
+  /** Why there is no list, or not the newest one. */
   problem: string | null;
+  /** Why nothing was done. */
+  refusal: string | null;
+  dismissRefusal: () => void;
   online: boolean;
   choose: (itemId: string) => void;
   remove: (itemId: string) => void;
   addFiles: (files: readonly DroppedFile[]) => void;
-  dismiss: (uploadId: number) => void;
+  /** Stop an upload, or dismiss what was told of it. */
+  drop: (uploadId: number) => void;
 }
 
 export function DocumentGroup(props: DocumentGroupProps): JSX.Element {
@@ -57,11 +61,12 @@ export function DocumentGroup(props: DocumentGroupProps): JSX.Element {
           {problem}
         </div>
       )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="documents-refusal" />
       {items === null && !problem && <div className="onyx-Note">{trans.__('Reading…')}</div>}
       {isEmpty && <NoDocuments pick={pick} online={online} />}
       <div className="onyx-Documents-items">
         {[...uploads].reverse().map(upload => (
-          <UploadRow key={upload.id} upload={upload} {...props} />
+          <UploadRow key={upload.id} upload={upload} drop={props.drop} />
         ))}
         {(items ?? []).map(item => (
           <DocumentRow key={item.itemId} item={item} isChosen={item.itemId === chosenId} {...props} />
@@ -126,40 +131,45 @@ function DocumentRow(
 }
 
 /** Who removes a row with the keyboard goes on from the one beside it. */
-function focusNeighbour(row: HTMLElement): void {
-  const beside = [row.nextElementSibling, row.previousElementSibling].find(
-    one => one instanceof HTMLElement && one.dataset.onyx === 'document'
-  );
-  const add = row.closest('section')?.querySelector('[data-onyx=document-add]');
-  ((beside ?? add) as HTMLElement | null | undefined)?.focus();
+function focusNeighbour(row: Element): void {
+  const beside = row.nextElementSibling ?? row.previousElementSibling;
+  const add = row.closest('section')?.querySelector<HTMLElement>('[data-onyx=document-add]');
+  const next = beside instanceof HTMLButtonElement ? beside : beside?.querySelector('button');
+  (next ?? add)?.focus();
 }
 
-function UploadRow(
-  props: { upload: Upload } & Pick<DocumentGroupProps, 'dismiss' | 'maxUploadBytes'>
-): JSX.Element {
-  const { upload, dismiss, maxUploadBytes } = props;
+function UploadRow({ upload, drop }: { upload: Upload; drop: (uploadId: number) => void }): JSX.Element {
+  const { name, refused, isSending } = upload;
   const { trans } = useUi();
+  const row = useRef<HTMLDivElement>(null);
+  const cross = refused
+    ? { label: trans.__('Dismiss'), hook: 'document-dismiss' }
+    : { label: trans.__('Do not add “%1”', name), hook: 'document-stop-upload' };
   return (
     <div
+      ref={row}
       className="onyx-Document-upload"
       role="status"
       data-onyx="document-upload"
-      data-state={upload.refused ? 'refused' : 'sending'}
+      data-state={refused ? 'refused' : isSending ? 'sending' : 'waiting'}
     >
-      <span className="onyx-Row-name">{upload.name}</span>
-      {upload.refused ? (
-        <>
-          <IconButton
-            icon={closeIcon}
-            label={trans.__('Dismiss')}
-            hook="document-dismiss"
-            onClick={() => dismiss(upload.id)}
-          />
-          <span className="onyx-Document-reason">{refusal(upload, maxUploadBytes, trans)}</span>
-        </>
-      ) : (
-        <span className="onyx-Row-state">{trans.__('uploading')}</span>
-      )}
+      <span className="onyx-Row-name" title={name}>
+        {name}
+      </span>
+      <span className="onyx-Row-state">
+        {refused ? trans.__('not added') : isSending ? trans.__('uploading') : trans.__('waiting')}
+      </span>
+      <IconButton
+        icon={closeIcon}
+        {...cross}
+        onClick={() => {
+          if (row.current) {
+            focusNeighbour(row.current);
+          }
+          drop(upload.id);
+        }}
+      />
+      {refused && <span className="onyx-Document-reason">{refusal(refused, trans)}</span>}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { ago } from '../models/ago';
-import type { Upload } from '../models/documents';
+import type { Refused } from '../models/uploads';
 import type { KnowledgeItemInfo } from '../protocol/wire';
 
 const BYTES_A_MEGABYTE = 1_000_000;
@@ -67,19 +67,18 @@ export function standing(item: KnowledgeItemInfo, trans: TranslationBundle): str
   }
 }
 
-export function refusal(
-  { refused }: Upload,
-  maxUploadBytes: number | null,
-  trans: TranslationBundle
-): string {
+export function refusal(refused: Refused, trans: TranslationBundle): string {
   if (refused === 'folder') {
     return trans.__('A folder cannot be uploaded here. Put it into the file browser, and add it there.');
   }
-  if (refused === 'size') {
+  if (refused === 'lost') {
+    return trans.__('The connection was lost. Add it once more when it is back.');
+  }
+  if ('maxBytes' in refused) {
     return trans.__(
       'It has more than %1 MB. Put it into the file browser, and add it there.',
-      Math.floor((maxUploadBytes ?? 0) / BYTES_A_MEGABYTE)
+      Math.floor(refused.maxBytes / BYTES_A_MEGABYTE)
     );
   }
-  return refused?.reason ?? '';
+  return refused.reason;
 }

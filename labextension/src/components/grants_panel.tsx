@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 import { ago } from '../models/ago';
 import type { GrantInfo } from '../protocol/wire';
 import { IconButton } from './icon_button';
+import { RefusalNote } from './refusal_note';
 import { useUi } from './ui_context';
 import { Words } from './words';
 
@@ -12,7 +13,11 @@ interface GrantsPanelProps {
   /** null while they are being read. */
   grants: readonly GrantInfo[] | null;
   revoked: GrantInfo | null;
+  /** Why they could not be read. */
   problem: string | null;
+  /** Why one was not revoked. */
+  refusal: string | null;
+  dismissRefusal: () => void;
   online: boolean;
   open: () => void;
   left: () => void;
@@ -60,6 +65,7 @@ export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
           </button>
         </div>
       )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="grants-refusal" />
       {grants && grants.length === 0 && !problem && (
         <p className="onyx-Grants-lead" data-onyx="grants-empty">
           {trans.__('Nothing. What you answer with “Always” when Onyx asks stands here.')}

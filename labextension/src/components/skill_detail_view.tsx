@@ -5,6 +5,7 @@ import { formOf } from '../models/skill_form';
 import type { FilledForm } from '../models/skill_form';
 import type { SkillDetail, SkillInfo, SkillResult, SkillRunInfo } from '../protocol/wire';
 import { AnswerText } from './answer_text';
+import { RefusalNote } from './refusal_note';
 import { SkillForm } from './skill_form';
 import type { CompletePath } from './skill_form';
 import { SkillHistory } from './skill_history';
@@ -17,7 +18,11 @@ import type { Ui } from './ui_context';
 interface SkillDetailViewProps {
   skill: SkillInfo;
   detail: SkillDetail | null;
+  /** Why its text could not be read. */
   problem: string | null;
+  /** Why it was not trusted. */
+  refusal: string | null;
+  dismissRefusal: () => void;
   online: boolean;
   runs: readonly SkillRunInfo[];
   run: SkillRunInfo | null;
@@ -53,6 +58,7 @@ export function SkillDetailView(props: SkillDetailViewProps): JSX.Element {
           {problem}
         </div>
       )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="skill-refusal" />
       {!isUsable && (
         <div className="onyx-Problem" data-onyx="skill-reason">
           {skill.reason}

@@ -1,6 +1,6 @@
 /**
- * The documents that Onyx finds: what was added, how far each has been read, and what goes up from this page. It keeps
- * itself current while somebody looks, and shows nothing.
+ * The documents that Onyx finds: what was added, and how far each has been read. It keeps itself current while somebody
+ * looks, and shows nothing.
  */
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -8,20 +8,7 @@ import type { EventFrame } from '../protocol/frames';
 import type { SocketClient } from '../protocol/socket_client';
 import type { KnowledgeItemInfo } from '../protocol/wire';
 import { LiveList } from './live_list';
-
-/** What JupyterLab calls a file of the page; a folder has no bytes of its own. */
-export interface DroppedFile {
-  file: File;
-  isFolder: boolean;
-}
-
-/** A file on its way to the server; afterwards it is a document like the others, or says why it is none. */
-export interface Upload {
-  id: number;
-  name: string;
-  /** null while it is on its way. */
-  refused: 'folder' | 'size' | { reason: string } | null;
-}
+import type { DroppedFile, Uploads } from './uploads';
 
 /** `undo` brings it back. */
 export interface RemovedDocument {
@@ -29,14 +16,15 @@ export interface RemovedDocument {
   undo: () => Promise<void>;
 }
 
-type Send = (file: File) => Promise<KnowledgeItemInfo>;
-
 export class Documents extends LiveList {
   constructor(
     client: SocketClient,
-    private readonly send: Send
+    /** They go on when nobody looks at the documents any more. */
+    readonly uploads: Uploads
   ) {
     super(client);
+    uploads.changed.connect(this.emit, this);
+    uploads.taken.connect(this._onTaken, this);
   }
 
   get removed(): ISignal<this, RemovedDocument> {
@@ -48,16 +36,6 @@ export class Documents extends LiveList {
     return this._items;
   }
 
-  /** The oldest first. */
-  get uploads(): readonly Upload[] {
-    return this._uploads;
-  }
-
-  /** What a file may have that is uploaded; null before the server has told. */
-  get maxUploadBytes(): number | null {
-    return this._maxUploadBytes;
-  }
-
   get chosen(): KnowledgeItemInfo | null {
     return this._items?.find(item => item.itemId === this._chosenId) ?? null;
   }
@@ -65,37 +43,18 @@ export class Documents extends LiveList {
   choose(itemId: string | null): void {
     if (itemId !== this._chosenId) {
       this._chosenId = itemId;
-      this.forgetProblem();
+      this.dismissRefusal(); // it was about another one
       this.emit();
     }
   }
 
-  /** Upload files, one after the other. */
   addFiles(files: readonly DroppedFile[]): void {
-    for (const { file, isFolder } of files) {
-      const max = this._maxUploadBytes;
-      const refused = isFolder ? 'folder' : max !== null && file.size > max ? 'size' : null;
-      const upload: Upload = { id: ++this._uploadCount, name: file.name, refused };
-      this._uploads = [...this._uploads, upload];
-      if (!refused) {
-        this._sending = this._sending.then(() => this._sendOne(upload.id, file));
-      }
-    }
-    this.emit();
+    this.uploads.add(files, this._maxUploadBytes);
   }
 
-  /** Add files and folders by their paths in the file browser. */
+  /** Add files and folders by their paths in the file browser. Why one was not stands where refused uploads do. */
   async addPaths(paths: readonly string[]): Promise<void> {
-    await Promise.all(
-      paths.map(path =>
-        this.attempt(async () => this._take(await this.client.request('knowledge.add', { path })))
-      )
-    );
-  }
-
-  dismiss(uploadId: number): void {
-    this._uploads = this._uploads.filter(upload => upload.id !== uploadId);
-    this.emit();
+    await Promise.all(paths.map(path => this._addPath(path)));
   }
 
   refresh(itemId: string): Promise<void> {
@@ -146,16 +105,19 @@ export class Documents extends LiveList {
     this.emit();
   }
 
-  private async _sendOne(id: number, file: File): Promise<void> {
-    if (this.isDisposed) {
-      return;
-    }
+  private async _addPath(path: string): Promise<void> {
     try {
-      this._take(await this.send(file));
-      this.dismiss(id);
+      this._take(await this.client.request('knowledge.add', { path }));
+      this.emit();
     } catch (error) {
-      const refused = { reason: (error as Error).message };
-      this._uploads = this._uploads.map(upload => (upload.id === id ? { ...upload, refused } : upload));
+      this.uploads.refuse(path, (error as Error).message);
+    }
+  }
+
+  /** Before the list is there, it will have it. */
+  private _onTaken(_: Uploads, item: KnowledgeItemInfo): void {
+    if (this._items) {
+      this._take(item);
       this.emit();
     }
   }
@@ -169,11 +131,9 @@ export class Documents extends LiveList {
   }
 
   private _items: readonly KnowledgeItemInfo[] | null = null;
-  private _uploads: readonly Upload[] = [];
+  /** What a file may have that is uploaded; null before the server has told. */
   private _maxUploadBytes: number | null = null;
   private _chosenId: string | null = null;
-  private _uploadCount = 0;
-  private _sending: Promise<void> = Promise.resolve();
   private readonly _told = new Map<string, KnowledgeItemInfo>();
   private readonly _removed = new Signal<this, RemovedDocument>(this);
 }

@@ -18,7 +18,7 @@ export class Grants extends LiveList {
   override close(): void {
     super.close();
     this.overtake();
-    this.forgetProblem();
+    this.forgetProblems();
     this._grants = null;
     this._revoked = null;
   }

@@ -16,9 +16,21 @@ export abstract class LiveList implements IDisposable {
     return this._changed;
   }
 
-  /** Why there is no list or not the newest one, or why what was asked for was not done. */
+  /** Why there is no list, or not the newest one. */
   get problem(): string | null {
     return this._problem;
+  }
+
+  /** Why what was asked for last was not done; it stays until it is dismissed or something else is asked for. */
+  get refusal(): string | null {
+    return this._refusal;
+  }
+
+  dismissRefusal(): void {
+    if (this._refusal !== null) {
+      this._refusal = null;
+      this.emit();
+    }
   }
 
   get isDisposed(): boolean {
@@ -74,11 +86,11 @@ export abstract class LiveList implements IDisposable {
 
   /** What was asked for, and the reason where it was not done. */
   protected async attempt(action: () => Promise<void>): Promise<void> {
+    this.dismissRefusal();
     try {
-      this._problem = null;
       await action();
     } catch (error) {
-      this._problem = (error as Error).message;
+      this._refusal = (error as Error).message;
     }
     this.emit();
   }
@@ -88,8 +100,8 @@ export abstract class LiveList implements IDisposable {
     this._turn += 1;
   }
 
-  protected forgetProblem(): void {
-    this._problem = null;
+  protected forgetProblems(): void {
+    this._problem = this._refusal = null;
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
@@ -105,6 +117,7 @@ export abstract class LiveList implements IDisposable {
   }
 
   private _problem: string | null = null;
+  private _refusal: string | null = null;
   private _isOpen = false;
   private _turn = 0;
   private _isDisposed = false;

@@ -27,14 +27,6 @@ export class Skills extends LiveList {
     return this._detailProblem;
   }
 
-  override async load(): Promise<void> {
-    await super.load();
-    if (this.selected) {
-      await this._loadDetail();
-      this.emit();
-    }
-  }
-
   select(id: string | null): void {
     if (id === this._selectedId) {
       return;
@@ -42,9 +34,10 @@ export class Skills extends LiveList {
     this._selectedId = id;
     this._detail = null;
     this._detailProblem = null;
+    this.dismissRefusal(); // it was about another one
     this.emit();
     if (id !== null) {
-      void this._loadDetail().then(() => this.emit());
+      void this.load();
     }
   }
 
@@ -54,22 +47,21 @@ export class Skills extends LiveList {
     if (!shown) {
       return;
     }
-    try {
-      const { name, id } = shown.skill;
-      await this.client.request('skills.trust', { name, id, hash });
-      await this.load();
-    } catch (error) {
-      await this.load();
-      this._detailProblem = (error as Error).message;
-      this.emit();
-    }
+    const { name, id } = shown.skill;
+    await this.attempt(async () => void (await this.client.request('skills.trust', { name, id, hash })));
+    await this.load();
   }
 
+  /** The list and the detail are of one reading, so that neither is older than the other. */
   protected async read(): Promise<() => void> {
     const { skills, leftOut } = await this.client.request('skills.list', {});
+    const selected = skills.find(skill => skill.id === this._selectedId);
+    const [detail, problem] = selected ? await this._read(selected) : [null, null];
     return () => {
-      this._skills = skills;
+      this._skills = skills.map(skill => (skill.id === detail?.skill.id ? detail.skill : skill));
       this._leftOut = leftOut ?? 0;
+      this._detail = detail ?? this._detail;
+      this._detailProblem = problem;
     };
   }
 
@@ -77,21 +69,12 @@ export class Skills extends LiveList {
     return frame.event === 'skills.updated';
   }
 
-  private async _loadDetail(): Promise<void> {
-    const skill = this.selected;
-    if (!skill) {
-      return;
-    }
+  /** A skill that cannot be read keeps no other from being listed. */
+  private async _read({ name, id }: SkillInfo): Promise<[SkillDetail, null] | [null, string]> {
     try {
-      const detail = await this.client.request('skills.get', { name: skill.name, id: skill.id });
-      if (this._selectedId === skill.id) {
-        this._detail = detail;
-        this._detailProblem = null;
-      }
+      return [await this.client.request('skills.get', { name, id }), null];
     } catch (error) {
-      if (this._selectedId === skill.id) {
-        this._detailProblem = (error as Error).message;
-      }
+      return [null, (error as Error).message];
     }
   }
 

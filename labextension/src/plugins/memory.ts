@@ -1,5 +1,5 @@
 /** The memory panel, and the commands that lead to it. */
-import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
+import { ILabShell, ILabStatus, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
   Clipboard,
@@ -24,12 +24,14 @@ import { MemoryFiles } from '../models/memory_files';
 import { MemorySearch } from '../models/memory_search';
 import { memoryDrivePath } from '../models/onyx_drive';
 import { SessionTitles } from '../models/session_titles';
+import { Uploads } from '../models/uploads';
 import { IOnyxChat, IOnyxConnection } from '../tokens';
 import { MemoryPanel } from '../widgets/memory_panel';
 import { onyxIcon } from '../widgets/onyx_icon';
 import { safeRendermime } from '../widgets/safe_rendermime';
 import { lazyDiff } from './lazy_diff';
 import { showPanel } from './show_panel';
+import { watchUploads } from './upload_notices';
 
 /** With `path`, and `startLine` and `endLine` or a `fact`'s id where they are known, it opens there. */
 export const MEMORY_COMMAND = 'onyx:memory';
@@ -49,7 +51,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IOnyxConnection, IRenderMimeRegistry],
   optional: [
     ...[IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
-    ILabShell
+    ...[ILabShell, ILabStatus]
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -61,16 +63,24 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
     restorer: ILayoutRestorer | null,
-    labShell: ILabShell | null
+    labShell: ILabShell | null,
+    status: ILabStatus | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const tracker = new WidgetTracker<MainAreaWidget<MemoryPanel>>({ namespace: ID });
+    // Closing the panel ends none of them.
+    const uploads = new Uploads((file, signal) => rest.uploadDocument(file, signal));
+    watchUploads(uploads, {
+      isShown: () => tracker.find(panel => panel.isVisible) !== undefined,
+      show: () => void app.commands.execute(MEMORY_COMMAND),
+      ...{ status, trans }
+    });
     const create = () => {
       const files = new MemoryFiles(client);
       const file = new MemoryFile(client);
       file.restored.connect((_, restored) => sayRestored(restored, trans));
       file.changed.connect(() => void tracker.save(panel));
-      const documents = new Documents(client, upload => rest.uploadDocument(upload));
+      const documents = new Documents(client, uploads);
       documents.removed.connect((_, removed) => sayRemoved(removed, trans));
       const content = new MemoryPanel({
         ...{ files, file, documents, titles: new SessionTitles(client) },

@@ -33,12 +33,12 @@ export class RestClient {
     }
   }
 
-  /** One file for the knowledge, which is read in the background. Rejects with the server's words. */
-  async uploadDocument(file: File): Promise<KnowledgeItemInfo> {
+  /** One file for the knowledge, which is read in the background. Rejects with the server's words, or when it is stopped. */
+  async uploadDocument(file: File, signal: AbortSignal): Promise<KnowledgeItemInfo> {
     const url = URLExt.join(this.settings.baseUrl, 'onyx', 'knowledge', 'uploads');
     const response = await ServerConnection.makeRequest(
       url + URLExt.objectToQueryString({ name: file.name }),
-      { method: 'POST', body: file, headers: { 'Content-Type': 'application/octet-stream' } },
+      { method: 'POST', body: file, signal, headers: { 'Content-Type': 'application/octet-stream' } },
       this.settings
     );
     if (!response.ok) {

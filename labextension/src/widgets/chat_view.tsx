@@ -279,6 +279,8 @@ function Allowed({ grants, client, view }: PartProps): JSX.Element {
       grants={grants.grants}
       revoked={grants.revoked}
       problem={grants.problem}
+      refusal={grants.refusal}
+      dismissRefusal={() => grants.dismissRefusal()}
       online={client.state === 'open'}
       open={open}
       left={left}

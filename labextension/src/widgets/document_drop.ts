@@ -2,8 +2,8 @@
 import type { IDisposable } from '@lumino/disposable';
 import type { Drag } from '@lumino/dragdrop';
 
-import type { DroppedFile } from '../models/documents';
 import { serverPath } from '../models/notebook_open';
+import type { DroppedFile } from '../models/uploads';
 
 const OWN_EVENTS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'] as const;
 const NATIVE_EVENTS = ['dragenter', 'dragover', 'dragleave', 'drop'] as const;

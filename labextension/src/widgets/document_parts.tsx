@@ -27,15 +27,16 @@ export function DocumentListPart(
   return (
     <DocumentGroup
       items={documents.items}
-      uploads={documents.uploads}
-      maxUploadBytes={documents.maxUploadBytes}
+      uploads={documents.uploads.all}
       chosenId={documents.chosen?.itemId ?? null}
-      problem={documents.chosen ? null : documents.problem}
+      problem={documents.problem}
+      refusal={documents.chosen ? null : documents.refusal}
+      dismissRefusal={() => documents.dismissRefusal()}
       online={documents.client.state === 'open'}
       choose={choose}
       remove={itemId => void documents.remove(itemId)}
       addFiles={files => documents.addFiles(files)}
-      dismiss={uploadId => documents.dismiss(uploadId)}
+      drop={uploadId => documents.uploads.drop(uploadId)}
     />
   );
 }
@@ -53,7 +54,8 @@ export function DocumentDetailPart(
   return (
     <DocumentDetail
       item={item}
-      problem={documents.problem}
+      refusal={documents.refusal}
+      dismissRefusal={() => documents.dismissRefusal()}
       online={documents.client.state === 'open'}
       refresh={() => void documents.refresh(item.itemId)}
       stop={() => void documents.stop(item.itemId)}

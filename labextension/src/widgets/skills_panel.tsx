@@ -139,6 +139,8 @@ function DetailPart(props: SkillsPanelProps & { saveNotebook: () => void }): JSX
       skill={skill}
       detail={skills.detail}
       problem={skills.detailProblem}
+      refusal={skills.refusal}
+      dismissRefusal={() => skills.dismissRefusal()}
       online={skills.client.state === 'open'}
       runs={runsOf ? runs.runs : []}
       run={runsOf ? runs.current : null}
