@@ -278,13 +278,69 @@ describe('a memory file', () => {
     expect([shown.hasConflict, said]).toEqual([false, 1]);
   });
 
-  it('shows its older versions when they are asked for, and keeps them when it is read again', async () => {
-    const kept = Array.from({ length: 450 }, (_, back) => version(450 - back, { current: back === 0 }));
+  /** A file with so many versions; `write` adds one. */
+  const withMany = (count: number) => {
+    const kept = Array.from({ length: count }, (_, back) => version(count - back, { current: back === 0 }));
     peer.results['memory.versions'] = ({ limit, before }: { limit: number; before?: number }) => ({
       versions: kept.filter(one => one.version < (before ?? Infinity)).slice(0, limit),
       total: kept.length
     });
-    peer.results['memory.read'] = { path: 'MEMORY.md', text: 'now', checksum: 'c-now' };
+    peer.results['memory.read'] = ({ version: number }: { version?: number }) => {
+      const isKept = number === undefined || kept.some(one => one.version === number);
+      const text = number === undefined ? `now ${kept[0].version}` : `v${number}`;
+      return isKept ? { path: 'MEMORY.md', text, checksum: 'c' } : new Refusal(-32000, 'It is not kept.');
+    };
+    const write = () => {
+      kept[0] = { ...kept[0], current: false };
+      kept.unshift(version(kept[0].version + 1, { current: true }));
+      peer.emit('memory.updated', { path: 'MEMORY.md' });
+      return vi.advanceTimersByTimeAsync(1000);
+    };
+    return { kept, write };
+  };
+
+  it('keeps what was listed of it, and what is compared, however many versions come', async () => {
+    const { write } = withMany(2500);
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    shown.compare(2301); // the oldest shown
+    await write();
+    expect([shown.versions?.length, shown.versions?.at(-1)?.version]).toEqual([201, 2301]);
+    for (let page = 0; page < 6; page += 1) {
+      await shown.showOlder();
+    }
+    shown.compare(1101);
+    await settle();
+    await write();
+    expect([shown.versions?.length, shown.versions?.at(-1)?.version]).toEqual([1402, 1101]);
+    expect(shown.versions?.map(one => one.version)).toEqual(Array.from({ length: 1402 }, (_, n) => 2502 - n));
+    expect(shown.comparison).toMatchObject({
+      version: { version: 1101 },
+      before: 'v1101',
+      after: 'now 2502'
+    });
+  });
+
+  it('keeps the comparison with a version that was thinned out meanwhile', async () => {
+    const { kept, write } = withMany(9);
+    const shown = new MemoryFile(peer.client);
+    shown.open(PLACE);
+    await settle();
+    shown.compare(4);
+    await settle();
+    kept.splice(4, 3); // 5, 4 and 3
+    await write();
+    expect(shown.versions?.map(one => one.version)).toEqual([10, 9, 8, 7, 6, 4, 2, 1]);
+    expect([shown.versionCount, shown.problem]).toEqual([8, null]);
+    expect(shown.comparison).toMatchObject({ before: 'v4', after: 'now 10' });
+    shown.compare(null);
+    await write();
+    expect(shown.versions?.some(one => one.version === 4)).toBe(false);
+  });
+
+  it('shows its older versions when they are asked for, and keeps them when it is read again', async () => {
+    withMany(450);
     const shown = new MemoryFile(peer.client);
     shown.open(PLACE);
     await settle();
@@ -312,11 +368,12 @@ describe('a memory file', () => {
     await settle();
     peer.results['memory.versions'] = new Refusal(-32000, 'The disk is gone.');
     await shown.showOlder();
-    expect([shown.versions?.length, shown.problem, shown.isReadingOlder]).toEqual([
-      3,
-      'The disk is gone.',
-      false
-    ]);
+    expect([shown.versions?.length, shown.isReadingOlder]).toEqual([3, false]);
+    withVersions();
+    await shown.load();
+    expect([shown.refusal, shown.problem]).toEqual(['The disk is gone.', null]);
+    shown.dismissRefusal();
+    expect(shown.refusal).toBeNull();
     peer.results['memory.versions'] = { versions: [version(9)], total: 9 };
     const older = shown.showOlder();
     shown.open({ path: 'USER.md', agentId: null });

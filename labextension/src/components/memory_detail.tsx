@@ -9,6 +9,7 @@ import type { DrawDiff } from './drawn_diff';
 import { MemoryFactsView } from './memory_facts_view';
 import { MemoryTextView } from './memory_text_view';
 import { MemoryVersions } from './memory_versions';
+import { RefusalNote } from './refusal_note';
 import { useUi } from './ui_context';
 
 export interface MemoryDetailProps {
@@ -21,7 +22,11 @@ export interface MemoryDetailProps {
   versionCount: number;
   comparison: Comparison | null;
   compared: number | null;
+  /** Why it could not be read. */
   problem: string | null;
+  /** Why nothing was done. */
+  refusal: string | null;
+  dismissRefusal: () => void;
   hasConflict: boolean;
   online: boolean;
   isBusy: boolean;
@@ -49,6 +54,7 @@ export function MemoryDetail(props: MemoryDetailProps): JSX.Element {
           {problem}
         </div>
       )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="memory-refusal" />
       {hasConflict && (
         <div className="onyx-Problem onyx-Memory-conflict" role="alert" data-onyx="memory-conflict">
           <strong>{trans.__('%1 was changed meanwhile, so nothing was brought back.', place.path)}</strong>

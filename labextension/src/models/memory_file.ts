@@ -8,8 +8,9 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { RequestError } from '../protocol/frames';
 import type { EventFrame } from '../protocol/frames';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
-import type { MemoryText, MemoryVersionInfo } from '../protocol/wire';
+import type { MemoryText, MemoryVersionInfo, MemoryVersions } from '../protocol/wire';
 import { factsAsText } from './memory_facts';
+import { readAgain, readOlder, withCompared } from './memory_versions';
 import { Settled } from './settled';
 
 /** Where a citation or a search result leads. */
@@ -40,9 +41,6 @@ export interface Restored {
   undo: (() => Promise<void>) | null;
 }
 
-const VERSIONS = 200;
-/** As many as are told at once. */
-const MOST_VERSIONS = 1000;
 /** What a change is based on where there is no file. */
 const NO_FILE = '';
 
@@ -94,8 +92,14 @@ export class MemoryFile implements IDisposable {
     return this._compared;
   }
 
+  /** Why it, or what is compared, could not be read. */
   get problem(): string | null {
     return this._problem;
+  }
+
+  /** Why what was asked for last was not done; it stays until it is dismissed or something else is asked for. */
+  get refusal(): string | null {
+    return this._refusal;
   }
 
   /** A version was not brought back, because the file was changed after what was shown had been read. */
@@ -120,10 +124,10 @@ export class MemoryFile implements IDisposable {
   open(place: MemoryPlace | null): void {
     const isSame = place !== null && this._isShown(place);
     this._place = place;
-    this._hasConflict = false;
+    this._forgetRefusal();
     this._view = isSame && !place.lines && !place.fact ? this._view : 'text';
     if (!isSame) {
-      this._text = this._versions = this._comparison = this._compared = this._problem = null;
+      this._text = this._versions = this._comparison = this._compared = this._problem = this._former = null;
     }
     this._emit();
     if (place) {
@@ -133,7 +137,12 @@ export class MemoryFile implements IDisposable {
 
   show(view: 'text' | 'versions'): void {
     this._view = view;
-    this._hasConflict = false;
+    this._forgetRefusal();
+    this._emit();
+  }
+
+  dismissRefusal(): void {
+    this._forgetRefusal();
     this._emit();
   }
 
@@ -147,18 +156,15 @@ export class MemoryFile implements IDisposable {
     const { path, agentId } = place;
     const isOvertaken = () => turn !== this._turn;
     try {
-      const pages = Math.ceil((this._versions?.length || 1) / VERSIONS);
-      const page = { path, agentId, limit: Math.min(pages * VERSIONS, MOST_VERSIONS) };
-      const { versions, total } = await this.client.request('memory.versions', page);
+      const found = await readAgain(this.client, place, this._versions ?? []);
       if (isOvertaken()) {
         return;
       }
-      this._versions = versions;
-      this._versionCount = total;
-      const isListed = versions.some(one => one.version === this._compared);
-      this._compared = isListed ? this._compared : null; // newer ones may have come in the place of the oldest shown
+      this._list(withCompared(found, this._versionOf(this._compared)));
       // Of a deleted file only versions are left.
-      const text = versions[0]?.deleted ? null : await this.client.request('memory.read', { path, agentId });
+      const text = found.versions[0]?.deleted
+        ? null
+        : await this.client.request('memory.read', { path, agentId });
       if (isOvertaken()) {
         return;
       }
@@ -176,26 +182,22 @@ export class MemoryFile implements IDisposable {
 
   /** The versions before those that are listed. */
   async showOlder(): Promise<void> {
-    const oldest = this._versions?.[this._versions.length - 1];
     const place = this._place;
-    if (!place || !oldest || this._isReadingOlder) {
+    if (!place || !this._versions?.length || this._isReadingOlder) {
       return;
     }
     const turn = this._turn;
-    const { path, agentId } = place;
     this._isReadingOlder = true;
+    this._forgetRefusal();
     this._emit();
     try {
-      const page = { path, agentId, limit: VERSIONS, before: oldest.version };
-      const { versions, total } = await this.client.request('memory.versions', page);
+      const found = await readOlder(this.client, place, this._versions);
       if (turn === this._turn) {
-        this._versions = [...(this._versions ?? []), ...versions];
-        // What was thinned out meanwhile is no older one that could be shown.
-        this._versionCount = versions.length > 0 ? total : this._versions.length;
+        this._list(found);
       }
     } catch (error) {
       if (turn === this._turn) {
-        this._problem = (error as Error).message;
+        this._refusal = (error as Error).message;
       }
     }
     this._isReadingOlder = false;
@@ -205,7 +207,7 @@ export class MemoryFile implements IDisposable {
   /** Compare that version; null for none. */
   compare(version: number | null): void {
     this._compared = version;
-    this._hasConflict = false;
+    this._forgetRefusal();
     if (version === null) {
       this._comparison = null;
     }
@@ -248,6 +250,7 @@ export class MemoryFile implements IDisposable {
   private async _bringBack(place: MemoryPlace, version: number, basedOn: string): Promise<MemoryText> {
     const { path, agentId } = place;
     this._isBusy = true;
+    this._forgetRefusal();
     this._emit();
     try {
       await this.client.request('memory.restore', { path, agentId, version, basedOn });
@@ -267,7 +270,7 @@ export class MemoryFile implements IDisposable {
     if (this._isShown(place)) {
       await this.load();
       this._hasConflict = refused !== null && isConflict(refused);
-      this._problem = refused && !this._hasConflict ? refused.message : this._problem;
+      this._refusal = refused && !this._hasConflict ? refused.message : null;
     }
     this._emit();
   }
@@ -278,7 +281,7 @@ export class MemoryFile implements IDisposable {
 
   private async _compare(turn: number): Promise<void> {
     const place = this._place;
-    const version = this._versions?.find(one => one.version === this._compared);
+    const version = this._versionOf(this._compared);
     if (!place || !version) {
       this._comparison = null;
       return;
@@ -306,14 +309,36 @@ export class MemoryFile implements IDisposable {
     return { version, with: 'before', before, after, isCut: isCut || this._text?.cut === true };
   }
 
+  /** A former state stays as it is: it is read once for as long as it is compared, also where it is kept no more. */
   private async _textOf(place: MemoryPlace, version: MemoryVersionInfo): Promise<[string, boolean]> {
     if (version.deleted) {
       return ['', false];
     }
     const { path, agentId } = place;
     const { version: number } = version;
-    const text = await this.client.request('memory.read', { path, agentId, version: number });
-    return [readable(text), text.cut === true];
+    if (this._former?.number === number) {
+      return this._former.text;
+    }
+    const read = await this.client.request('memory.read', { path, agentId, version: number });
+    const text: [string, boolean] = [readable(read), read.cut === true];
+    if (this._isShown(place)) {
+      this._former = { number, text };
+    }
+    return text;
+  }
+
+  private _list({ versions, total }: MemoryVersions): void {
+    this._versions = versions;
+    this._versionCount = total;
+  }
+
+  private _versionOf(number: number | null): MemoryVersionInfo | undefined {
+    return this._versions?.find(one => one.version === number);
+  }
+
+  private _forgetRefusal(): void {
+    this._refusal = null;
+    this._hasConflict = false;
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
@@ -341,7 +366,9 @@ export class MemoryFile implements IDisposable {
   private _versionCount = 0;
   private _compared: number | null = null;
   private _comparison: Comparison | null = null;
+  private _former: { number: number; text: [string, boolean] } | null = null;
   private _problem: string | null = null;
+  private _refusal: string | null = null;
   private _hasConflict = false;
   private _isReadingOlder = false;
   private _isBusy = false;

@@ -256,6 +256,8 @@ function DetailPart(props: MemoryPanelProps): JSX.Element {
       comparison={file.comparison}
       compared={file.compared}
       problem={file.problem}
+      refusal={file.refusal}
+      dismissRefusal={() => file.dismissRefusal()}
       hasConflict={file.hasConflict}
       online={files.client.state === 'open'}
       isBusy={file.isBusy}
