@@ -102,10 +102,15 @@ class KeptVersions:
 
         Raises: NotFound, StorageError.
         """
-        if number == 0 or any(version.number == number and not version.checksum for version in self.history(path)):
+        if number == 0:
             return "", ""
-        checksum = next((version.checksum for version in self.history(path) if version.number == number), "")
-        return self.content(path, number).decode("utf-8", "replace"), checksum
+        try:
+            content = self.content(path, number)
+        except NotFound:
+            if all(version.number != number for version in self.history(path)):
+                raise
+            return "", ""
+        return content.decode("utf-8", "replace"), checksum_of(content)
 
     def named(self, path: str) -> VersionedFile:
         """That file, as its versions are listed."""

@@ -6,7 +6,7 @@ It never asks a model: each check looks at the text alone, so the same operation
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,51 +61,87 @@ def said_by_a_person(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check
     """Refuses what does not follow from what a person said in these turns, or agreed to.
 
     Of what they may only have passed on, here or in a message `before`, facts count, but no orders and no addresses.
+    Reads all of it at once, however many operations come, so it belongs into a worker thread.
     """
-    by_id = {turn.id: turn for turn in turns}
+    heard = {turn.id: _heard(turn) for turn in turns}
     texts = [*before, *(turn.text for turn in turns if turn.who == "person")]
-    passed_on = "\n".join(parted(text).passed_on for text in texts)
-    return lambda operation: _unfounded(operation, by_id) or _only_passed_on(operation, by_id, passed_on)
+    passed_on = _said("\n".join(parted(text).passed_on for text in texts))
+
+    def check(operation: Operation) -> str | None:
+        cited = [heard[source] for source in operation.sources if source in heard]
+        return _unfounded(operation, cited) or _only_passed_on(operation, cited, passed_on)
+
+    return check
 
 
 def unfounded(text: str, turns: Sequence[Turn]) -> str | None:
     """Why this is not what was said in these turns (those that only pass on something do not count), or None."""
-    said = " ".join(turn.text for turn in turns if turn.own)
-    if not _has_the_words(said, text):
-        return "it is not what was said there"
-    known = _exactly(said)
-    names = (name.strip(_EDGES) for name in _NAME.findall(text) if _EXACT.search(name))
-    missing = next((name for name in names if _exactly(name) not in known), None)
-    return None if missing is None else f"nobody said {missing!r} there"
+    return _not_said(text, [_said(turn.text) for turn in turns if turn.own])
 
 
-def _unfounded(operation: Operation, by_id: Mapping[str, Turn]) -> str | None:
-    cited = [by_id[source] for source in operation.sources if source in by_id]
-    words = " ".join(turn.text for turn in cited if turn.who == "person")
-    if not words.strip():
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A text as others are compared with it: the beginnings of its words, and all of it but for case and commas."""
+
+    stems: frozenset[str]
+    exactly: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """`typed` is what of the turn its person did not only pass on."""
+
+    turn: Turn
+    said: _Said
+    typed: _Said
+
+
+def _heard(turn: Turn) -> _Heard:
+    return _Heard(turn, _said(turn.text), _said(parted(turn.text).own if turn.who == "person" else ""))
+
+
+def _said(text: str) -> _Said:
+    return _Said(frozenset(_stems(text)), _exactly(text))
+
+
+def _unfounded(operation: Operation, cited: Sequence[_Heard]) -> str | None:
+    persons = [one.said for one in cited if one.turn.who == "person" and one.turn.text.strip()]
+    if not persons:
         return "it does not follow from anything that you said"
-    if operation.op != "add" and set(_stems(operation.item)).isdisjoint(_stems(words)):
+    item = _said(operation.item)
+    if operation.op != "add" and all(item.stems.isdisjoint(said.stems) for said in persons):
         return "what you said there is not about that entry"
     if operation.op == "drop":
         return None
-    return unfounded(operation.content, [*cited, Turn("", "person", operation.item)])
+    return _not_said(operation.content, [*(one.said for one in cited if one.turn.own), item])
 
 
-def _only_passed_on(operation: Operation, by_id: Mapping[str, Turn], passed_on: str) -> str | None:
-    if operation.op == "drop" or not passed_on:
+def _not_said(text: str, said: Sequence[_Said]) -> str | None:
+    if not _has_the_words(said, text):
+        return "it is not what was said there"
+    names = (name.strip(_EDGES) for name in _NAME.findall(text) if _EXACT.search(name))
+    missing = next((name for name in names if not _has_exactly(said, name)), None)
+    return None if missing is None else f"nobody said {missing!r} there"
+
+
+def _only_passed_on(operation: Operation, cited: Sequence[_Heard], passed_on: _Said) -> str | None:
+    if operation.op == "drop" or not passed_on.exactly:
         return None
-    cited = [by_id[source] for source in operation.sources if source in by_id]
-    own = " ".join([*(parted(turn.text).own for turn in cited if turn.who == "person"), operation.item])
-    content, theirs, typed = operation.content, _exactly(passed_on), _exactly(own)
-    if any(_exactly(one) in theirs and _exactly(one) not in typed for one in addresses(content)):
+    content, typed = operation.content, [*(one.typed for one in cited), _said(operation.item)]
+    if any(_has_exactly([passed_on], one) and not _has_exactly(typed, one) for one in addresses(content)):
         return PASSED_ON
-    orders = is_order(content) and _has_the_words(passed_on, content) and not _has_the_words(own, content)
+    orders = is_order(content) and _has_the_words([passed_on], content) and not _has_the_words(typed, content)
     return PASSED_ON if orders else None
 
 
-def _has_the_words(said: str, text: str) -> bool:
-    stems, wanted = set(_stems(said)), set(_stems(text)) - _FRAME
-    return not wanted or len(wanted & stems) >= len(wanted) * _LEAST_SHARE
+def _has_the_words(said: Sequence[_Said], text: str) -> bool:
+    wanted = set(_stems(text)) - _FRAME
+    found = sum(any(stem in one.stems for one in said) for stem in wanted)
+    return found >= len(wanted) * _LEAST_SHARE
+
+
+def _has_exactly(said: Sequence[_Said], text: str) -> bool:
+    return any(_exactly(text) in one.exactly for one in said)
 
 
 def _stems(text: str) -> Iterator[str]:

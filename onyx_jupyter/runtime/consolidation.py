@@ -19,7 +19,7 @@ from onyx_jupyter.memory.consolidation import SYSTEM, UnreadableAnswer, Wishes, 
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operation_checks import Turn, no_secret, no_steering, said_by_a_person, unfounded
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
-from onyx_jupyter.memory.plan import HISTORY_FILE, carry_out, make_plan, memory_text, newest_version
+from onyx_jupyter.memory.plan import HISTORY_FILE, Plan, carry_out, make_plan, memory_text, newest_version
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
 from onyx_jupyter.runtime.agents import AgentParts
@@ -101,12 +101,16 @@ class Consolidation:
                 facts = {"model": asking.model.id, "reason": settings.secrets.apply(str(error))}
                 await transcript.append("system", "", {"kind": CONSOLIDATION_FAILED, **facts}, usage=asking.usage)
             raise
-        checks = [no_secret(settings.secrets.apply), no_steering]
-        history = _history_line(wishes.history, turns, parts.memory, checks)
         typed = [entry.content for entry in transcript.entries if is_of_person(entry)]
         version = await newest_version(parts.memory, now)
-        checks.append(said_by_a_person(turns, typed))
-        plan = make_plan(now, wishes.operations, checks, history, version=version)
+
+        def planned() -> Plan:
+            checks = [no_secret(settings.secrets.apply), no_steering]
+            history = _history_line(wishes.history, turns, parts.memory, checks)
+            checks.append(said_by_a_person(turns, typed))
+            return make_plan(now, wishes.operations, checks, history, version=version)
+
+        plan = await asyncio.to_thread(planned)  # a message may be of a million characters
         facts = {"upTo": part.up_to, "of": part.run_id, "model": asking.model.id, "note": self.ids.new()}
         await transcript.append(
             "system", "", {"kind": CONSOLIDATION, **facts, "plan": asdict(plan)}, usage=asking.usage
@@ -147,7 +151,8 @@ class _Asking:
         now = await memory_text(self._parts.memory)
         complaint: str | None = None
         for _ in range(_TRIES):
-            text = request_text(
+            text = await asyncio.to_thread(
+                request_text,
                 self._turns,
                 now.text,
                 self._mark,

@@ -7,7 +7,7 @@ import pytest
 from onyx_jupyter.errors import MemoryConflict, NotFound, PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import NO_FILE
-from onyx_jupyter.storage.versions import VersionStore, checksum_of
+from onyx_jupyter.storage.versions import VersionedFile, VersionStore, checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.memory.interrupted import texts
 from tests.storage.full_disk import file_size_limit
@@ -200,3 +200,21 @@ def test_every_file_is_listed_with_what_keeps_it_from_being_read(tmp_path: Path)
         "out.md": (0, "It is a link that leads out of the memory's folder, or round in a circle."),
         "pipe.md": (0, "It is no regular file."),
     }
+
+
+async def test_what_a_version_was_is_told_from_one_reading_of_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = memory_of(tmp_path)
+    await memory.write("one", "MEMORY.md")
+    (tmp_path / "workspace/MEMORY.md").unlink()
+    await memory.versions("MEMORY.md")
+    read: list[VersionedFile] = []
+    history = VersionStore.history
+    monkeypatch.setattr(VersionStore, "history", lambda store, file: read.append(file) or history(store, file))
+    made = await memory.version_content("MEMORY.md", 1)
+    assert (made.text, made.checksum, len(read)) == ("one\n", checksum_of(b"one\n"), 1)
+    gone = await memory.version_content("MEMORY.md", 2)
+    assert (gone.text, gone.checksum) == ("", NO_FILE), "it was deleted then"
+    with pytest.raises(NotFound, match="no version 3"):
+        await memory.version_content("MEMORY.md", 3)

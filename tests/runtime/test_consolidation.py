@@ -1,6 +1,7 @@
 """What a conversation leaves in the memory by itself: when, what of it, and what never."""
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from onyx_jupyter.errors import AlreadyResolved, NotFound
 from onyx_jupyter.memory.operation_checks import PASSED_ON
 from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.runtime import consolidation
 from onyx_jupyter.runtime.consolidating import OTHER_SERVER_S, RETRIES_S
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold, Reply, Tokens
@@ -408,6 +410,29 @@ async def test_whoever_sends_without_a_word_on_it_is_no_person(tmp_path):
     assert [meta.get("typed") for meta in said] == [None, True]
     assert SAID not in writer.asked[0]
     assert memory_of(one) == MEMORY
+    await one.close()
+
+
+async def test_what_reads_the_whole_conversation_never_holds_up_the_others(tmp_path, monkeypatch):
+    threads: list[str] = []
+
+    def told_of(name):
+        real = getattr(consolidation, name)
+
+        def call(*arguments, **more):
+            threads.append(threading.current_thread().name)
+            return real(*arguments, **more)
+
+        monkeypatch.setattr(consolidation, name, call)
+
+    for name in ("request_text", "said_by_a_person", "unfounded", "make_plan"):
+        told_of(name)
+    one = house(tmp_path, Writer(wants(APRIL, history="Agreed on the fiscal year that starts in April")))
+    key = await one.session()
+    await one.run(key, SAID)
+    await until(lambda: notes_of(one))
+    assert len(threads) == 4
+    assert threading.current_thread().name not in threads
     await one.close()
 
 
