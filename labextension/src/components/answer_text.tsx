@@ -4,17 +4,21 @@ import { memo, useRef } from 'react';
 import { MarkdownBlocks } from '../models/markdown_blocks';
 import { CodeBlock } from './code_block';
 import { MarkdownBlockView } from './markdown_block_view';
+import type { NotebookOf } from './text_links';
 
 interface AnswerTextProps {
   text: string;
   complete: boolean;
   entryId?: string;
+  /** Makes cells that are named links; without it they are words. */
+  notebookOf?: NotebookOf;
 }
 
 export const AnswerText = memo(function AnswerText({
   text,
   complete,
-  entryId
+  entryId,
+  notebookOf
 }: AnswerTextProps): JSX.Element {
   const splitter = useRef<MarkdownBlocks>(undefined);
   splitter.current ??= new MarkdownBlocks();
@@ -31,7 +35,12 @@ export const AnswerText = memo(function AnswerText({
             finished={block.finished}
           />
         ) : (
-          <MarkdownBlockView key={index} source={block.text} finished={block.finished} />
+          <MarkdownBlockView
+            key={index}
+            source={block.text}
+            finished={block.finished}
+            notebookOf={notebookOf}
+          />
         )
       )}
     </div>

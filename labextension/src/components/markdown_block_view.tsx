@@ -5,9 +5,11 @@
 import { renderMarkdown } from '@jupyterlab/rendermime';
 import { memo, useEffect, useRef } from 'react';
 
+import { hasCell } from '../models/cell_references';
 import { normalizeMath } from '../models/math_delimiters';
 import { PaintTurns } from '../models/paint_turns';
 import { linkNames } from './text_links';
+import type { NotebookOf } from './text_links';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
 
@@ -20,17 +22,20 @@ const turns = new PaintTurns();
 interface MarkdownBlockViewProps {
   source: string;
   finished: boolean;
+  /** Another one has cells that are named linked anew. */
+  notebookOf?: NotebookOf;
 }
 
 export const MarkdownBlockView = memo(function MarkdownBlockView(props: MarkdownBlockViewProps): JSX.Element {
   const { source, finished } = props;
   const ui = useUi();
+  const notebookOf = hasCell(source) ? props.notebookOf : undefined;
   const node = useRef<HTMLDivElement>(null);
   const painter = useRef<BlockPainter | null>(null);
   useEffect(() => {
     painter.current ??= new BlockPainter(node.current!, ui);
-    painter.current.show(source, finished);
-  }, [source, finished, ui]);
+    painter.current.show(source, finished, notebookOf);
+  }, [source, finished, notebookOf, ui]);
   useEffect(
     () => () => {
       painter.current?.dispose();
@@ -48,8 +53,10 @@ class BlockPainter {
     private readonly ui: Ui
   ) {}
 
-  show(source: string, finished: boolean): void {
-    this._wanted = source;
+  show(source: string, finished: boolean, notebookOf?: NotebookOf): void {
+    if (source !== this._wanted.source || notebookOf !== this._wanted.notebookOf) {
+      this._wanted = { source, notebookOf };
+    }
     if (finished) {
       this._pauseUntil = 0;
     }
@@ -83,7 +90,8 @@ class BlockPainter {
     if (this._isDisposed) {
       return;
     }
-    const source = this._wanted;
+    const wanted = this._wanted;
+    const { source } = wanted;
     const began = performance.now();
     const stage = document.createElement('div');
     stage.className = 'jp-RenderedHTMLCommon jp-RenderedMarkdown onyx-Markdown';
@@ -102,12 +110,12 @@ class BlockPainter {
     if (this._isDisposed) {
       return;
     }
-    linkNames(stage, source, this.ui);
+    linkNames(stage, source, this.ui, wanted.notebookOf);
     if (/[$\\]/.test(source)) {
       await this._typeset(stage);
     }
     this.node.replaceChildren(stage);
-    this._shown = source;
+    this._shown = wanted;
     const cost = performance.now() - began;
     this._pauseUntil = performance.now() + Math.max(SHORTEST_PAUSE_MS, cost * COST_FACTOR);
   }
@@ -123,8 +131,8 @@ class BlockPainter {
     stage.classList.remove('onyx-mod-staging');
   }
 
-  private _wanted = '';
-  private _shown: string | null = null;
+  private _wanted: { source: string; notebookOf?: NotebookOf } = { source: '' };
+  private _shown: typeof this._wanted | null = null;
   private _pauseUntil = 0;
   private _isPainting = false;
   private _isDisposed = false;

@@ -1,7 +1,7 @@
 /** The conversation, which follows what is new only while one is at its end. */
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import { findRun, isActive, isRun } from '../models/conversation';
+import { asksFor, findRun, isActive, isRun } from '../models/conversation';
 import type { Conversation, Run, UserMessage } from '../models/conversation';
 import type { TurnState } from '../models/turn_changes';
 import type { TurnRequest } from '../models/view_state';
@@ -58,6 +58,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
               <RunView
                 key={item.key}
                 run={item}
+                asked={askedBy(item, items)}
                 online={online}
                 canRetry={item === lastRun && !running}
                 retry={retry}
@@ -87,6 +88,10 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
     </div>
   );
 });
+
+function askedBy({ runId }: Run, items: Conversation): UserMessage | undefined {
+  return items.find((item): item is UserMessage => asksFor(item, runId));
+}
 
 /** What a message that the server has waits for; null where it has been read. */
 function waitsFor(message: UserMessage, items: Conversation, running: boolean): Waits | null {

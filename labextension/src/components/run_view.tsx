@@ -1,8 +1,10 @@
 /** One run of the agent: text and tool calls in the order in which they came, and how it ended. */
-import { memo } from 'react';
+import { memo, useCallback, useRef } from 'react';
 
 import { callsOf } from '../models/conversation';
 import type { Part, Problem, Run, UserMessage } from '../models/conversation';
+import { meantNotebook } from '../models/meant_notebook';
+import type { MeantNotebook } from '../models/meant_notebook';
 import { isPlanPart, planOf } from '../models/plan';
 import type { TurnState } from '../models/turn_changes';
 import { AnswerText } from './answer_text';
@@ -20,6 +22,8 @@ import { MessageBody } from './user_message';
 
 interface RunViewProps extends ApprovalActions, QuestionActions {
   run: Run;
+  /** The message that it answers, where that is known. */
+  asked?: UserMessage;
   online: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
@@ -34,6 +38,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   const { run, online, canRetry, retry, approve, deny, answer, changes, turnActions } = props;
   const { isPlanElsewhere = false } = props;
   const { trans } = useUi();
+  const notebookAt = useNotebookAt(run, props.asked);
   // While it works, the plan is pinned below; afterwards it stands where it was first made.
   const plan = run.status === 'running' || isPlanElsewhere ? null : planOf(run);
   const planAt = run.parts.findIndex(isPlanPart);
@@ -63,6 +68,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
             approve={approve}
             deny={deny}
             answer={answer}
+            notebookAt={notebookAt}
           />
         )
       )}
@@ -103,6 +109,7 @@ interface PartViewProps extends ApprovalActions, QuestionActions {
   said: string;
   complete: boolean;
   online: boolean;
+  notebookAt: NotebookAt;
 }
 
 const PartView = memo(function PartView({
@@ -112,10 +119,13 @@ const PartView = memo(function PartView({
   online,
   approve,
   deny,
-  answer
+  answer,
+  notebookAt
 }: PartViewProps): JSX.Element {
+  const { key } = part;
+  const notebookOf = useCallback((words: string) => notebookAt(key, words), [notebookAt, key]);
   if (part.kind === 'text') {
-    return <AnswerText text={part.text} complete={complete} entryId={part.entryId} />;
+    return <AnswerText text={part.text} complete={complete} entryId={part.entryId} notebookOf={notebookOf} />;
   }
   if (part.kind === 'note') {
     return <NoteView note={part.note} />;
@@ -130,6 +140,23 @@ const PartView = memo(function PartView({
     <ToolCard call={call} />
   );
 });
+
+/** The notebook that a part's words mean. */
+type NotebookAt = (partKey: string, words: string) => MeantNotebook | null;
+
+/** It stays the same while the run goes on, so that no text is drawn anew: what came before a text does not change. */
+function useNotebookAt(run: Run, asked: UserMessage | undefined): NotebookAt {
+  const latest = useRef({ run, asked });
+  latest.current = { run, asked };
+  return useCallback(
+    (partKey, words) => {
+      const { parts } = latest.current.run;
+      const at = parts.findIndex(part => part.key === partKey);
+      return meantNotebook(latest.current.asked, parts.slice(0, at), words);
+    },
+    [asked?.context]
+  );
+}
 
 /** The agent had nothing to say and nothing to do: that is no failure, so there is nothing to see. */
 function isSilent(run: Run): boolean {

@@ -1,6 +1,7 @@
 /** Makes links of what a drawn text names: lines of memory, cells. It changes nothing else in the text. */
 import { cellParts, hasCell } from '../models/cell_references';
 import { citedParts, hasCitation } from '../models/citations';
+import type { MeantNotebook } from '../models/meant_notebook';
 import type { Ui } from './ui_context';
 
 interface TextLink {
@@ -12,11 +13,15 @@ interface TextLink {
 
 type Links = (text: string) => readonly (string | TextLink)[];
 
+/** Which notebook a text means that says these words; null where that is not known. */
+export type NotebookOf = (words: string) => MeantNotebook | null;
+
 /** What stands in a link or in a block of code already is left as it is. `source` is the text that was drawn. */
-export function linkNames(root: HTMLElement, source: string, ui: Ui): void {
+export function linkNames(root: HTMLElement, source: string, ui: Ui, notebookOf?: NotebookOf): void {
+  const notebook = ui.showCell && hasCell(source) ? notebookOf?.(source) : null;
   const wanted = [
     ...(ui.openMemory && hasCitation(source) ? [memoryLinks(ui)] : []),
-    ...(ui.showNthCell && hasCell(source) ? [cellLinks(ui)] : [])
+    ...(notebook ? [cellLinks(ui, notebook)] : [])
   ];
   if (wanted.length > 0) {
     link(root, wanted);
@@ -53,14 +58,20 @@ function memoryLinks({ trans, openMemory }: Ui): Links {
     );
 }
 
-function cellLinks({ trans, showNthCell }: Ui): Links {
-  const title = trans.__('Show it in the notebook in front');
+/** To the very cell where its id is known, else to whatever stands in its place by then. */
+function cellLinks({ trans, showCell }: Ui, { path, cellIds }: MeantNotebook): Links {
   return text =>
-    cellParts(text).map(part =>
-      typeof part === 'string'
-        ? part
-        : { words: part.words, hook: 'cell-reference', title, open: () => showNthCell?.(part.number) }
-    );
+    cellParts(text).map(part => {
+      if (typeof part === 'string') {
+        return part;
+      }
+      const { words, number } = part;
+      const cellId = cellIds[number - 1];
+      const title = cellId
+        ? trans.__('Show it in %1', path)
+        : trans.__('Show what is cell %1 of %2 now', number, path);
+      return { words, hook: 'cell-reference', title, open: () => showCell?.(path, cellId ?? number) };
+    });
 }
 
 /** A link and no button: it breaks over lines with the words around it. */

@@ -12,10 +12,8 @@ export interface Ui {
   /** Put code into a new cell below the active one of the notebook in front; null when there is no notebook. */
   insertCode: ((code: string) => void) | null;
   copy: (text: string) => void;
-  /** Bring a cell into view; absent where this page shows no notebooks. */
-  showCell?: (path: string, cellId: string) => void;
-  /** Bring that cell of the notebook in front into view, counted from 1; absent where this page shows no notebooks. */
-  showNthCell?: (number: number) => void;
+  /** Bring a cell into view, by its id or by its place, counted from 1; absent where this page shows no notebooks. */
+  showCell?: (path: string, cell: string | number) => void;
   /** Open a file in JupyterLab by the path that a tool of the session's agent has for it; absent where none can be. */
   openFile?: (path: string) => void;
   /** What can be done about what the session's agent remembers; absent where a note is only read. */

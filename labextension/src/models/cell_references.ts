@@ -1,4 +1,4 @@
-/** Cells that a text names by their place in the notebook, as `cell 5`, counted from 1. It opens nothing. */
+/** Cells that a text names by their place in a notebook, as `cell 5`, counted from 1. It knows no notebook. */
 
 export type CellPart = string | { words: string; number: number };
 

@@ -88,6 +88,8 @@ export interface UserMessage {
   fromSession?: string;
   /** The notebook whose cell asked. */
   fromNotebook?: string;
+  /** That notebook's path, where its kernel is of this server. */
+  fromPath?: string;
   /** It came during `runId` and joins that; the run is not its own. */
   steers?: boolean;
   whenBusy?: WhenBusy;

@@ -41,11 +41,6 @@ export class NotebookFront implements IDisposable {
     this._changed.emit();
   }
 
-  /** By its place, from 0; null where it has no such cell. */
-  cellIdAt(index: number): string | null {
-    return this.tracker?.currentWidget?.context.model.sharedModel.cells[index]?.getId() ?? null;
-  }
-
   get activeCellId(): string | null {
     return this.tracker?.activeCell?.model.id ?? null;
   }

@@ -91,6 +91,7 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     steers: meta.steer === true ? true : undefined,
     fromSession: meta.from?.sessionKey,
     fromNotebook: meta.kernel && (meta.kernel.path ?? meta.kernel.name ?? ''),
+    fromPath: meta.kernel?.path,
     mode: asMode(meta.mode)
   };
 }

@@ -16,6 +16,8 @@ import { asMarkdown } from '../models/export_markdown';
 import { Grants } from '../models/grants';
 import { draggedItems } from '../models/dragged_items';
 import { PageMentions } from '../models/mention_sources';
+import { ActionError } from '../models/notebook_bridge';
+import { findNotebook } from '../models/notebook_open';
 import { browserPath } from '../models/onyx_drive';
 import { openTurn } from '../models/open_turn';
 import { SessionList } from '../models/session_list';
@@ -115,9 +117,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           rendermime: safeRendermime(rendermime),
           copy: text => Clipboard.copyToSystem(text),
           showCell: notebooks
-            ? (path, cellId) => void app.commands.execute(SHOW_CELL, { path: opened(path) ?? path, cellId })
+            ? (path, cell) => void showCell(app, notebooks, opened(path) ?? path, cell, trans)
             : undefined,
-          showNthCell: notebooks ? number => void showNthCell(app, front, number, trans) : undefined,
           openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' }),
           openMemory: memoryOpener(app, () => model.session.info?.agentId)
         },
@@ -156,22 +157,38 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   }
 };
 
-/** The cell that an answer names by its place, counted from 1. */
-async function showNthCell(
+/**
+ * A cell by its id, or by the place that it has by then, counted from 1. What is not there is said; a notebook that
+ * opens elsewhere, as in Notebook 7, is left to itself.
+ */
+async function showCell(
   app: JupyterFrontEnd,
-  front: INotebookFront,
-  number: number,
+  notebooks: INotebookTracker,
+  path: string,
+  cell: string | number,
   trans: TranslationBundle
 ): Promise<void> {
-  const { path } = front;
-  const cellId = front.cellIdAt(number - 1);
-  if (path !== null && cellId !== null) {
-    await app.commands.execute(SHOW_CELL, { path, cellId });
-  } else {
-    const said = path
-      ? trans.__('%1 has no cell %2.', path, number)
-      : trans.__('No notebook is in front, so there is no cell %1 to show.', number);
-    Notification.info(said, { autoClose: 4000 });
+  const show = (cellId?: string) => app.commands.execute(SHOW_CELL, { path, cellId });
+  const tell = (words: string) => Notification.info(words, { autoClose: 4000 });
+  try {
+    if (typeof cell === 'string') {
+      await show(cell);
+      return;
+    }
+    await show();
+    const { cells } = findNotebook(notebooks, path)!.context.model.sharedModel;
+    if (cell <= cells.length) {
+      await show(cells[cell - 1].getId());
+    } else {
+      tell(trans.__('%1 has no cell %2.', path, cell));
+    }
+  } catch (error) {
+    const code = error instanceof ActionError ? error.code : null;
+    if (code === 'no_cell') {
+      tell(trans.__('%1 does not have this cell any more.', path));
+    } else if (code !== 'not_open') {
+      tell(trans.__('%1 could not be shown. It may have been renamed or removed.', path));
+    }
   }
 }
 

@@ -1,0 +1,110 @@
+/** Which notebook an answer means, and the ids of the cells that it was told of there. It opens nothing. */
+import type { ContextOf } from './context_items';
+import type { Part, ToolCall, UserMessage } from './conversation';
+import { ToldCells } from './told_cells';
+
+/** `cellIds` by the cells' places, from 0, as far as the run was told them before the text. */
+export interface MeantNotebook {
+  path: string;
+  cellIds: readonly (string | undefined)[];
+}
+
+const LOOKS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
+const HEADLINE = /^(.+): \d{1,6} cells, kernel /;
+const NAMES = /[^\s`'"“”‘’()[\]<>|*,;]+\.ipynb\b/g;
+
+/**
+ * The notebook of a text that says `words` and stands behind these parts of the run that answers `asked`. It is the one
+ * that the words name, else the one that was worked with last; null where none is known or it may be another.
+ */
+export function meantNotebook(
+  asked: UserMessage | undefined,
+  before: readonly Part[],
+  words: string
+): MeantNotebook | null {
+  const known = new KnownNotebooks();
+  if (asked) {
+    known.read(asked);
+  }
+  before.forEach(part => known.follow(part));
+  return known.meant(words);
+}
+
+class KnownNotebooks {
+  follow(part: Part): void {
+    if (part.kind === 'said') {
+      this.read(part.message);
+    } else if (part.kind === 'text') {
+      this._since.clear();
+    } else if (part.kind === 'tool') {
+      this._call(part.call);
+    }
+  }
+
+  read({ context, fromPath }: UserMessage): void {
+    for (const item of context.filter(isInNotebook)) {
+      const cells = this._look(withoutDrive(item.path));
+      const number = /^cell (\d{1,6})$/.exec(item.label ?? '')?.[1];
+      if (item.cellId && number) {
+        cells.learn(Number(number), item.cellId);
+      }
+    }
+    if (fromPath) {
+      this._look(fromPath);
+    }
+    this._since.clear();
+  }
+
+  meant(words: string): MeantNotebook | null {
+    const names = words.match(NAMES);
+    const named = [...this._cells.keys()].filter(path => names?.every(name => path.endsWith(name)));
+    const path = names ? (named.length === 1 ? named[0] : null) : this._last;
+    return path === null ? null : { path, cellIds: this._cells.get(path)?.ids ?? [] };
+  }
+
+  private _call(call: ToolCall): void {
+    const path = pathOf(call);
+    if (path === null || !hasWorked(call)) {
+      return;
+    }
+    if (!LOOKS.test(call.tool)) {
+      this._since.clear(); // one that is changed is meant, whatever was looked at before
+    }
+    this._look(path).follow(call);
+  }
+
+  /** Several that were looked at since the last words are equally likely. */
+  private _look(path: string): ToldCells {
+    this._since.add(path);
+    this._last = this._since.size === 1 ? path : null;
+    const cells = this._cells.get(path) ?? new ToldCells();
+    this._cells.set(path, cells);
+    return cells;
+  }
+
+  private readonly _cells = new Map<string, ToldCells>();
+  private readonly _since = new Set<string>();
+  private _last: string | null = null;
+}
+
+/** The notebook's own path where the tool says it, else the one that it was called with. */
+function pathOf({ tool, input, output }: ToolCall): string | null {
+  if (!/^(notebook|kernel)_/.test(tool) || tool === 'notebook_list' || typeof input.path !== 'string') {
+    return null;
+  }
+  const path = HEADLINE.exec(output)?.[1] ?? withoutDrive(input.path).replace(/^(\.\/)+/, '');
+  return path === '' || path.startsWith('/') ? null : path;
+}
+
+/** A cell that failed has run. */
+function hasWorked({ status, output }: ToolCall): boolean {
+  return status === 'ok' || (status === 'failed' && output.startsWith('Cell '));
+}
+
+function isInNotebook({ type, cellId }: ContextOf): boolean {
+  return type === 'notebook' || type === 'cell' || type === 'error' || type === 'variable' || Boolean(cellId);
+}
+
+function withoutDrive(path: string): string {
+  return path.replace(/^RTC:/, '');
+}

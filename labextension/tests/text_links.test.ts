@@ -1,0 +1,40 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { expect, test, vi } from 'vitest';
+
+import { linkNames } from '../src/components/text_links';
+import type { Ui } from '../src/components/ui_context';
+import type { MeantNotebook } from '../src/models/meant_notebook';
+
+const TEXT = 'See cell 2 and cell 3, <code>cell 2</code>, <a href="x">cell 2</a>.';
+
+function linked(
+  notebook: MeantNotebook | null,
+  ui: Partial<Ui> = { showCell: vi.fn() }
+): HTMLAnchorElement[] {
+  const root = document.createElement('p');
+  root.innerHTML = TEXT;
+  linkNames(root, TEXT, { trans: nullTranslator.load('onyx_jupyter'), ...ui } as Ui, () => notebook);
+  expect(root.textContent).toBe('See cell 2 and cell 3, cell 2, cell 2.');
+  return [...root.querySelectorAll<HTMLAnchorElement>('[data-onyx=cell-reference]')];
+}
+
+test('a cell that is named leads to its notebook: by its id, or to what stands there by then', () => {
+  const showCell = vi.fn();
+  const links = linked({ path: 'sub/a.ipynb', cellIds: ['a1', 'a2'] }, { showCell });
+  expect(links.map(link => [link.textContent, link.title])).toEqual([
+    ['cell 2', 'Show it in sub/a.ipynb'],
+    ['cell 3', 'Show what is cell 3 of sub/a.ipynb now'],
+    ['cell 2', 'Show it in sub/a.ipynb']
+  ]);
+  links.forEach(link => link.click());
+  expect(showCell.mock.calls).toEqual([
+    ['sub/a.ipynb', 'a2'],
+    ['sub/a.ipynb', 3],
+    ['sub/a.ipynb', 'a2']
+  ]);
+});
+
+test('a cell of nobody knows which notebook is no link, nor where a page shows none', () => {
+  expect(linked(null)).toEqual([]);
+  expect(linked({ path: 'a.ipynb', cellIds: [] }, {})).toEqual([]);
+});
