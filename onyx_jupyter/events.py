@@ -12,6 +12,9 @@ Decision = Literal["approved", "denied", "expired", "aborted"]
 
 QuestionOutcome = Literal["answered", "declined", "expired", "aborted"]
 
+SkillAnswer = Literal["trusted", "declined", "expired", "gone", "unusable"]
+"""How the question of a cell for a skill ended; `gone` with the cell."""
+
 
 def to_camel(name: str) -> str:
     """`run_id` → `runId`."""

@@ -69,6 +69,7 @@ class _Tab:
     notebooks: tuple[OpenNotebook, ...] = ()
     last_spoke: int = 0
     page: str | None = None
+    cards: frozenset[str] = frozenset()
     pending: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
 
 
@@ -95,8 +96,13 @@ class TabRequests:
         self._tabs[tab] = _Tab(send)
         return tab
 
-    def updated(self, tab: TabId, notebooks: Iterable[OpenNotebook], page: str | None = None) -> None:
-        """The tab says what it has open now; a former connection of the same page ends, if it is not known to have."""
+    def updated(
+        self, tab: TabId, notebooks: Iterable[OpenNotebook], page: str | None = None, cards: Iterable[str] = ()
+    ) -> None:
+        """The tab says what it has open now, and which outputs of ours it draws (MIME types).
+
+        A former connection of the same page ends, if it is not known to have.
+        """
         if tab not in self._tabs:
             return
         if page is not None:
@@ -105,6 +111,7 @@ class TabRequests:
                 self.closed(former)
         self._turns += 1
         self._tabs[tab].notebooks = tuple(notebooks)
+        self._tabs[tab].cards = frozenset(cards)
         self._tabs[tab].last_spoke = self._turns
         for notebook in self._tabs[tab].notebooks:
             self._may_return.pop(self._paths.canonical(notebook.path), None)
@@ -175,6 +182,11 @@ class TabRequests:
             any(self._paths.canonical(notebook.path) == wanted for notebook in state.notebooks)
             for state in self._tabs.values()
         )
+
+    def cards_with(self, path: str) -> list[str]:
+        """What every tab that has the notebook open draws: nobody knows in which of them one looks."""
+        drawn = [self._tabs[place.tab].cards for place in self._places(path)]
+        return sorted(frozenset.intersection(*drawn)) if drawn else []
 
     def open_notebooks(self) -> tuple[list[str], str | None]:
         """Everything open in any tab, and the one in front of the tab that spoke last."""

@@ -156,7 +156,7 @@ class Onyx:
             drive,
             environment=environment,
             agent=self.agent,
-            config=lambda: self.settings.config.skills,
+            config=lambda: self.settings.config,
             forbidden=lambda call, preview: self.approvals.forbidden(call, preview),
             audit=self._audit,
             broadcast=self.streams.broadcast,

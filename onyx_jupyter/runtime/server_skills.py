@@ -8,12 +8,13 @@ from typing import Any
 
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import SkillsConfig
+from onyx_jupyter.config.schema import Config
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
+from onyx_jupyter.runtime.skill_questions import SkillQuestions
 from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.runtime.skills import Forbidden, Skills
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_paths
@@ -31,7 +32,7 @@ def server_skills(
     *,
     environment: Mapping[str, str],
     agent: Callable[[str | None], AgentParts],
-    config: Callable[[], SkillsConfig],
+    config: Callable[[], Config],
     forbidden: Forbidden,
     audit: AuditTrail,
     broadcast: Callable[[str, dict[str, object]], None],
@@ -55,13 +56,14 @@ def server_skills(
         RunFolder(home.runs),
         clock,
         ids,
-        lambda: config().timeout_ms / 1000,
+        lambda: config().skills.timeout_ms / 1000,
         broadcast,
         redact,
         on_end=lambda record: skills.ended(record),
         opened_as=lambda paths: browser_paths(paths, server_root, drive),
-        limits=lambda: RunLimits(config().keep_runs, config().max_runs_bytes),
+        limits=lambda: RunLimits(config().skills.keep_runs, config().skills.max_runs_bytes),
     )
     author = SkillAuthor(library, notebooks, lambda: broadcast("skills.updated", {}))
-    skills = Skills(library, runs, author, audit, agent, forbidden)
+    questions = SkillQuestions(library, clock, ids, lambda: config().security.approval_timeout_ms / 1000, broadcast)
+    skills = Skills(library, runs, author, questions, audit, agent, forbidden)
     return skills

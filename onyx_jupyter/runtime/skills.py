@@ -17,6 +17,7 @@ from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
+from onyx_jupyter.runtime.skill_questions import SkillQuestions
 from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.skills.run_record import RunRecord
 from onyx_jupyter.skills.running import RunRequest
@@ -48,6 +49,7 @@ class Skills:
         library: SkillLibrary,
         runs: SkillRuns,
         author: SkillAuthor,
+        questions: SkillQuestions,
         audit: AuditTrail,
         agent: Callable[[str | None], AgentParts],
         forbidden: Forbidden,
@@ -55,6 +57,7 @@ class Skills:
         self.library = library
         self.runs = runs
         self.author = author
+        self.questions = questions
         self._audit = audit
         self._agent = agent
         self._forbidden = forbidden

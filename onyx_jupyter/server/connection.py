@@ -89,6 +89,7 @@ class Connection:
         """The client has gone; its runs go on."""
         self._onyx.streams.disconnect(self._send)
         self._tabs.closed(self._caller.tab)
+        self._onyx.skills.questions.leave(self._caller.tab)
         for task in self._slow:
             task.cancel()
 

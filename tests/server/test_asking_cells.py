@@ -31,7 +31,7 @@ async def test_a_kernel_learns_whether_a_tab_shows_its_notebook(connect, kernel_
     kernel, tab = await connect(), await connect()
     kernel_id = await kernel_of("mine.ipynb")
     asked = {"kernelId": kernel_id}
-    assert await kernel.ask("client.shows", **asked) == {"shown": False, "path": "mine.ipynb"}
+    assert await kernel.ask("client.shows", **asked) == {"shown": False, "path": "mine.ipynb", "cards": []}
     await tab.ask("client.update", notebooks=[{"path": "other.ipynb", "active": True}])
     assert (await kernel.ask("client.shows", **asked))["shown"] is False
     await tab.ask("client.update", notebooks=[{"path": "mine.ipynb"}])

@@ -212,10 +212,15 @@ export interface ClientRespondParams {
   error?: ClientError | null;
 }
 
-/** `path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open. */
+/**
+ * `path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open.
+ *
+ * `cards` are the MIME types of ours that every tab which has it open draws.
+ */
 export interface ClientShows {
   shown: boolean;
   path?: string | null;
+  cards?: Array<string>;
 }
 
 /** A kernel asks for the notebook that it runs. */
@@ -226,11 +231,13 @@ export interface ClientShowsParams {
 /**
  * What this tab has open now; it replaces what the tab said before.
  *
- * `page_id` stays the same over all connections of a page, of which only the newest counts.
+ * `page_id` stays the same over all connections of a page, of which only the newest counts. `cards` are the MIME types
+ * of ours that it draws; a page from before an upgrade does not know the newest.
  */
 export interface ClientUpdateParams {
   notebooks: Array<OpenNotebook>;
   pageId?: string | null;
+  cards?: Array<string>;
 }
 
 /** One part's state; `hint` says what to do when it is not ok. */
@@ -941,6 +948,11 @@ export interface SessionsSubscribeParams {
   afterSeq?: number | null;
 }
 
+/** `skills.question_closed` says how it ended, and may come before this. */
+export interface SkillAsked {
+  questionId: string;
+}
+
 /** The executed notebook, nbformat 4. */
 export interface SkillCopy {
   run: SkillRunInfo;
@@ -1038,6 +1050,24 @@ export interface SkillProposal {
   problem?: string | null;
 }
 
+/** Nothing more where it is over, or never was. `detail` is the skill as it is on disk now. */
+export interface SkillQuestion {
+  open: boolean;
+  expiresAt?: string | null;
+  detail?: SkillDetail | null;
+}
+
+/** `reason` says why a skill is `unusable`. */
+export interface SkillQuestionClosedData {
+  questionId: string;
+  outcome: "trusted" | "declined" | "expired" | "gone" | "unusable";
+  reason?: string | null;
+}
+
+export interface SkillQuestionParams {
+  questionId: string;
+}
+
 /** Programs, environment variables and Python packages. */
 export interface SkillRequires {
   bins: Array<string>;
@@ -1098,6 +1128,18 @@ export interface SkillRunStarted {
 
 export interface SkillTrusted {
   skill: SkillInfo;
+}
+
+export interface SkillsAnswerParams {
+  questionId: string;
+  /** of the version that was shown, to trust it; absent: declined */
+  hash?: string | null;
+}
+
+/** From the connection of the cell that waits: the question ends with it. */
+export interface SkillsAskParams {
+  name: string;
+  agentId?: string | null;
 }
 
 export interface SkillsListParams {
@@ -1246,6 +1288,9 @@ export interface Methods {
   "skills.list": { params: SkillsListParams; result: SkillList };
   "skills.get": { params: SkillParams; result: SkillDetail };
   "skills.trust": { params: SkillsTrustParams; result: SkillTrusted };
+  "skills.ask": { params: SkillsAskParams; result: SkillAsked };
+  "skills.question": { params: SkillQuestionParams; result: SkillQuestion };
+  "skills.answer": { params: SkillsAnswerParams; result: Ok };
   "skills.run": { params: SkillsRunParams; result: SkillRunStarted };
   "skills.stop": { params: SkillRunParams; result: Ok };
   "skills.runs": { params: SkillsRunsParams; result: SkillRunList };
@@ -1301,6 +1346,7 @@ export interface Events {
   "session.updated": SessionUpdatedData;
   "notebook.changes_updated": NotebookChangesUpdatedData;
   "skills.updated": SkillsUpdatedData;
+  "skills.question_closed": SkillQuestionClosedData;
   "skills.run_started": SkillRunInfo;
   "skills.run_progress": SkillRunProgressData;
   "skills.run_finished": SkillRunInfo;

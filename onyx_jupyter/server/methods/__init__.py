@@ -16,6 +16,7 @@ from onyx_jupyter.server.methods import (
     notebooks,
     questions,
     sessions,
+    skill_questions,
     skills,
     status,
 )
@@ -43,6 +44,9 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "skills.list": skills.list_skills,
     "skills.get": skills.get,
     "skills.trust": skills.trust,
+    "skills.ask": skill_questions.ask,
+    "skills.question": skill_questions.question,
+    "skills.answer": skill_questions.answer,
     "skills.run": skills.run,
     "skills.stop": skills.stop,
     "skills.runs": skills.list_runs,

@@ -12,7 +12,7 @@ from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientShowsPar
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:
     notebooks = [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks]
-    caller.tabs.updated(caller.tab, notebooks, params.page_id)
+    caller.tabs.updated(caller.tab, notebooks, params.page_id, params.cards)
     return {"ok": True}
 
 
@@ -26,4 +26,5 @@ async def shows(params: ClientShowsParams, caller: Caller) -> dict[str, Any]:
     path = await caller.onyx.notebook_of(params.kernel_id)
     if path is None:
         return {"shown": False}
-    return {"path": path, "shown": caller.tabs.tab_with(path) is not None}
+    shown = caller.tabs.tab_with(path) is not None
+    return {"path": path, "shown": shown, "cards": caller.tabs.cards_with(path)}

@@ -39,16 +39,9 @@ async def list_skills(params: SkillsListParams, caller: Caller) -> dict[str, Any
 
 
 async def get(params: SkillParams, caller: Caller) -> dict[str, Any]:
-    item = await caller.onyx.skills.library.get(params.name, params.agent_id, id=params.id)
-    diff = None
-    if item.changed and item.trusted_text is not None:
-        diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
-    return {
-        "skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0],
-        "text": item.skill.text,
-        "instructions": item.skill.instructions,
-        "diff": diff,
-    }
+    return await detail(
+        await caller.onyx.skills.library.get(params.name, params.agent_id, id=params.id), params.agent_id, caller
+    )
 
 
 async def trust(params: SkillsTrustParams, caller: Caller) -> dict[str, Any]:
@@ -115,6 +108,19 @@ async def save(params: SkillsSaveParams, caller: Caller) -> dict[str, Any]:
     )
     item = await caller.onyx.skills.author.save(wish, f"user:{caller.user}", params.agent_id)
     return {"skill": (await asyncio.to_thread(_infos, [item], params.agent_id, caller))[0]}
+
+
+async def detail(item: Listed, agent_id: str | None, caller: Caller) -> dict[str, Any]:
+    """All that a person reads before trusting it."""
+    diff = None
+    if item.changed and item.trusted_text is not None:
+        diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
+    return {
+        "skill": (await asyncio.to_thread(_infos, [item], agent_id, caller))[0],
+        "text": item.skill.text,
+        "instructions": item.skill.instructions,
+        "diff": diff,
+    }
 
 
 def _fitting(outputs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

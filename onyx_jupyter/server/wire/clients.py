@@ -19,11 +19,13 @@ class OpenNotebook(Wire):
 class ClientUpdateParams(Wire):
     """What this tab has open now; it replaces what the tab said before.
 
-    `page_id` stays the same over all connections of a page, of which only the newest counts.
+    `page_id` stays the same over all connections of a page, of which only the newest counts. `cards` are the MIME types
+    of ours that it draws; a page from before an upgrade does not know the newest.
     """
 
     notebooks: list[OpenNotebook] = Field(max_length=500)
     page_id: str | None = Field(default=None, max_length=100)
+    cards: list[str] = Field(default_factory=list, max_length=50)
 
 
 class ClientShowsParams(Wire):
@@ -33,10 +35,14 @@ class ClientShowsParams(Wire):
 
 
 class ClientShows(Wire):
-    """`path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open."""
+    """`path` is the notebook of that kernel, where this server has started it; `shown` says that a tab has it open.
+
+    `cards` are the MIME types of ours that every tab which has it open draws.
+    """
 
     shown: bool
     path: str | None = None
+    cards: list[str] = Field(default_factory=list)
 
 
 class ClientError(Wire):

@@ -1,0 +1,29 @@
+"""`skills.ask`, `.question`, `.answer`: a cell waits for a yes to a skill, and the card below it gives the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.clock import timestamp
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.methods.skills import detail
+from onyx_jupyter.server.wire.skill_questions import SkillQuestionParams, SkillsAnswerParams, SkillsAskParams
+
+
+async def ask(params: SkillsAskParams, caller: Caller) -> dict[str, Any]:
+    asked = await caller.onyx.skills.questions.ask(params.name, params.agent_id, caller.tab)
+    return {"questionId": asked.id}
+
+
+async def question(params: SkillQuestionParams, caller: Caller) -> dict[str, Any]:
+    found = await caller.onyx.skills.questions.look(params.question_id)
+    if found is None:
+        return {"open": False}
+    asked, item = found
+    shown = await detail(item, asked.agent_id, caller)
+    return {"open": True, "expiresAt": timestamp(asked.expires_at), "detail": shown}
+
+
+async def answer(params: SkillsAnswerParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.skills.questions.answer(params.question_id, params.hash, f"user:{caller.user}")
+    return {"ok": True}
