@@ -7,6 +7,7 @@ import { Peer, settle } from './peer';
 
 let peer: Peer;
 let open: OpenNotebook[];
+let cards: string[];
 let bridge: NotebookBridge;
 let actions: Record<string, Action>;
 
@@ -19,7 +20,13 @@ beforeEach(() => {
   peer.results = { 'client.update': { ok: true }, 'client.respond': { ok: true } };
   open = [{ path: 'a.ipynb', active: true }];
   actions = { 'notebook.read': async () => ({ cells: [] }) };
-  bridge = new NotebookBridge(peer.client, actions, () => open);
+  cards = [];
+  bridge = new NotebookBridge(
+    peer.client,
+    actions,
+    () => open,
+    () => cards
+  );
 });
 afterEach(() => {
   bridge.dispose();
@@ -31,13 +38,18 @@ describe('NotebookBridge', () => {
   it('tells what is open after each connect, and again only when it changed', async () => {
     peer.connect();
     bridge.announce();
-    expect(peer.askedFor('client.update')).toEqual([{ notebooks: open, pageId: expect.any(String) }]);
+    expect(peer.askedFor('client.update')).toEqual([
+      { notebooks: open, cards: [], pageId: expect.any(String) }
+    ]);
     open = [];
     bridge.announce();
     expect(peer.askedFor('client.update')).toHaveLength(2);
+    cards = ['application/vnd.onyx.turn+json'];
+    bridge.announce();
+    expect(peer.askedFor('client.update')[2]).toMatchObject({ notebooks: [], cards });
     peer.lose();
     await peer.comeBack();
-    expect(peer.askedFor('client.update')).toHaveLength(3);
+    expect(peer.askedFor('client.update')).toHaveLength(4);
     const pages = peer.askedFor('client.update').map(update => (update as { pageId: string }).pageId);
     expect(new Set(pages).size).toBe(1);
   });

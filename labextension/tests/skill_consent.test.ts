@@ -3,23 +3,24 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { SkillConsent } from '../src/models/skill_consent';
 import { Peer, Refusal, settle } from './peer';
 
-const ASKED = { schemaVersion: 1, name: 'fresh', agentId: 'writer', kernelId: 'k1' };
-const detail = (hash: string) => ({
-  skill: { name: 'fresh', hash },
-  text: `print("${hash}")`,
-  instructions: ''
+const ASKED = { schemaVersion: 1, questionId: 'q1' };
+const OVER = { open: false };
+const open = (hash: string) => ({
+  open: true,
+  expiresAt: '2026-01-02T03:04:05.000Z',
+  detail: { skill: { name: 'fresh', hash }, text: `print("${hash}")`, instructions: '' }
 });
 let peer: Peer;
 let consent: SkillConsent;
-const interrupt = vi.fn(() => Promise.resolve());
+const text = () => consent.question?.detail.text;
+const asked = (method: 'skills.question' | 'skills.answer') => peer.askedFor(method);
 
 beforeEach(() => {
   vi.useFakeTimers();
-  interrupt.mockClear();
   peer = new Peer();
-  peer.results = { 'skills.get': detail('h1'), 'skills.trust': {} };
+  peer.results = { 'skills.question': open('h1'), 'skills.answer': { ok: true } };
   peer.connect();
-  consent = new SkillConsent(peer.client, interrupt);
+  consent = new SkillConsent(peer.client);
 });
 afterEach(() => {
   consent.dispose();
@@ -27,46 +28,121 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('shows and trusts what the server has, whatever the output says of it', async () => {
-  consent.update({ ...ASKED, hash: 'forged', text: 'print("harmless")' }, true);
+it('shows and answers what the server has, whatever the output says of it', async () => {
+  consent.update({ ...ASKED, name: 'forged', hash: 'forged', kernelId: 'k1', text: 'print("harmless")' });
+  expect([consent.question, consent.end]).toEqual([null, null]);
   await settle();
-  expect(consent.detail?.text).toBe('print("h1")');
+  expect(text()).toBe('print("h1")');
   await consent.trust('h1');
-  expect(peer.askedFor('skills.get')).toEqual([{ name: 'fresh', agentId: 'writer' }]);
-  expect(peer.askedFor('skills.trust')).toEqual([{ name: 'fresh', agentId: 'writer', hash: 'h1' }]);
+  expect(asked('skills.question')).toEqual([{ questionId: 'q1' }]);
+  expect(asked('skills.answer')).toEqual([{ questionId: 'q1', hash: 'h1' }]);
 });
 
-it('a version that changed while one looked is shown, and not trusted unseen', async () => {
-  consent.update(ASKED, true);
+it('a no goes to the server', async () => {
+  consent.update(ASKED);
   await settle();
-  peer.results['skills.trust'] = new Refusal(-32602, 'The skill has changed meanwhile.');
-  peer.results['skills.get'] = detail('h2');
-  await consent.trust('h1');
-  expect(consent.detail?.text).toBe('print("h2")');
-  expect(consent.problem).toBe('The skill has changed meanwhile.');
-});
-
-it('a no ends the cell that waits', async () => {
-  consent.update(ASKED, true);
   await consent.refuse();
-  expect(interrupt.mock.calls).toEqual([['k1']]);
-  expect(peer.askedFor('skills.trust')).toEqual([]);
+  expect(asked('skills.answer')).toEqual([{ questionId: 'q1' }]);
 });
 
-it('an output that came with a file, or names no skill, asks and answers nothing', async () => {
-  for (const [data, isTrusted] of [
-    [ASKED, false],
-    [null, true],
-    [{ name: 5, kernelId: 'k1' }, true],
-    [{ name: 'fresh' }, true]
-  ] as const) {
-    consent.update(data, isTrusted);
+it('one that the server does not know is over, and answers nothing', async () => {
+  peer.results['skills.question'] = OVER;
+  consent.update(ASKED);
+  await settle();
+  expect(consent.end).toEqual({ outcome: 'gone' });
+  await consent.trust('h1');
+  await consent.refuse();
+  expect(asked('skills.answer')).toEqual([]);
+});
+
+it('an output without a question asks the server nothing', async () => {
+  for (const data of [null, 'x', {}, { questionId: 5 }, { name: 'fresh', kernelId: 'k1' }]) {
+    consent.update(data);
     await settle();
-    expect(consent.isAsking).toBe(false);
-    await consent.trust('h1');
-    await consent.refuse();
+    expect(consent.end).toEqual({ outcome: 'gone' });
   }
-  expect(peer.askedFor('skills.get')).toEqual([]);
-  expect(peer.askedFor('skills.trust')).toEqual([]);
-  expect(interrupt).not.toHaveBeenCalled();
+  expect(peer.socket.asked).toEqual([]);
+});
+
+it('folds when the server tells that it is over, and opens no more', async () => {
+  consent.update(ASKED);
+  await settle();
+  peer.emit('skills.question_closed', { questionId: 'another', outcome: 'declined' });
+  expect(consent.end).toBeNull();
+  peer.emit('skills.question_closed', { questionId: 'q1', outcome: 'trusted' });
+  expect(consent.end?.outcome).toBe('trusted');
+  peer.emit('skills.updated', {});
+  consent.update(ASKED);
+  await settle();
+  await consent.trust('h1');
+  expect(consent.end?.outcome).toBe('trusted');
+  expect(asked('skills.question')).toHaveLength(1);
+  expect(asked('skills.answer')).toEqual([]);
+});
+
+it('an answer that was on its way when it ended counts no more', async () => {
+  peer.results['skills.question'] = (_: never, socket: { frame: (value: unknown) => void }) => {
+    socket.frame({ event: 'skills.question_closed', data: { questionId: 'q1', outcome: 'declined' } });
+    return open('h1');
+  };
+  consent.update(ASKED);
+  await settle();
+  expect(consent.end?.outcome).toBe('declined');
+});
+
+it('asks again when the skill changed and when the connection is back', async () => {
+  consent.update(ASKED);
+  await settle();
+  peer.results['skills.question'] = open('h2');
+  peer.emit('skills.updated', {});
+  await settle();
+  expect(text()).toBe('print("h2")');
+  peer.results['skills.question'] = OVER;
+  peer.lose();
+  expect(consent.online).toBe(false);
+  expect(consent.end).toBeNull();
+  await peer.comeBack();
+  expect(consent.end?.outcome).toBe('gone');
+});
+
+it('a refused answer is said, and what it was about is read again', async () => {
+  consent.update(ASKED);
+  await settle();
+  peer.results['skills.answer'] = new Refusal(-32000, 'The disk is full.');
+  await consent.trust('h1');
+  expect(consent.problem).toBe('The disk is full.');
+  peer.results['skills.answer'] = new Refusal(-32602, '`hash`: the skill has changed meanwhile.');
+  peer.results['skills.question'] = open('h2');
+  await consent.trust('h1');
+  expect([consent.problem, text()]).toEqual([null, 'print("h2")']);
+  peer.results['skills.question'] = OVER;
+  await consent.refuse();
+  expect([consent.end?.outcome, consent.problem]).toEqual(['gone', null]);
+});
+
+it('where it cannot be read that is said, and what was shown stays', async () => {
+  peer.results['skills.question'] = new Refusal(-32000, 'The disk is gone.');
+  consent.update(ASKED);
+  await settle();
+  expect([consent.problem, consent.question, consent.end]).toEqual(['The disk is gone.', null, null]);
+  peer.results['skills.question'] = open('h1');
+  peer.emit('skills.updated', {});
+  await settle();
+  expect([consent.problem, text()]).toEqual([null, 'print("h1")']);
+  peer.results['skills.question'] = new Refusal(-32000, 'The disk is gone.');
+  peer.emit('skills.updated', {});
+  await settle();
+  expect([consent.problem, text()]).toEqual(['The disk is gone.', 'print("h1")']);
+});
+
+it('another question in the same output takes the place of the one before', async () => {
+  consent.update(ASKED);
+  await settle();
+  peer.emit('skills.question_closed', { questionId: 'q1', outcome: 'gone' });
+  peer.results['skills.question'] = open('h2');
+  consent.update({ ...ASKED, questionId: 'q2' });
+  expect([consent.question, consent.end]).toEqual([null, null]);
+  await settle();
+  await consent.trust('h2');
+  expect(asked('skills.answer')).toEqual([{ questionId: 'q2', hash: 'h2' }]);
 });

@@ -12,14 +12,14 @@ import type { SkillDetail } from '../src/protocol/wire';
 let root: Root;
 let host: HTMLElement;
 const trust = vi.fn((_: string) => Promise.resolve());
-const draw = (text: string | null) => {
+const draw = (text: string | null, isReading = false) => {
   const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
   const detail =
     text && ({ skill: { id: 'home:count', name: 'count', hash: `of ${text}` }, text } as SkillDetail);
   return act(async () =>
     root.render(
       <UiProvider value={ui}>
-        <SkillTrust detail={detail || null} online trust={trust} />
+        <SkillTrust detail={detail || null} isReading={isReading} online trust={trust} />
       </UiProvider>
     )
   );
@@ -39,7 +39,9 @@ afterEach(async () => {
 
 it('claims nothing of a text that is not there yet', async () => {
   await draw(null);
-  expect(host.textContent).not.toContain('all of it');
+  expect(host.textContent).toBe('Trust this version');
+  await draw(null, true);
+  expect(host.textContent).toBe('Reading…Trust this version');
   expect(hook('trust')?.disabled).toBe(true);
   await draw('print(1)');
   expect(host.textContent).toContain('all of it.print(1)');

@@ -10,7 +10,7 @@ from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
 from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.skill_arguments import parse_call, values
-from onyx_jupyter.magics.skill_consent import SkillConsent
+from onyx_jupyter.magics.skill_consent import MIME_TYPE, SkillConsent
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
 from onyx_jupyter.magics.tool_words import code, escaped
 from onyx_jupyter.magics.turn_view import Publisher
@@ -31,7 +31,7 @@ class SkillCommand:
     ) -> None:
         self._connection = connection
         self._publisher = publisher
-        self._consent = SkillConsent(connection, person, self._show, kernel_id)
+        self._consent = SkillConsent(connection, person, self._show)
         self._kernel_id = kernel_id
         self._evaluated = evaluated
         self._display_id = f"onyx-{uuid.uuid4().hex}"
@@ -44,7 +44,7 @@ class SkillCommand:
         shown: Mapping[str, Any] = running.describe()
         front = self._connection.request("client.shows", kernelId=self._kernel_id)
         if shown["skill"]["state"] == "untrusted":
-            shown = self._consent.given(running, shown, has_card=front["shown"])
+            shown = self._consent.given(running, shown, has_card=MIME_TYPE in front.get("cards", ()))
         parameters = values(given, (shown["skill"].get("parameters") or {}).get("fields", ()), self._evaluated)
         title = f"**{escaped(name)}**"
         self._show(f"{title} · starting")

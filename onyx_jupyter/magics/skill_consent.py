@@ -1,6 +1,6 @@
 """Asks whether a new or changed skill may run: in a card where our front end shows the notebook, else by `input()`.
 
-It never trusts by itself: a yes is `skills.trust`, from the card, from the skills panel or from what was typed.
+It never trusts by itself: a yes is the server's word, after the card or the skills panel gave it, or what was typed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from onyx_jupyter.magics.person import NoInput, Person
 from onyx_jupyter.magics.skill_run import SkillRun
 from onyx_jupyter.magics.tool_words import block, escaped
 
-MIME_TYPE = "application/vnd.onyx.skill-consent+json"
+MIME_TYPE = "application/vnd.onyx.skill-question+json"
 SCHEMA_VERSION = 1
-WAITS_S = 1800.0
 RECONNECT_S = 60.0
-_LOOKS_S = 10.0
+LOOKS_S = 30.0
+_NO = "not trusted, so it was not run"
+_ENDS = {"expired": "nobody answered in time, so it was not run"}
 
 Show = Callable[[str, Mapping[str, Any]], None]
 
@@ -27,19 +28,15 @@ Show = Callable[[str, Mapping[str, Any]], None]
 class SkillConsent:
     """One question. `show` puts Markdown below the cell, with what other types of data stand beside it."""
 
-    def __init__(
-        self, connection: ServerConnection, person: Person, show: Show, kernel_id: str, *, waits_s: float = WAITS_S
-    ) -> None:
+    def __init__(self, connection: ServerConnection, person: Person, show: Show) -> None:
         self._connection = connection
         self._person = person
         self._show = show
-        self._kernel_id = kernel_id
-        self._waits_s = waits_s
 
     def given(self, running: SkillRun, shown: Mapping[str, Any], *, has_card: bool) -> Mapping[str, Any]:
-        """The skill as it was trusted, as `skills.get` has it. Raises: MagicError (untrusted)."""
+        """The skill as it was trusted, as `skills.get` has it. Raises: MagicError (untrusted, unusable)."""
         skill = shown["skill"]
-        title, words = f"**{escaped(skill['name'])}**", _words(shown)
+        title, words, end = f"**{escaped(skill['name'])}**", _words(shown), _NO
         try:
             if not has_card:
                 self._show(words, {})
@@ -47,18 +44,18 @@ class SkillConsent:
                     running.trust(skill["hash"])
                     return shown
             else:
-                # The card takes from this only which skill is meant: what it shows and trusts, it asks the server for.
-                card = {"schemaVersion": SCHEMA_VERSION, "kernelId": self._kernel_id, **running.place}
-                self._show(f"{words}\n\n*Waits for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
-                trusted = self._answered(running)
-                if trusted is not None:
-                    return trusted
-        except KeyboardInterrupt:  # also how the card says no
-            pass
+                closed = self._closed(running, words)
+                if closed["outcome"] == "trusted":
+                    return running.describe()
+                if closed["outcome"] == "unusable":
+                    raise MagicError("unusable", f"The skill {skill['name']} cannot be run. {closed.get('reason', '')}")
+                end = _ENDS.get(closed["outcome"], _NO)
+        except KeyboardInterrupt:
+            self._connection.close()  # the question ends with it, wherever it is shown
         except (MagicError, ConnectionGone) as error:
             self._show(f"✗ {title} · {escaped(str(error))}", {})
             raise
-        self._show(f"– {title} · not trusted, so it was not run", {})
+        self._show(f"– {title} · {end}", {})
         raise MagicError(
             "untrusted",
             f"The skill {skill['name']} was not run: this version of it is not trusted.",
@@ -71,24 +68,33 @@ class SkillConsent:
         except NoInput:
             return False
 
-    def _answered(self, running: SkillRun) -> Mapping[str, Any] | None:
-        """None where nobody trusts it for that long. Raises: ConnectionGone where the server stays away."""
-        deadline = time.monotonic() + self._waits_s
-        while time.monotonic() < deadline:
+    def _closed(self, running: SkillRun, words: str) -> Mapping[str, Any]:
+        """How the server says that it ended. Raises: ConnectionGone where the server stays away."""
+        question_id = self._ask(running, words)
+        looked_at = time.monotonic()
+        while True:
             try:
-                event = self._connection.next_event(_LOOKS_S)
-                if event is not None and event[0] != "skills.updated":
-                    continue
-                shown = running.describe()
+                event, data = self._connection.next_event(LOOKS_S) or ("", {})
+                if event == "skills.question_closed" and data["questionId"] == question_id:
+                    return data
+                if event in ("", "skills.updated") or time.monotonic() - looked_at >= LOOKS_S:
+                    # The server looks whether it still has to be asked, and tells as an event that it has not.
+                    self._connection.request("skills.question", questionId=question_id)
+                    looked_at = time.monotonic()
             except ConnectionGone:
-                shown = patiently(lambda: self._anew(running), RECONNECT_S)
-            if shown["skill"]["state"] != "untrusted":
-                return shown
-        return None
+                question_id = patiently(lambda: self._ask_anew(running, words), RECONNECT_S)
 
-    def _anew(self, running: SkillRun) -> dict[str, Any]:
+    def _ask(self, running: SkillRun, words: str) -> str:
+        question_id: str = self._connection.request("skills.ask", **running.place)["questionId"]
+        # No more than the id: any code in a kernel can write an output, so the card takes everything from the server.
+        card = {"schemaVersion": SCHEMA_VERSION, "questionId": question_id}
+        self._show(f"{words}\n\n*Waits for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
+        return question_id
+
+    def _ask_anew(self, running: SkillRun, words: str) -> str:
+        """The question before it ended with its connection."""
         self._connection.close()
-        return running.describe()
+        return self._ask(running, words)
 
 
 def _words(shown: Mapping[str, Any]) -> str:

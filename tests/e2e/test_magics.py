@@ -12,6 +12,7 @@ from onyx_jupyter.testing.script import Call
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import APPEAR_MS, Notebook, Sidebar
+from tests.e2e.skills_panel import choose
 from tests.e2e.stage import Stage, tool_results
 from tests.skills.notebooks import cell as code_cell
 from tests.skills.notebooks import write_notebook
@@ -175,6 +176,44 @@ def test_a_skill_runs_from_a_cell_after_a_yes_and_from_a_form(
     assert stage.asked == []
 
 
+def test_the_card_of_a_cell_that_waits_no_more_is_closed_and_touches_nothing(
+    open_lab: OpenLab, tabs: Tabs, lab: LabServer, stage: Stage, name: str
+) -> None:
+    write_notebook(lab.home / "skills" / "greet-nobody.ipynb", code_cell("print('Hello?')"))
+    forged = "{'application/vnd.onyx.skill-question+json': {'questionId': 'x', 'name': 'greet-nobody'}}"
+    waits = f"import os, time\nwhile not os.path.exists('{name}.txt'):\n    time.sleep(0.1)"
+    _, notebook = open_lab(LOAD, "%onyx skill greet-nobody", f"display({forged}, raw=True)\n{waits}\n'slept well'")
+    run_all(notebook, count=2)
+    expect(hook(notebook.cells.nth(1), "skill-consent")).to_contain_text("Hello?")
+
+    # A second window on the notebook as it was saved while the cell waits asks as well.
+    notebook.save()
+    _, other = tabs.open(lab, f"{name}.ipynb", f"{name}-other")
+    other.wait(cells=3)
+    expect(hook(other.cells.nth(1), "trust")).to_be_enabled()
+    shot(other.page, "cell-consent-other-window")
+
+    notebook.page.bring_to_front()
+    choose(notebook.page, "Kernel", "kernelmenu:restart")
+    notebook.page.locator(".jp-Dialog .jp-mod-accept").click()
+    for window in (notebook, other):
+        asked = window.cells.nth(1)
+        expect(hook(asked, "skill-consent-end")).to_have_attribute("data-outcome", "gone")
+        expect(hook(asked, "skill-consent-end")).to_contain_text("greet-nobody This question is no longer open.")
+        expect(asked.locator(".jp-OutputArea-output").get_by_role("button")).to_have_count(0)
+    shot(notebook.page, "cell-consent-gone")
+
+    # What runs now has nothing to do with it, and a card that names no open question is none.
+    notebook.wait_for_kernel()
+    notebook.source(2).click()
+    notebook.page.keyboard.press("Shift+Enter")
+    expect(hook(notebook.cells.nth(2), "skill-consent-end")).to_contain_text("no longer open")
+    expect(hook(notebook.cells.nth(2), "trust")).to_have_count(0)
+    lab.files.joinpath(f"{name}.txt").touch()
+    expect(notebook.cells.nth(2)).to_contain_text("'slept well'")
+    assert not list(lab.home.glob("runs/greet-nobody*"))
+
+
 def interrupt(page: Page) -> None:
     """As the notebook's own stop button."""
     page.locator(
@@ -183,14 +222,15 @@ def interrupt(page: Page) -> None:
     ).first.click()
 
 
-def test_the_card_is_answered_in_notebook_7_too(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
-    lab.notebook(f"{name}.ipynb", LOAD, "%onyx Make a file")
+def test_the_cards_are_answered_in_notebook_7_too(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+    write_notebook(lab.home / "skills" / "greet-seven.ipynb", code_cell("print('Hello', 3 + 4)"))
+    lab.notebook(f"{name}.ipynb", LOAD, "%onyx Make a file", "%onyx skill greet-seven")
     stage.play([Call("exec", {"command": f"touch {name}.txt"})], "Not made.")
     page = tabs.new()
     page.goto(lab.url(f"notebooks/{name}.ipynb"))
     notebook = Notebook(page)
-    notebook.wait(cells=2)
-    run_all(notebook)
+    notebook.wait(cells=3)
+    run_all(notebook, count=2)
     turn = card(notebook)
     hook(turn, "deny").click()
     hook(turn, "deny-reason").fill("not here")
@@ -199,3 +239,11 @@ def test_the_card_is_answered_in_notebook_7_too(tabs: Tabs, lab: LabServer, stag
     expect(turn).to_contain_text("Not made.")
     assert "not here" in tool_results(stage.asked[1])[-1]
     assert not lab.files.joinpath(f"{name}.txt").exists()
+
+    notebook.source(2).click()
+    page.keyboard.press("Shift+Enter")
+    asking = notebook.cells.nth(2)
+    expect(hook(asking, "skill-consent")).to_contain_text("print('Hello', 3 + 4)")
+    hook(asking, "trust").click()
+    expect(asking.locator(".jp-OutputArea-output").last).to_contain_text("Hello 7")
+    expect(hook(asking, "skill-consent")).to_have_count(0)

@@ -13,6 +13,7 @@ from onyx_jupyter.magics.skill_consent import MIME_TYPE, SkillConsent
 from onyx_jupyter.magics.skill_run import SkillRun
 
 UPDATED = ("skills.updated", {})
+PLACE = {"name": "fresh", "agentId": "writer"}
 
 
 def skill(state: str, text: str = "print(1)") -> dict[str, Any]:
@@ -20,20 +21,32 @@ def skill(state: str, text: str = "print(1)") -> dict[str, Any]:
     return {"skill": facts, "text": text, "diff": None}
 
 
-class Server(ServerConnection):
-    """`told` is what comes as events, `known` what it has of the skill each time it is asked."""
+def closed(outcome: str, question_id: str = "q1", **more: Any) -> tuple[str, dict[str, Any]]:
+    return "skills.question_closed", {"questionId": question_id, "outcome": outcome, **more}
 
-    def __init__(self, told: list[Any], known: list[Any]) -> None:
+
+class Server(ServerConnection):
+    """`told` is what comes as events; each question that is asked has the next id."""
+
+    def __init__(self, *told: Any) -> None:
         super().__init__(ServerAddress("http://127.0.0.1:1/", ""))
-        self.told, self.known, self.asked = told, known, list[str]()
+        self.told = list(told)
+        self.asked = list[tuple[str, dict[str, Any]]]()
+        self.closings = 0
 
     def request(self, method: str, timeout_s: float = 30.0, **params: Any) -> dict[str, Any]:
-        self.asked.append(method)
-        found = self.known.pop(0)
-        if isinstance(found, BaseException):
-            raise found
-        assert params == {"name": "fresh", "agentId": "writer"}
-        return dict(found)
+        self.asked.append((method, params))
+        match method:
+            case "skills.ask":
+                return {"questionId": f"q{self.methods.count('skills.ask')}"}
+            case "skills.question":
+                return {"open": True}
+        assert method == "skills.get"
+        return skill("ready", "print(2)")
+
+    @property
+    def methods(self) -> list[str]:
+        return [method for method, _ in self.asked]
 
     def next_event(self, timeout_s: float) -> Any:
         event = self.told.pop(0)
@@ -41,15 +54,18 @@ class Server(ServerConnection):
             raise event
         return event
 
+    def close(self) -> None:
+        self.closings += 1
+
 
 class Cell:
     """What is shown, and a person who must not be asked to type."""
 
-    def __init__(self, server: Server, waits_s: float = 60.0) -> None:
-        self.server = server
+    def __init__(self, *told: Any) -> None:
+        self.server = Server(*told)
         self.shown: list[tuple[str, Mapping[str, Any]]] = []
         self.consent = SkillConsent(
-            server, Person(self.typed), lambda text, beside: self.shown.append((text, beside)), "k1", waits_s=waits_s
+            self.server, Person(self.typed), lambda text, beside: self.shown.append((text, beside))
         )
 
     def typed(self, prompt: str) -> str:
@@ -60,35 +76,56 @@ class Cell:
 
 
 def test_it_goes_on_with_what_was_trusted_and_trusts_nothing_itself() -> None:
-    server = Server(
-        [("chat.delta", {}), UPDATED, None, UPDATED],
-        [skill("untrusted"), skill("untrusted"), skill("ready", "print(2)")],
-    )
-    cell = Cell(server)
+    cell = Cell(("chat.delta", {}), closed("trusted", "of another cell"), closed("trusted"))
     assert cell.given()["text"] == "print(2)"
-    assert server.asked == ["skills.get"] * 3  # not for what concerns no skill; now and then where nothing is told
+    assert cell.server.asked == [("skills.ask", PLACE), ("skills.get", PLACE)]
     ((text, beside),) = cell.shown
     assert "print(1)" in text  # for front ends without a card
-    assert beside == {MIME_TYPE: {"schemaVersion": 1, "kernelId": "k1", "name": "fresh", "agentId": "writer"}}
+    assert beside == {MIME_TYPE: {"schemaVersion": 1, "questionId": "q1"}}
 
 
-def test_a_connection_that_breaks_is_opened_again_and_asked() -> None:
-    cell = Cell(Server([ConnectionGone("broken")], [skill("ready")]))
+def test_the_server_is_made_to_look_when_skills_changed_and_when_it_is_silent() -> None:
+    cell = Cell(UPDATED, None, closed("trusted"))
     assert cell.given()["skill"]["state"] == "ready"
+    looked = ("skills.question", {"questionId": "q1"})
+    assert cell.server.asked[1:3] == [looked, looked]
 
 
-@pytest.mark.parametrize(("told", "waits_s"), [([], 0.0), ([KeyboardInterrupt()], 60.0)])
-def test_silence_and_an_interrupt_are_a_no(told: list[Any], waits_s: float) -> None:
-    cell = Cell(Server(told, []), waits_s)
+def test_a_connection_that_breaks_is_opened_again_and_asks_anew() -> None:
+    cell = Cell(ConnectionGone("broken"), closed("gone"), closed("trusted", "q2"))
+    assert cell.given()["skill"]["state"] == "ready"
+    assert [beside[MIME_TYPE]["questionId"] for _, beside in cell.shown] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (closed("declined"), "not trusted, so it was not run"),
+        (closed("expired"), "nobody answered in time, so it was not run"),
+        (KeyboardInterrupt(), "not trusted, so it was not run"),
+    ],
+)
+def test_a_no_silence_and_an_interrupt_run_nothing(told: Any, words: str) -> None:
+    cell = Cell(told)
     with pytest.raises(MagicError, match="was not run: this version of it is not trusted") as denied:
         cell.given()
     assert denied.value.code == "untrusted"
-    assert cell.server.asked == []
-    assert cell.shown[-1] == ("– **fresh** · not trusted, so it was not run", {})
+    assert cell.server.methods == ["skills.ask"]
+    assert cell.shown[-1] == (f"– **fresh** · {words}", {})
+    # The question ends with the connection: no card goes on asking for a cell that waits no more.
+    assert cell.server.closings == (1 if isinstance(told, KeyboardInterrupt) else 0)
 
 
-def test_a_skill_that_goes_away_meanwhile_leaves_no_card_that_waits() -> None:
-    cell = Cell(Server([UPDATED], [Refused("There is no skill 'fresh'.", "not_found")]))
+def test_a_skill_that_cannot_be_used_any_more_says_why_and_leaves_no_card_that_waits() -> None:
+    cell = Cell(closed("unusable", reason="There is no skill 'fresh'."))
+    with pytest.raises(MagicError, match=r"fresh cannot be run\. There is no skill 'fresh'") as unusable:
+        cell.given()
+    assert unusable.value.code == "unusable"
+    assert cell.shown[-1] == ("✗ **fresh** · The skill fresh cannot be run. There is no skill 'fresh'.", {})
+
+
+def test_a_server_that_refuses_to_ask_is_heard() -> None:
+    cell = Cell(Refused("There is no method 'skills.ask'.", "-32601"))
     with pytest.raises(Refused):
         cell.given()
-    assert cell.shown[-1] == ("✗ **fresh** · There is no skill 'fresh'.", {})
+    assert cell.shown[-1] == ("✗ **fresh** · There is no method 'skills.ask'.", {})

@@ -1,14 +1,17 @@
 """Skills from a cell: parameters, progress, the result below the cell, and trust before anything runs."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.skill_arguments import parse_call, values
+from onyx_jupyter.magics.skill_consent import MIME_TYPE
 from tests.e2e.lab_server import LabServer
-from tests.magics.cells import LIMIT_S, Cells
+from tests.magics.cells import LIMIT_S, Cells, Ran
 from tests.magics.conftest import Peer
 from tests.skills.notebooks import cell, write_notebook, write_text_skill
 
@@ -89,6 +92,61 @@ def test_a_new_skill_is_shown_and_runs_only_after_a_yes(kernel: Cells, skills: P
     assert "not trusted" in kernel.run("%onyx skill fresh").evalue
     allowed = kernel.run("%onyx skill fresh", lambda prompt: "y")
     assert list(allowed.displays.values())[-1]["text/plain"] == "fresh 1\n"
+
+
+def ask_in_a_card(kernel: Cells, peer: Peer, name: str) -> tuple[str, Callable[[], Ran]]:
+    """Runs it in a cell of a notebook that a page shows; the question's id, once the card asks, and the cell's end."""
+    path = peer.ask("client.shows", kernelId=kernel.kernel_id)["path"]
+    peer.ask("client.update", notebooks=[{"path": path, "active": True}], cards=[MIME_TYPE])
+    shown: list[dict[str, Any]] = []
+    asks = threading.Event()
+
+    def see(bundle: dict[str, Any]) -> None:
+        if MIME_TYPE in bundle:
+            shown.append(bundle[MIME_TYPE])
+            asks.set()
+
+    wait = kernel.start(f"%onyx skill {name}", see)
+    assert asks.wait(LIMIT_S)
+    (card,) = shown
+    assert set(card) == {"schemaVersion", "questionId"}
+    return card["questionId"], wait
+
+
+def test_a_card_answers_at_the_server_and_the_cell_goes_on(kernel: Cells, skills: Path, peer: Peer) -> None:
+    write_notebook(skills / "carded.ipynb", cell("print('carded', 1)"))
+    question_id, wait = ask_in_a_card(kernel, peer, "carded")
+    peer.ask("skills.answer", questionId=question_id)
+    refused = wait()
+    assert refused.markdown == "– **carded** · not trusted, so it was not run"
+    assert "not trusted" in refused.evalue
+
+    question_id, wait = ask_in_a_card(kernel, peer, "carded")
+    shown = peer.ask("skills.question", questionId=question_id)
+    assert "print('carded', 1)" in shown["detail"]["text"]
+    peer.ask("skills.answer", questionId=question_id, hash=shown["detail"]["skill"]["hash"])
+    assert list(wait().displays.values())[-1]["text/plain"] == "carded 1\n"
+
+
+def test_a_question_ends_with_the_cell_that_waits(kernel: Cells, skills: Path, peer: Peer) -> None:
+    write_notebook(skills / "interrupted.ipynb", cell("print(1)"))
+    question_id, wait = ask_in_a_card(kernel, peer, "interrupted")
+    assert peer.ask("skills.question", questionId=question_id)["open"] is True
+    kernel.interrupt()
+    told = peer.event("skills.question_closed", lambda data: data["questionId"] == question_id)
+    assert told["outcome"] == "gone"
+    assert peer.ask("skills.question", questionId=question_id) == {"open": False}
+    assert wait().markdown == "– **interrupted** · not trusted, so it was not run"
+
+
+def test_a_page_from_before_the_card_is_asked_by_input(kernel: Cells, skills: Path, peer: Peer) -> None:
+    write_notebook(skills / "older.ipynb", cell("print('older', 1)"))
+    path = peer.ask("client.shows", kernelId=kernel.kernel_id)["path"]
+    peer.ask("client.update", notebooks=[{"path": path, "active": True}])
+    asked: list[str] = []
+    ran = kernel.run("%onyx skill older", lambda prompt: asked.append(prompt) or "y")
+    assert len(asked) == 1
+    assert list(ran.displays.values())[-1]["text/plain"] == "older 1\n"
 
 
 def test_a_skill_that_fails_says_so_and_an_interrupt_stops_one(kernel: Cells, skills: Path, peer: Peer) -> None:

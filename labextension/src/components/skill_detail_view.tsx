@@ -68,6 +68,7 @@ export function SkillDetailView(props: SkillDetailViewProps): JSX.Element {
         <SkillTrust
           key={skill.id}
           detail={detail?.skill.hash === skill.hash ? detail : null}
+          isReading={!problem}
           online={online}
           trust={props.trust}
         />

@@ -6,7 +6,9 @@ import { UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
 
 interface SkillTrustProps {
+  /** null while it is read, or where it could not be. */
   detail: SkillDetail | null;
+  isReading?: boolean;
   online: boolean;
   /** The version with this hash, which is the one that is shown. */
   trust: (hash: string) => Promise<void>;
@@ -14,7 +16,7 @@ interface SkillTrustProps {
   refuse?: () => Promise<void>;
 }
 
-export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): JSX.Element {
+export function SkillTrust({ detail, isReading, online, trust, refuse }: SkillTrustProps): JSX.Element {
   const { trans } = useUi();
   const [isBusy, setIsBusy] = useState(false);
   // What one reads stays as it is: another version comes only after a click, so that no yes is for a text not seen.
@@ -32,7 +34,7 @@ export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): 
   };
   return (
     <section className="onyx-Trust" data-onyx="skill-trust">
-      {shown && <Shown detail={shown} />}
+      {shown ? <Shown detail={shown} /> : isReading && <p>{trans.__('Reading…')}</p>}
       {isOutdated && (
         <div className="onyx-Note" role="alert" data-onyx="trust-outdated">
           {trans.__('It has changed while it was shown.')}{' '}
@@ -61,7 +63,7 @@ export function SkillTrust({ detail, online, trust, refuse }: SkillTrustProps): 
             type="button"
             className="onyx-Button"
             data-onyx="refuse"
-            disabled={isBusy}
+            disabled={!online || isBusy}
             onClick={() => answer(refuse)}
           >
             {trans.__('Do not run')}

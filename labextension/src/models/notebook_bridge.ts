@@ -28,10 +28,12 @@ export class ActionError extends Error {
 }
 
 export class NotebookBridge implements IDisposable {
+  /** `cards` are the outputs of ours that are drawn here, by MIME type. */
   constructor(
     private readonly client: SocketClient,
     private readonly actions: Readonly<Record<string, Action>>,
-    private readonly openNotebooks: () => OpenNotebook[]
+    private readonly openNotebooks: () => OpenNotebook[],
+    private readonly cards: () => string[] = () => []
   ) {
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onState, this);
@@ -42,18 +44,18 @@ export class NotebookBridge implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Tell the server which notebooks are open here, if that is not what it knows already. */
+  /** Tell the server which notebooks are open here and what is drawn in them, if it does not know that already. */
   announce(): void {
     if (this._isDisposed || this.client.state !== 'open') {
       return;
     }
-    const notebooks = this.openNotebooks();
-    const told = JSON.stringify(notebooks);
+    const shown = { notebooks: this.openNotebooks(), cards: this.cards() };
+    const told = JSON.stringify(shown);
     if (told === this._told) {
       return;
     }
     this._told = told;
-    this.client.request('client.update', { notebooks, pageId: this._pageId }).catch(() => {
+    this.client.request('client.update', { ...shown, pageId: this._pageId }).catch(() => {
       this._told = null;
     });
   }

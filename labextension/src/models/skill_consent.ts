@@ -1,27 +1,26 @@
 /**
- * A skill that a cell wants to run and that nobody has trusted yet. What is shown and trusted comes from the server: the
- * output says no more than which skill it is, since any code in the kernel can write an output.
+ * The question of a cell that waits for a yes to a skill. Whether it is open, what is asked and what becomes of an answer
+ * is the server's to say: the output holds no more than an id, since any code in a kernel can write an output.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../protocol/frames';
 import type { SocketClient } from '../protocol/socket_client';
-import type { SkillDetail } from '../protocol/wire';
+import type { SkillDetail, SkillQuestionClosedData } from '../protocol/wire';
 
-export const CONSENT_MIME_TYPE = 'application/vnd.onyx.skill-consent+json';
+export const CONSENT_MIME_TYPE = 'application/vnd.onyx.skill-question+json';
 
-interface Asked {
-  name: string;
-  agentId?: string;
+export interface OpenQuestion {
+  expiresAt: string;
+  /** The version that would run. */
+  detail: SkillDetail;
 }
 
+export type QuestionEnd = Pick<SkillQuestionClosedData, 'outcome' | 'reason'>;
+
 export class SkillConsent implements IDisposable {
-  /** `interrupt` ends the cell of that kernel, which is how a no reaches it. */
-  constructor(
-    private readonly client: SocketClient,
-    private readonly interrupt: (kernelId: string) => Promise<void>
-  ) {
+  constructor(private readonly client: SocketClient) {
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onConnection, this);
   }
@@ -30,63 +29,41 @@ export class SkillConsent implements IDisposable {
     return this._changed;
   }
 
-  get name(): string {
-    return this._name;
-  }
-
-  /** Whether a person can answer here: the output was made here, and did not come with a file. */
-  get isAsking(): boolean {
-    return this._asked !== null;
-  }
-
   get online(): boolean {
     return this.client.state === 'open';
   }
 
-  /** The version that would run; null until it is there. */
-  get detail(): SkillDetail | null {
-    return this._detail;
+  /** What the server said of it while it was open; null until then. */
+  get question(): OpenQuestion | null {
+    return this._question;
+  }
+
+  /** null while it is open, and until one knows; nothing can be answered any more afterwards. */
+  get end(): QuestionEnd | null {
+    return this._end;
   }
 
   get problem(): string | null {
     return this._problem;
   }
 
-  update(data: unknown, isTrusted: boolean): void {
+  update(data: unknown): void {
     const given = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-    this._name = text(given.name);
-    this._kernelId = text(given.kernelId);
-    const agentId = text(given.agentId);
-    this._asked =
-      isTrusted && this._name && this._kernelId ? { name: this._name, ...(agentId && { agentId }) } : null;
-    this._detail = null;
-    this._changed.emit();
+    const id = typeof given.questionId === 'string' ? given.questionId : '';
+    if (id === this._id) {
+      return;
+    }
+    this._id = id;
+    this._question = null;
+    this._end = id ? null : { outcome: 'gone' };
+    this._say(null);
     void this._load();
   }
 
-  /** The version with that hash may run from now on; the cell that waits hears of it from the server. */
-  trust = async (hash: string): Promise<void> => {
-    if (!this._asked) {
-      return;
-    }
-    try {
-      await this.client.request('skills.trust', { ...this._asked, hash });
-    } catch (error) {
-      await this._load();
-      this._say((error as Error).message);
-    }
-  };
+  /** The version with that hash may run from now on, and the cell goes on. */
+  trust = (hash: string): Promise<void> => this._answer({ hash });
 
-  refuse = async (): Promise<void> => {
-    if (!this._asked) {
-      return;
-    }
-    try {
-      await this.interrupt(this._kernelId);
-    } catch (error) {
-      this._say((error as Error).message);
-    }
-  };
+  refuse = (): Promise<void> => this._answer({});
 
   get isDisposed(): boolean {
     return this._isDisposed;
@@ -101,22 +78,50 @@ export class SkillConsent implements IDisposable {
     }
   }
 
+  private async _answer(given: { hash?: string }): Promise<void> {
+    if (!this._question || this._end) {
+      return;
+    }
+    try {
+      await this.client.request('skills.answer', { questionId: this._id, ...given });
+    } catch (error) {
+      await this._load();
+      const isOther = given.hash !== undefined && given.hash !== this._question.detail.skill.hash;
+      if (!this._end && !isOther) {
+        this._say((error as Error).message); // of another version by now the card itself says so
+      }
+    }
+  }
+
   private async _load(): Promise<void> {
-    if (!this._asked || !this.online) {
+    if (this._end || !this.online) {
       return;
     }
     const turn = ++this._turn;
-    let problem: string | null = null;
-    let detail: SkillDetail | null = null;
     try {
-      detail = await this.client.request('skills.get', this._asked);
+      const { open, expiresAt, detail } = await this.client.request('skills.question', {
+        questionId: this._id
+      });
+      if (turn !== this._turn) {
+        return;
+      }
+      if (open && detail) {
+        this._question = { expiresAt: expiresAt ?? '', detail };
+        this._say(null);
+      } else {
+        this._finish({ outcome: 'gone' });
+      }
     } catch (error) {
-      problem = (error as Error).message;
+      if (turn === this._turn) {
+        this._say((error as Error).message);
+      }
     }
-    if (turn === this._turn) {
-      this._detail = detail;
-      this._say(problem);
-    }
+  }
+
+  private _finish(end: QuestionEnd): void {
+    this._turn += 1; // what is still on its way is from before
+    this._end = end;
+    this._say(null);
   }
 
   private _say(problem: string | null): void {
@@ -129,6 +134,8 @@ export class SkillConsent implements IDisposable {
   private _onEvent(_: SocketClient, frame: EventFrame): void {
     if (frame.event === 'skills.updated') {
       void this._load();
+    } else if (frame.event === 'skills.question_closed' && frame.data.questionId === this._id) {
+      this._finish(frame.data);
     }
   }
 
@@ -137,16 +144,11 @@ export class SkillConsent implements IDisposable {
     this._changed.emit();
   }
 
-  private _asked: Asked | null = null;
-  private _name = '';
-  private _kernelId = '';
-  private _detail: SkillDetail | null = null;
+  private _id = '';
+  private _question: OpenQuestion | null = null;
+  private _end: QuestionEnd | null = { outcome: 'gone' };
   private _problem: string | null = null;
   private _turn = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -2,7 +2,6 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
-import { KernelAPI } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CellTurn, TURN_MIME_TYPE } from '../models/cell_turn';
@@ -60,13 +59,11 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
       },
       RANK
     );
-    const interrupt = (kernelId: string) =>
-      KernelAPI.interruptKernel(kernelId, app.serviceManager.serverSettings);
     rendermime.addFactory(
       {
         safe: true,
         mimeTypes: [CONSENT_MIME_TYPE],
-        createRenderer: () => new SkillConsentOutput(new SkillConsent(client, interrupt), ui)
+        createRenderer: () => new SkillConsentOutput(new SkillConsent(client), ui)
       },
       RANK
     );

@@ -2,6 +2,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookCellExecutor, INotebookTracker, runCell } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { notebookActions, openNotebooks } from '../models/notebook_actions';
 import type { OpenCell } from '../models/notebook_actions';
@@ -9,6 +10,9 @@ import { NotebookBridge } from '../models/notebook_bridge';
 import { openCell } from '../models/notebook_open';
 import { NotebookFront } from '../models/notebook_front';
 import { INotebookFront, IOnyxConnection } from '../tokens';
+
+/** Outputs that only this extension draws. */
+const OURS = 'application/vnd.onyx.';
 
 /** Opens a notebook and brings one of its cells to the front. */
 export const SHOW_CELL = 'onyx:show-cell';
@@ -19,20 +23,23 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
   autoStart: true,
   provides: INotebookFront,
   requires: [IOnyxConnection],
-  optional: [INotebookTracker, INotebookCellExecutor],
+  optional: [INotebookTracker, INotebookCellExecutor, IRenderMimeRegistry],
   activate: (
     app: JupyterFrontEnd,
     { client }: IOnyxConnection,
     tracker: INotebookTracker | null,
-    executor: INotebookCellExecutor | null
+    executor: INotebookCellExecutor | null,
+    rendermime: IRenderMimeRegistry | null
   ): INotebookFront => {
     const front = new NotebookFront(tracker);
     if (tracker) {
       const show: OpenCell = (path, cellId) => openCell(app, tracker, path, cellId);
       addShowCell(app, show);
       const actions = notebookActions(tracker, executor ?? { runCell }, show);
-      const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker));
+      const cards = () => (rendermime?.mimeTypes ?? []).filter(type => type.startsWith(OURS));
+      const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker), cards);
       announceChanges(tracker, bridge);
+      void app.started.then(() => bridge.announce()); // by then every plugin has said what it draws
     }
     return front;
   }

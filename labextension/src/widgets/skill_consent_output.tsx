@@ -20,7 +20,7 @@ export class SkillConsentOutput extends ReactWidget implements IRenderMime.IRend
   }
 
   renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.consent.update(model.data[CONSENT_MIME_TYPE], model.trusted);
+    this.consent.update(model.data[CONSENT_MIME_TYPE]);
     return this.renderPromise ?? Promise.resolve();
   }
 
@@ -42,6 +42,6 @@ export class SkillConsentOutput extends ReactWidget implements IRenderMime.IRend
 
 function Consent({ consent }: { consent: SkillConsent }): JSX.Element {
   useSignals(consent.changed);
-  const { name, isAsking, online, detail, problem, trust, refuse } = consent;
-  return <SkillConsentCard {...{ name, isAsking, online, detail, problem, trust, refuse }} />;
+  const { question, end, online, problem, trust, refuse } = consent;
+  return <SkillConsentCard {...{ question, end, online, problem, trust, refuse }} />;
 }

@@ -1,0 +1,80 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { SkillConsentCard } from '../src/components/skill_consent_card';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { OpenQuestion } from '../src/models/skill_consent';
+
+const QUESTION = {
+  expiresAt: '2026-01-02T03:04:05.000Z',
+  detail: { skill: { id: 'home:count', name: 'count', hash: 'h1' }, text: 'print(1)' }
+} as OpenQuestion;
+const NOTHING = { question: null, end: null, online: true, problem: null };
+let root: Root;
+let host: HTMLElement;
+const trust = vi.fn((_: string) => Promise.resolve());
+const refuse = vi.fn(() => Promise.resolve());
+const draw = (props: Partial<Parameters<typeof SkillConsentCard>[0]>) => {
+  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+  return act(async () =>
+    root.render(
+      <UiProvider value={ui}>
+        <SkillConsentCard {...NOTHING} {...props} trust={trust} refuse={refuse} />
+      </UiProvider>
+    )
+  );
+};
+const buttons = () => [...host.querySelectorAll('button')];
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  host = document.createElement('div');
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  vi.unstubAllGlobals();
+});
+
+it('reads first, and says nothing else until the text is there', async () => {
+  await draw({});
+  expect([host.textContent, buttons()]).toEqual(['Reading…', []]);
+  await draw({ problem: 'The disk is gone.' });
+  expect([host.textContent, buttons()]).toEqual(['The disk is gone.', []]);
+  await draw({ online: false });
+  expect([host.textContent, buttons()]).toEqual(['You can answer when the connection is back.', []]);
+  await draw({ question: QUESTION });
+  expect(host.textContent).toContain('this is all of it.print(1)');
+  expect(buttons().map(button => button.disabled)).toEqual([false, false]);
+  await act(async () => buttons()[0].click());
+  expect(trust.mock.calls).toEqual([['h1']]);
+});
+
+it('takes no answer while the connection is away', async () => {
+  await draw({ question: QUESTION, online: false });
+  expect(buttons().map(button => button.disabled)).toEqual([true, true]);
+  expect(host.textContent).toContain('when the connection is back');
+});
+
+it.each([
+  ['trusted', 'count Trusted. It starts.'],
+  ['declined', 'count Not trusted, so it was not run.'],
+  ['expired', 'count Nobody answered in time, so it was not run.'],
+  ['gone', 'count This question is no longer open. Run the cell again to be asked anew.'],
+  ['unusable', 'count It cannot be run. There is no pandas.']
+] as const)('folds to one line when it is over: %s', async (outcome, words) => {
+  await draw({ question: QUESTION });
+  await draw({ question: QUESTION, end: { outcome, reason: 'There is no pandas.' } });
+  expect([host.textContent, buttons()]).toEqual([words, []]);
+});
+
+it('needs no name for one that nobody knows', async () => {
+  await draw({ end: { outcome: 'gone' } });
+  expect(host.textContent?.trim()).toBe(
+    'This question is no longer open. Run the cell again to be asked anew.'
+  );
+});
