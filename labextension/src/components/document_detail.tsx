@@ -35,7 +35,12 @@ export function DocumentDetail(props: DocumentDetailProps): JSX.Element {
       )}
       <div className="onyx-Progress" role="status" data-onyx="document-standing">
         {isUnderWay(item) && item.total > 1 && (
-          <progress value={item.done} max={item.total} aria-label={trans.__('Reading %1', item.title)} />
+          <progress
+            className="onyx-Bar"
+            value={item.done}
+            max={item.total}
+            aria-label={trans.__('Reading %1', item.title)}
+          />
         )}
         {words && <span>{words}</span>}
       </div>

@@ -124,7 +124,12 @@ function DocumentRow(
       <span className="onyx-Row-state">{shortState(item, trans)}</span>
       <span className="onyx-Row-about">{about}</span>
       {isUnderWay(item) && item.total > 1 && (
-        <progress value={item.done} max={item.total} aria-label={trans.__('Reading %1', item.title)} />
+        <progress
+          className="onyx-Bar"
+          value={item.done}
+          max={item.total}
+          aria-label={trans.__('Reading %1', item.title)}
+        />
       )}
     </button>
   );

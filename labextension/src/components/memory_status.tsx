@@ -21,7 +21,12 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
     >
       {isReading ? (
         <div className="onyx-Progress" data-onyx="memory-progress">
-          <progress value={progress.done} max={progress.total} aria-label={trans.__('Reading memory')} />
+          <progress
+            className="onyx-Bar"
+            value={progress.done}
+            max={progress.total}
+            aria-label={trans.__('Reading memory')}
+          />
           <span>{trans.__('Reading for search: %1 of %2', progress.done, progress.total)}</span>
         </div>
       ) : (

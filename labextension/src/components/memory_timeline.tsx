@@ -53,6 +53,7 @@ function Entry(props: MemoryTimelineProps & { version: MemoryVersionInfo }): JSX
     <li data-author={version.author} data-current={version.current || undefined}>
       <button
         type="button"
+        className="onyx-Row"
         data-onyx="memory-version"
         data-version={version.version}
         aria-current={version.version === selected}
@@ -60,7 +61,7 @@ function Entry(props: MemoryTimelineProps & { version: MemoryVersionInfo }): JSX
         onClick={() => select(version.version)}
       >
         <span className="onyx-Timeline-who">{authorName(version.author, trans)}</span>
-        <span className="onyx-Timeline-when">{ago(version.at)}</span>
+        <span className="onyx-Row-state">{ago(version.at)}</span>
         <span className="onyx-Timeline-what">{stateWords(version, trans)}</span>
       </button>
       {sessionKey && openSession && (

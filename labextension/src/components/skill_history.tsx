@@ -21,6 +21,7 @@ export function SkillHistory({ runs, currentId, open }: SkillHistoryProps): JSX.
           <li key={run.runId}>
             <button
               type="button"
+              className="onyx-Row"
               data-onyx="skill-history-run"
               data-status={run.status}
               aria-current={run.runId === currentId}

@@ -67,7 +67,7 @@ function Progress({ run }: { run: SkillRunInfo }): JSX.Element {
   const { index, total, cell, line } = progress;
   return (
     <div className="onyx-Progress" data-onyx="skill-progress">
-      <progress max={total} value={index - 1} aria-label={trans.__('Cells')} />
+      <progress className="onyx-Bar" max={total} value={index - 1} aria-label={trans.__('Cells')} />
       <div>
         {trans.__('Cell %1 of %2', index, total)} · {cell}
       </div>
