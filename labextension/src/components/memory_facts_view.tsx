@@ -20,8 +20,8 @@ export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
   const { facts, otherLines } = props.facts;
   const { trans } = useUi();
   const [holding, former] = useMemo(() => factGroups(facts), [facts]);
-  const root = useKeptInSight<HTMLDivElement>(place.fact ?? place.lines);
   const isNamed = place.fact !== undefined || place.lines !== undefined;
+  const root = useKeptInSight<HTMLDivElement>(isNamed && place);
   return (
     <div className="onyx-MemoryText onyx-Facts" data-onyx="memory-facts" ref={root}>
       {isNamed && !facts.some(fact => isAt(fact, place)) && (
