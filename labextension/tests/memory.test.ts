@@ -174,6 +174,10 @@ describe('a search', () => {
     search.type('budget');
     await vi.advanceTimersByTimeAsync(500);
     expect([search.results, search.searched, search.problem]).toEqual([null, null, 'Away.']);
+    expect(search.failed).toBe('budget');
+    peer.results['memory.search'] = { results: [] };
+    await search.load();
+    expect(search.failed).toBeNull();
   });
 
   it('also asks in which conversations it was said, of that agent alone, and waits for none of them', async () => {

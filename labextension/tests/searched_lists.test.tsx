@@ -19,8 +19,10 @@ const draw = (element: JSX.Element) =>
     root.render(<UiProvider value={ui}>{element}</UiProvider>);
   });
 const hook = (name: string) => host.querySelector<HTMLElement>(`[data-onyx=${name}]`);
-const press = (name: string, key: string) =>
-  act(async () => void hook(name)!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
+const press = (name: string, key: string, isComposing = false) => {
+  const event = new KeyboardEvent('keydown', { key, isComposing, bubbles: true });
+  return act(async () => void hook(name)!.dispatchEvent(event));
+};
 
 beforeEach(() => {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -43,7 +45,7 @@ describe('the search of memory', () => {
     draw(
       <MemoryList
         {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
-        {...{ query: 'fiscal year', searched: 'fiscal year', results: null, conversations: [] }}
+        {...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] }}
         {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked }}
         {...values}
       />
@@ -106,9 +108,26 @@ describe('the search of memory', () => {
   it('opens nothing after it has failed', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
-    await list({ searched: null, searchProblem: 'Away.' });
+    await list({ searched: null, failed: 'fiscal year', searchProblem: 'Away.' });
     await list({ results: [passage('new.md')] });
     expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('waits for the answer to other words where former ones have failed', async () => {
+    await list({ searched: null, failed: 'fisc', searchProblem: 'Away.' });
+    await press('memory-search', 'Enter');
+    await list({ results: [passage('new.md')] });
+    expect(opened).toHaveBeenCalledOnce();
+  });
+
+  it('takes no key that ends the composition of a character', async () => {
+    const type = vi.fn();
+    await list({ results: [passage('a.md')], type });
+    await press('memory-search', 'Enter', true);
+    await press('memory-search', 'Escape', true);
+    expect([opened.mock.calls, type.mock.calls]).toEqual([[], []]);
+    await press('memory-search', 'Escape');
+    expect(type).toHaveBeenCalledExactlyOnceWith('');
   });
 
   it('has a row for each passage of one long line, of which one is looked at', async () => {
@@ -126,11 +145,14 @@ describe('the search of memory', () => {
 
 describe('the list of sessions', () => {
   const search = vi.fn<(query: string) => void>();
+  const [open, close] = [vi.fn(), vi.fn()];
+  const session = { sessionKey: 's', title: 'Birds', updatedAt: '' } as SessionInfo;
+  beforeEach(() => [open, close].forEach(one => one.mockReset()));
   const list = (values: Partial<ComponentProps<typeof SessionListView>>) =>
     draw(
       <SessionListView
         {...{ sessions: [], total: 0, isLoading: false, note: null, isWhole: true, problem: null }}
-        {...{ current: null, searched: '', open: vi.fn(), close: vi.fn() }}
+        {...{ current: null, searched: '', failed: null, open, close }}
         {...values}
         search={search}
       />
@@ -158,8 +180,29 @@ describe('the list of sessions', () => {
   });
 
   it('says beside what was found that words alone were searched', async () => {
-    const session = { sessionKey: 's', title: 'Birds', updatedAt: '' } as SessionInfo;
     await list({ sessions: [session], total: 1, searched: 'nest', note: 'Words alone were searched.' });
     expect(said()).toBe('Words alone were searched.');
+  });
+
+  it('opens with Enter what comes, and nothing more once the search has failed', async () => {
+    await list({});
+    await type('nest');
+    await press('session-search', 'Enter');
+    await list({ sessions: [session], searched: 'nest' });
+    expect(open).toHaveBeenCalledExactlyOnceWith(session);
+    await type('nests');
+    await press('session-search', 'Enter');
+    await list({ sessions: [session], searched: 'nest', failed: 'nests', problem: 'Away.' });
+    await list({ sessions: [session], searched: 'nests' });
+    expect(open).toHaveBeenCalledOnce();
+  });
+
+  it('takes no key that ends the composition of a character', async () => {
+    await list({ sessions: [session], searched: '' });
+    await press('session-search', 'Enter', true);
+    await press('session-search', 'Escape', true);
+    expect([open.mock.calls, close.mock.calls]).toEqual([[], []]);
+    await press('session-search', 'Escape');
+    expect(close).toHaveBeenCalledOnce();
   });
 });

@@ -1,5 +1,4 @@
 /** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
-import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 
 import type { MemoryPlace } from '../models/memory_file';
@@ -23,6 +22,8 @@ interface MemoryListProps {
   query: string;
   /** What the results are an answer to. */
   searched: string | null;
+  /** What was searched for in vain. */
+  failed: string | null;
   /** null where nothing was searched for, or no answer came yet. */
   results: readonly MemoryPassage[] | null;
   conversations: readonly SessionInfo[];
@@ -43,18 +44,13 @@ const ROWS = ['memory-file', 'memory-result', 'memory-conversation', 'document']
   .join();
 
 export function MemoryList(props: MemoryListProps): JSX.Element {
-  const { query, type, searched, searchProblem, openPassage } = props;
+  const { query, type, searched, failed, openPassage } = props;
   const { trans } = useUi();
   const asked = query.trim();
   const openFirst = useOpensFirst({
-    ...{ query: asked, searched, open: openPassage },
+    ...{ query: asked, searched, failed, open: openPassage },
     results: props.results ?? NOTHING
   });
-  useEffect(() => {
-    if (searchProblem) {
-      openFirst(false); // the answer to another try must open nothing any more
-    }
-  }, [searchProblem, openFirst]);
   return (
     <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
       <input
@@ -65,18 +61,18 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         aria-label={trans.__('Search memory')}
         value={query}
         onChange={event => {
-          openFirst(false);
+          openFirst.callOff();
           type(event.target.value);
         }}
-        onBlur={() => openFirst(false)}
+        onBlur={openFirst.callOff}
         onKeyDown={event => {
-          if (event.key === 'Escape' && query !== '') {
+          if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
             event.preventDefault();
-            openFirst(false);
+            openFirst.callOff();
             type('');
           }
-          if (event.key === 'Enter' && !event.nativeEvent.isComposing && asked !== '') {
-            openFirst(true);
+          if (asked !== '') {
+            openFirst.onKey(event);
           }
         }}
       />

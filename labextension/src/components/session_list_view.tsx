@@ -22,12 +22,14 @@ interface SessionListViewProps {
   search: (query: string) => void;
   /** What the sessions shown were searched for; null before there are any. */
   searched: string | null;
+  /** What was searched for in vain, where the newest search has failed. */
+  failed: string | null;
   open: (session: SessionInfo) => void;
   close: () => void;
 }
 
 export function SessionListView(props: SessionListViewProps): JSX.Element {
-  const { sessions, current, search, searched, open, close } = props;
+  const { sessions, current, search, searched, failed, open, close } = props;
   const { trans } = useUi();
   const [query, setQuery] = useState('');
   const first = useRef(true);
@@ -36,7 +38,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
     first.current = false;
     return () => clearTimeout(timer);
   }, [query, search]);
-  const openFirst = useOpensFirst({ query, searched, results: sessions, open });
+  const openFirst = useOpensFirst({ query, searched, failed, results: sessions, open });
   const list = useRef<HTMLUListElement>(null);
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -53,7 +55,12 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
       data-onyx="session-list"
       role="dialog"
       aria-label={trans.__('Sessions')}
-      onKeyDown={event => (event.key === 'Escape' ? close() : move(event))}
+      onKeyDown={event => {
+        if (event.nativeEvent.isComposing) {
+          return; // Escape ends the composition, arrows choose in it
+        }
+        return event.key === 'Escape' ? close() : move(event);
+      }}
     >
       <input
         autoFocus
@@ -65,10 +72,10 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
         aria-label={trans.__('Search sessions')}
         onChange={event => {
           setQuery(event.target.value);
-          openFirst(false);
+          openFirst.callOff();
         }}
-        onBlur={() => openFirst(false)}
-        onKeyDown={event => event.key === 'Enter' && openFirst(true)}
+        onBlur={openFirst.callOff}
+        onKeyDown={openFirst.onKey}
       />
       <ul className="onyx-Sessions-items" ref={list}>
         {sessions.map(session => (

@@ -38,6 +38,11 @@ export class MemorySearch implements IDisposable {
     return this._searched;
   }
 
+  /** What was searched for in vain, where the newest search has failed. */
+  get failed(): string | null {
+    return this._failed;
+  }
+
   /** What kept the search from being better. */
   get note(): string | null {
     return this._note;
@@ -88,13 +93,14 @@ export class MemorySearch implements IDisposable {
         this._results = results;
         this._searched = query;
         this._note = note ?? null;
-        this._problem = null;
+        this._problem = this._failed = null;
       }
     } catch (error) {
       if (turn === this._turn) {
         if (query !== this._searched) {
           this._forget();
         }
+        this._failed = query;
         this._problem = (error as Error).message;
       }
     }
@@ -121,12 +127,13 @@ export class MemorySearch implements IDisposable {
   }
 
   private _forget(): void {
-    this._results = this._searched = this._note = this._problem = null;
+    this._results = this._searched = this._failed = this._note = this._problem = null;
     this._conversations = [];
   }
 
   private _query = '';
   private _searched: string | null = null;
+  private _failed: string | null = null;
   private _agentId: string | null = null;
   private _results: readonly MemoryPassage[] | null = null;
   private _conversations: readonly SessionInfo[] = [];

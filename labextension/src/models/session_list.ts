@@ -31,6 +31,11 @@ export class SessionList implements IDisposable {
     return this._query;
   }
 
+  /** What was searched for in vain, where the newest search has failed. */
+  get failed(): string | null {
+    return this._failed;
+  }
+
   /** What kept the search from being better. */
   get note(): string | null {
     return this._note;
@@ -63,10 +68,11 @@ export class SessionList implements IDisposable {
         this._isWhole = isWhole !== false;
         this._query = query;
         this._total = total;
-        this._problem = null;
+        this._problem = this._failed = null;
       }
     } catch (error) {
       if (turn === this._turn) {
+        this._failed = query;
         this._problem = (error as Error).message;
       }
     }
@@ -85,6 +91,7 @@ export class SessionList implements IDisposable {
 
   private _sessions: SessionInfo[] = [];
   private _query: string | null = null;
+  private _failed: string | null = null;
   private _total = 0;
   private _turn = 0;
   private _isLoading = false;

@@ -245,6 +245,7 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
       current={session.key}
       search={search}
       searched={sessions.query}
+      failed={sessions.failed}
       open={({ sessionKey, match }) => {
         if (match) {
           openTurn(chat, view, sessionKey, match.entryId);

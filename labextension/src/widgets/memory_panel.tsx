@@ -214,6 +214,7 @@ function ListPart({ files, search, file, documents, openSession }: MemoryPanelPr
       place={file.place}
       query={search.query}
       searched={search.searched}
+      failed={search.failed}
       results={search.results}
       note={search.note}
       searchProblem={search.problem}
