@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections.abc import Collection
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from onyx_jupyter.errors import DocumentUnreadable
@@ -29,12 +31,12 @@ class Copies:
         make_private_folder(self.folder)
         write_bytes_atomically(self.folder / name, data)
 
-    def remove(self, name: str | None) -> None:
-        """What cannot be removed is left, and said in the log."""
-        if name is None:
-            return
+    def clear(self, kept: Collection[str], before: datetime) -> None:
+        """Without those that are older than that, but for `kept`; what cannot be removed is said in the log."""
         try:
-            (self.folder / name).unlink(missing_ok=True)
+            for place in list(self.folder.iterdir()) if self.folder.is_dir() else []:
+                if place.name not in kept and place.stat().st_mtime < before.timestamp():
+                    place.unlink(missing_ok=True)
         except OSError as error:
             log.warning("A copy could not be removed: %s", error)
 

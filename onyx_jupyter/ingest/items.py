@@ -1,18 +1,22 @@
 """What was added, and which of its files were read: `knowledge/documents.json`. It reads no document.
 
-The list is the truth of what belongs to the knowledge; the index is made from the places that it names.
+The list is the truth of what belongs to the knowledge; the index is made from the places that it names. What was taken
+out is kept beside it for a while, in `removed.json`: an item that is in both, after a kill, is in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from onyx_jupyter.errors import StorageError
+from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
+from onyx_jupyter.ingest.copies import Copies
 from onyx_jupyter.protocols.knowledge import KnowledgeKind
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
@@ -20,7 +24,9 @@ from onyx_jupyter.storage.shared_lock import SharedLock
 
 
 class _Stored(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+    """What a newer Onyx has added to it stays, and defaults are not written, so that an older one can read it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow", strict=True, frozen=True)
 
 
 class FileRecord(_Stored):
@@ -44,8 +50,7 @@ class Item(_Stored):
     """What was added at once: `location` is an absolute path, a URL, or the name of an uploaded file.
 
     `agent_id` is whose allowed folders counted; `kept` is the copy of a page or an upload, by its name in `files/`.
-    `stopped`: its person ended the reading. `problem` is of the item as a whole. What has a `removed_at` is found no
-    more, and is kept for a while so that this can be undone.
+    `stopped`: its person ended the reading. `problem` is of the item as a whole. `removed_at` is when it was taken out.
     """
 
     id: str
@@ -61,70 +66,152 @@ class Item(_Stored):
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    schema_version: Literal[1] = 1
-    items: list[Item]
+    schema_version: Literal[1]
+    items: Sequence[Item]
 
 
 class ItemStore:
-    """The list, shared by all servers on one home. Each call blocks and reads the file anew."""
+    """The list, shared by all servers on one home. Each call blocks, reads the files anew and may raise StorageError.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = SharedLock(path)
+    Where a file is damaged nothing is changed in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.copies = Copies(folder / "files")
+        self._path = folder / "documents.json"
+        self._removed_path = folder / "removed.json"
+        self._lock = SharedLock(self._path)
 
     def all(self) -> Sequence[Item]:
-        """The oldest first, removed ones too. Raises: StorageError.
+        """The oldest first."""
+        return _present(self._load(self._path))
 
-        Where the file is damaged nothing is changed in it.
+    def one(self, item_id: str) -> Item:
+        """Raises: NotFound."""
+        return _found(item_id, next((one for one in self.all() if one.id == item_id), None))
+
+    def add(self, item: Item, copy: bytes | None = None) -> Item:
+        """The item, or the one that has been there for that location, removed or not; `copy` becomes its `kept` one."""
+        with self._held():
+            if item.kept is not None and copy is not None:
+                self.copies.keep(item.kept, copy)
+            return self._bring(lambda one: (one.kind, one.location) == (item.kind, item.location)) or self._put(item)
+
+    def restore(self, item_id: str) -> Item:
+        """What was removed, or is there. Raises: NotFound where it was removed for good."""
+        with self._held():
+            return _found(item_id, self._bring(lambda one: one.id == item_id))
+
+    def keep_copy(self, item_id: str, name: str, data: bytes) -> Item:
+        """The item with that copy. Raises: as `change`."""
+        with self._held():
+            self.copies.keep(name, data)
+            return self.change(item_id, kept=name)
+
+    def change(self, item_id: str, **changes: object) -> Item:
+        """The item with those changes. Raises: NotFound where it was removed, by whichever server: it stays away."""
+        with self._held():
+            documents = self._load(self._path)
+            old = _present(documents)
+            new = [one.model_copy(update=changes) if one.id == item_id else one for one in old]
+            if new != old:
+                self._write(self._path, documents, new)
+            return _found(item_id, next((one for one in new if one.id == item_id), None))
+
+    def remove(self, item_id: str, removed_at: str) -> None:
+        """It can be restored until it is cleared away. Raises: NotFound."""
+        with self._held():
+            gone = self.one(item_id).model_copy(update={"removed_at": removed_at, "files": ()})
+            documents, removed = self._load(self._path), self._load(self._removed_path)
+            self._write(self._removed_path, removed, [*_removed(documents, removed), gone])
+            self._write(self._path, documents, [one for one in _present(documents) if one.id != item_id])
+
+    def clear(self, before: datetime) -> bool:
+        """For good without what was removed before, and without older copies that are nobody's.
+
+        False where nothing was ever added.
         """
-        try:
-            with disk_errors("read", self._path):
-                text = self._path.read_text("utf-8")
-        except StorageError:
-            if not self._path.exists():
-                return []
-            raise
-        except UnicodeDecodeError as error:
-            raise self._damaged() from error
-        try:
-            return _File.model_validate_json(text).items
-        except ValidationError as error:
-            raise self._damaged() from error
+        if not self._path.parent.is_dir():
+            return False
+        with self._held():
+            documents, removed = self._load(self._path), self._load(self._removed_path)
+            left = [one for one in _removed(documents, removed) if _is_later(one.removed_at, before)]
+            if left != list(removed.items):
+                self._write(self._removed_path, removed, left)
+            kept = {item.kept for item in (*_present(documents), *left) if item.kept is not None}
+            self.copies.clear(kept, before)
+        return True
 
-    def add(self, item: Item) -> Item:
-        """The item, or the one that has been there for that location, removed or not. Raises: StorageError."""
-
-        def is_same(one: Item) -> bool:
-            return (one.kind, one.location) == (item.kind, item.location)
-
-        def change(items: Sequence[Item]) -> Sequence[Item]:
-            there = [one.model_copy(update={"removed_at": None}) if is_same(one) else one for one in items]
-            return there if any(map(is_same, items)) else [*items, item]
-
-        return next(filter(is_same, self._change(change)))
-
-    def replace(self, item: Item) -> None:
-        """In the place of the one with its id; one that was removed meanwhile stays away. Raises: StorageError."""
-        self._change(lambda items: [item if one.id == item.id else one for one in items])
-
-    def drop(self, item_id: str) -> None:
-        """For good. Raises: StorageError."""
-        self._change(lambda items: [one for one in items if one.id != item_id])
-
-    def _change(self, change: Callable[[Sequence[Item]], Sequence[Item]]) -> Sequence[Item]:
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Nobody else changes the list meanwhile; may be taken again."""
         make_private_folder(self._path.parent)
         with self._lock.held():
-            old = self.all()
-            new = change(old)
-            if list(new) != list(old):
-                text = _File(items=list(new)).model_dump_json(by_alias=True, exclude_defaults=False, indent=1)
-                write_text_atomically(self._path, f"{text}\n")
-            return new
+            yield
 
-    def _damaged(self) -> StorageError:
+    def _bring(self, is_wanted: Callable[[Item], bool]) -> Item | None:
+        """What is there, or was removed and is there again."""
+        documents, removed = self._load(self._path), self._load(self._removed_path)
+        there = next(filter(is_wanted, _present(documents)), None)
+        away = _removed(documents, removed)
+        item = next(filter(is_wanted, away), None)
+        if there is not None or item is None:
+            return there
+        back = self._put(item.model_copy(update={"removed_at": None}))
+        self._write(self._removed_path, removed, [one for one in away if one.id != item.id])
+        return back
+
+    def _put(self, item: Item) -> Item:
+        documents = self._load(self._path)
+        self._write(self._path, documents, sorted([*_present(documents), item], key=lambda one: one.added_at))
+        return item
+
+    def _load(self, path: Path) -> _File:
+        try:
+            with disk_errors("read", path):
+                text = path.read_text("utf-8")
+            return _File.model_validate_json(text)
+        except StorageError:
+            if not path.exists():
+                return _File(schema_version=1, items=[])
+            raise
+        except (UnicodeDecodeError, ValidationError) as error:
+            raise self._damaged(path) from error
+
+    def _write(self, path: Path, file: _File, items: Sequence[Item]) -> None:
+        changed = file.model_copy(update={"items": items})
+        write_text_atomically(path, f"{changed.model_dump_json(by_alias=True, exclude_defaults=True, indent=1)}\n")
+
+    def _damaged(self, path: Path) -> StorageError:
+        if path == self._removed_path:
+            return StorageError(
+                f"{path} is damaged, so what was removed from the knowledge is not known.",
+                hint="Move it away: what was removed lately cannot be brought back then.",
+            )
         return StorageError(
-            f"{self._path} is damaged, so what was added to the knowledge is not known.",
+            f"{path} is damaged, so what was added to the knowledge is not known.",
             hint="Put a copy of the file back, or move it away and add the documents again.",
         )
+
+
+def _present(documents: _File) -> list[Item]:
+    return [item for item in documents.items if item.removed_at is None]
+
+
+def _removed(documents: _File, removed: _File) -> list[Item]:
+    """What is not there; a former Onyx left it in the list of documents."""
+    there = {item.id for item in _present(documents)}
+    away = {item.id: item for item in (*documents.items, *removed.items) if item.id not in there}
+    return list(away.values())
+
+
+def _found(item_id: str, item: Item | None) -> Item:
+    if item is None:
+        raise NotFound(f"There is no document {item_id!r} in the knowledge. It may have been removed before.")
+    return item
+
+
+def _is_later(removed_at: str | None, before: datetime) -> bool:
+    return removed_at is not None and datetime.fromisoformat(removed_at) > before

@@ -10,20 +10,21 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import DocumentUnreadable, NotFound, OnyxError, PathNotAllowed, StorageError
-from onyx_jupyter.ingest.copies import Copies, check_upload, upload_digest, upload_title
+from onyx_jupyter.ingest.copies import check_upload, upload_digest, upload_title
 from onyx_jupyter.ingest.finding import passages
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
 from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.pages import MAX_PAGE_BYTES, Fetch, suffix_of
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
-from onyx_jupyter.ingest.places import Walk, belongs, files_of
+from onyx_jupyter.ingest.places import Walk, belongs, files_of, of_nobody
 from onyx_jupyter.ingest.reach import UPLOAD, Reach
 from onyx_jupyter.ingest.reading_process import limit_s
 from onyx_jupyter.ingest.telling import Progress, told
@@ -70,8 +71,7 @@ class DocumentKnowledge:
         *,
         reading_limit_s: Callable[[int], float] = limit_s,
     ) -> None:
-        self._copies = Copies(folder / "files")
-        self._items = ItemStore(folder / "documents.json")
+        self._items = ItemStore(folder)
         self._texts = texts
         self._index = index
         self._search = search
@@ -108,7 +108,9 @@ class DocumentKnowledge:
         titles = {file.name: file.title for item in items for file in item.files}
 
         def shown() -> list[KnowledgePassage]:
-            found = [one for one in answer.found if reach is None or reach.shows(one.path)]
+            nobody_s = of_nobody([one.path for one in answer.found], items)
+            there = [one for one in answer.found if one.path not in nobody_s]
+            found = [one for one in there if reach is None or reach.shows(one.path)]
             return passages(found, titles, self._texts, self._shown)
 
         found = await asyncio.to_thread(shown)
@@ -144,12 +146,11 @@ class DocumentKnowledge:
         check_upload(title, len(data))
         digest = await asyncio.to_thread(upload_digest, title, data)
         kept = f"{digest}{PurePosixPath(title).suffix.lower()}"
-        await asyncio.to_thread(self._copies.keep, kept, data)
-        return await self._added("upload", f"{UPLOAD}{digest}/{title}", None, kept)
+        return await self._added("upload", f"{UPLOAD}{digest}/{title}", None, kept, data)
 
     async def refresh(self, item_id: str | None = None) -> Sequence[KnowledgeItem]:
         """Reads again what has changed, and pages anew; None is everything. Raises: NotFound, StorageError."""
-        items = [await self._item(item_id)] if item_id else await self._there()
+        items = [await asyncio.to_thread(self._items.one, item_id)] if item_id else await self._there()
         for item in items:
             self._begin(item, asked=True)
         return [self._told(item) for item in items]
@@ -157,29 +158,21 @@ class DocumentKnowledge:
     async def stop(self, item_id: str) -> KnowledgeItem:
         """Ends the reading; what has been read is found. Raises: NotFound, StorageError."""
         await self._cancel(item_id)
-        item = (await self._item(item_id)).model_copy(update={"stopped": True})
-        await asyncio.to_thread(self._items.replace, item)
+        item = await asyncio.to_thread(self._items.change, item_id, stopped=True)
         return self._tell(item, Progress("stopped", len(item.files), len(item.files)))
 
     async def remove(self, item_id: str) -> None:
         """It is found no more; its files stay where they are. For an hour `restore` brings it back.
 
-        Raises: NotFound, StorageError, IndexUnavailable.
+        Raises: NotFound, StorageError.
         """
         await self._cancel(item_id)
-        item = await self._item(item_id)
-        await self._pipeline.forget(await self._indexed_only_for(item))
-        removed = item.model_copy(update={"removed_at": timestamp(self._clock.now()), "files": ()})
-        await asyncio.to_thread(self._items.replace, removed)
-        self._progress.pop(item_id, None)
-        self._on_news(None)
+        await asyncio.to_thread(self._items.remove, item_id, timestamp(self._clock.now()))
+        await self._gone(item_id)
 
     async def restore(self, item_id: str) -> KnowledgeItem:
         """What was removed is read again; a page as it was. Raises: NotFound, also after the hour; StorageError."""
-        item = await self._item(item_id, removed=True)
-        if item.removed_at is None:
-            return self._told(item)
-        item = await asyncio.to_thread(self._items.add, item.model_copy(update={"removed_at": None}))
+        item = await asyncio.to_thread(self._items.restore, item_id)
         self._begin(item, asked=True, fetch=False)
         return self._told(item)
 
@@ -203,7 +196,7 @@ class DocumentKnowledge:
                 await asyncio.wait([task])
         finally:
             watchers.remove(progress)
-        return self._told(await self._item(item_id))
+        return self._told(await asyncio.to_thread(self._items.one, item_id))
 
     async def close(self) -> None:
         """Ends all reading; it goes on at the next start."""
@@ -214,28 +207,34 @@ class DocumentKnowledge:
 
     async def _look(self) -> None:
         try:
-            items = await asyncio.to_thread(self._items.all)
+            items = await self._there()
         except StorageError as error:
             log.warning("The documents could not be looked at: %s", error)
             return
+        await self._tidy()
         for item in items:
-            if item.removed_at is not None:
-                await self._drop_if_old(item)
-            elif not item.stopped:
+            if not item.stopped:
                 self._begin(item, asked=False)
 
-    async def _drop_if_old(self, item: Item) -> None:
-        """What was removed so long ago that nobody undoes it."""
-        if self._clock.now() - datetime.fromisoformat(item.removed_at or item.added_at) < UNDO:
-            return
+    async def _tidy(self) -> None:
+        """Without what nobody can undo any more, and what is in the index and of no item: it was removed, maybe while
+        another server read it."""
         try:
-            await asyncio.to_thread(self._items.drop, item.id)
-            await asyncio.to_thread(self._copies.remove, item.kept)
-        except StorageError as error:
-            log.warning("A removed document could not be deleted for good: %s", error)
+            if not await asyncio.to_thread(self._items.clear, self._clock.now() - UNDO):
+                return
+            names = [name for _, name in await self._index.checksums(ALL_AGENTS)]
+            # The list after the names: what is added is in the list before it is in the index.
+            await self._pipeline.forget(of_nobody(names, await self._there()))
+        except OnyxError as error:
+            log.warning("What was removed from the documents is not all deleted, and not shown: %s", error)
 
     async def _added(
-        self, kind: Literal["path", "url", "upload"], location: str, agent_id: str | None, kept: str | None = None
+        self,
+        kind: Literal["path", "url", "upload"],
+        location: str,
+        agent_id: str | None,
+        kept: str | None = None,
+        copy: bytes | None = None,
     ) -> KnowledgeItem:
         new = Item(
             id=self._ids.new(),
@@ -245,7 +244,7 @@ class DocumentKnowledge:
             added_at=timestamp(self._clock.now()),
             kept=kept,
         )
-        item = await asyncio.to_thread(self._items.add, new)
+        item = await asyncio.to_thread(self._items.add, new, copy)
         self._begin(item, asked=True)
         return self._told(item)
 
@@ -274,7 +273,7 @@ class DocumentKnowledge:
         async with self._turns:
             self._again.discard(item_id)
             try:
-                item = await self._item(item_id)
+                item = await asyncio.to_thread(self._items.one, item_id)
                 item = await self._fetched(item) if fetch and item.kind == "url" else item
                 await self._read_files(item, asked=asked)
             except DocumentUnreadable as error:
@@ -293,16 +292,11 @@ class DocumentKnowledge:
         self._tell(item, Progress("reading", 0, 1))
         page = await self._around.fetch(item.location, MAX_PAGE_BYTES)
         kept = f"{item.id}{suffix_of(page)}"
-        await asyncio.to_thread(self._copies.keep, kept, page.body)
-        if item.kept != kept:
-            await asyncio.to_thread(self._copies.remove, item.kept)
-        item = item.model_copy(update={"kept": kept})
-        await asyncio.to_thread(self._items.replace, item)
-        return item
+        return await asyncio.to_thread(self._items.keep_copy, item.id, kept, page.body)
 
     async def _read_files(self, item: Item, *, asked: bool) -> None:
         guard = self._around.guard(item.agent_id or None)
-        around, copies = self._around, self._copies.folder
+        around, copies = self._around, self._items.copies.folder
         found = await asyncio.to_thread(files_of, item, guard, around.walk, copies, around.is_memory)
         if found.problem is not None:
             await self._failed(item.id, found.problem)
@@ -327,7 +321,8 @@ class DocumentKnowledge:
             files = tuple(records[file.name] for file in found.files if file.name in records)
         except BaseException:
             files = tuple({**known, **records}.values())
-            await asyncio.shield(asyncio.to_thread(self._save, item, files))
+            with suppress(NotFound):
+                await asyncio.shield(asyncio.to_thread(self._save, item, files))
             raise
         saved = await asyncio.to_thread(self._save, item, files)
         if asked or saved != item:
@@ -336,31 +331,28 @@ class DocumentKnowledge:
     async def _indexed_only_for(self, item: Item) -> list[str]:
         """The names in the index that are of this item and of no other one."""
         others = [one for one in await self._there() if one.id != item.id]
-        names = [name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)]
-        return [name for name in names if not any(belongs(name, other) for other in others)]
+        return of_nobody([name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)], others)
 
     def _save(self, item: Item, files: tuple[FileRecord, ...]) -> Item:
-        item = item.model_copy(update={"files": files, "problem": None, "stopped": False})
-        self._items.replace(item)
-        return item
+        return self._items.change(item.id, files=files, problem=None, stopped=False)
 
     async def _failed(self, item_id: str, problem: str) -> None:
         try:
-            item = (await self._item(item_id)).model_copy(update={"problem": problem})
-            await asyncio.to_thread(self._items.replace, item)
-        except OnyxError as error:  # removed meanwhile, or the disk is full
+            item = await asyncio.to_thread(self._items.change, item_id, problem=problem)
+        except NotFound:
+            await self._gone(item_id)
+        except StorageError as error:
             log.warning("That a document could not be read is not kept: %s", error)
-            return
-        self._tell(item, Progress("failed", len(item.files), len(item.files)))
+        else:
+            self._tell(item, Progress("failed", len(item.files), len(item.files)))
+
+    async def _gone(self, item_id: str) -> None:
+        self._progress.pop(item_id, None)
+        await self._tidy()
+        self._on_news(None)
 
     async def _there(self) -> Sequence[Item]:
-        return [item for item in await asyncio.to_thread(self._items.all) if item.removed_at is None]
-
-    async def _item(self, item_id: str, *, removed: bool = False) -> Item:
-        for item in await asyncio.to_thread(self._items.all):
-            if item.id == item_id and (removed or item.removed_at is None):
-                return item
-        raise NotFound(f"There is no document {item_id!r} in the knowledge. It may have been removed before.")
+        return await asyncio.to_thread(self._items.all)
 
     def _tell(self, item: Item, progress: Progress) -> KnowledgeItem:
         self._progress[item.id] = progress

@@ -59,6 +59,14 @@ def belongs(name: str, item: Item) -> bool:
     return name == item.location or (item.kind == "path" and name.startswith(item.location.rstrip(os.sep) + os.sep))
 
 
+def of_nobody(names: Iterable[str], items: Iterable[Item]) -> list[str]:
+    """Those of the names in the index that belong to none of the items."""
+    items = list(items)
+    places = {item.location for item in items}
+    folders = tuple(item.location.rstrip(os.sep) + os.sep for item in items if item.kind == "path")
+    return [name for name in names if name not in places and not name.startswith(folders)]
+
+
 def _in_folder(folder: Path, guard: PathGuard, walk: Walk, is_memory: Callable[[Path], bool]) -> list[FileToRead]:
     """Of the kinds that are known by their names; the others are nobody's documents."""
     files = []

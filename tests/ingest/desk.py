@@ -1,6 +1,7 @@
 """The knowledge of one person as a server has it, on folders of its own, with an index that a test can look into."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from onyx_jupyter.tools.files.walk import walk
+from tests.waiting import until
 
 
 class CountingIndex(LanceTextIndex):
@@ -130,6 +132,18 @@ class Desk:
     async def close(self) -> None:
         await self.knowledge.close()
         await self.index.close()
+
+    def later(self, seconds: float) -> None:
+        """So long after the copies were kept: their files tell the time of the clock on the wall, and not this one."""
+        now = self.clock.now().timestamp()
+        for place in (self.home / "knowledge" / "files").iterdir():
+            os.utime(place, (now, now))
+        self.clock.advance(seconds)
+
+    async def looked(self) -> None:
+        """At what has changed, and all of it was read."""
+        self.knowledge.look(at_once=True)
+        await until(lambda: self.knowledge._looking.done() and not self.knowledge._tasks)
 
     def workspace(self, agent_id: str) -> Path:
         return self.home / f"workspace-{agent_id}"

@@ -9,7 +9,6 @@ from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES, upload_title
 from onyx_jupyter.ingest.knowledge import UNDO
 from tests.ingest.desk import Desk
 from tests.ingest.files import pdf
-from tests.waiting import until
 
 
 @pytest.fixture
@@ -33,9 +32,8 @@ async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time
 
     await desk.knowledge.remove(item.item_id)
     assert await desk.found("bilge pump") == []
-    desk.clock.advance(UNDO.total_seconds())
-    desk.knowledge.look(at_once=True)
-    await until(lambda: desk.knowledge._looking.done())
+    desk.later(UNDO.total_seconds() + 1)
+    await desk.looked()
     assert copies(desk) == []
 
 
@@ -51,9 +49,8 @@ async def test_two_names_of_one_content_do_not_share_their_copy(desk: Desk) -> N
     first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
     await desk.finished(await desk.knowledge.add_upload("b.md", b"Anemones"))
     await desk.knowledge.remove(first.item_id)
-    desk.clock.advance(UNDO.total_seconds())
-    desk.knowledge.look(at_once=True)
-    await until(lambda: desk.knowledge._looking.done() and not desk.knowledge._tasks)
+    desk.later(UNDO.total_seconds() + 1)
+    await desk.looked()
     (left,) = await desk.knowledge.refresh()
     assert ((await desk.finished(left)).problem, await desk.found("Anemones")) == (None, ["b.md"])
 

@@ -1,0 +1,195 @@
+"""What is in the list stays in it, and what was taken out stays out, whichever server writes it, of any version."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from onyx_jupyter.clock import timestamp
+from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.ingest import items as module
+from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
+from onyx_jupyter.testing.fake_clock import FakeClock
+
+NOW = FakeClock().now()
+A = Item(id="a", kind="path", location="/a", agent_id="", added_at="2026-01-01T00:00:00Z")
+B = A.model_copy(update={"id": "b", "location": "/b", "added_at": "2026-01-02T00:00:00Z"})
+FILE = FileRecord(name="/a/x.md", checksum="c", size_bytes=1, changed_ns=2)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ItemStore:
+    store = ItemStore(tmp_path)
+    store.add(A)
+    store.add(B)
+    return store
+
+
+def ids(store: ItemStore) -> list[str]:
+    return [item.id for item in store.all()]
+
+
+def removed(store: ItemStore, item_id: str = "a") -> None:
+    store.remove(item_id, timestamp(NOW))
+
+
+def test_what_one_server_removed_is_not_brought_back_by_what_another_saves(store: ItemStore, tmp_path: Path) -> None:
+    other = ItemStore(tmp_path)
+    removed(other)
+    with pytest.raises(NotFound):
+        store.change("a", files=(FILE,))
+    with pytest.raises(NotFound):
+        store.keep_copy("a", "a.html", b"page")
+    with pytest.raises(NotFound):
+        store.remove("a", timestamp(NOW))
+    assert ids(store) == ids(other) == ["b"]
+    assert store.restore("a").files == ()
+    assert ids(other) == ["a", "b"], "in its place"
+
+
+def test_a_save_changes_nothing_but_what_it_saves(store: ItemStore, tmp_path: Path) -> None:
+    ItemStore(tmp_path).keep_copy("a", "a.html", b"page")
+    assert store.change("a", files=(FILE,)).kept == "a.html"
+
+
+@pytest.mark.parametrize("bring", [lambda store: store.restore("a"), lambda store: store.add(A)])
+def test_what_was_brought_back_is_not_cleared_away_with_what_was_not(
+    store: ItemStore, bring: Callable[[ItemStore], Item]
+) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    removed(store)
+    removed(store, "b")
+    assert bring(store).id == "a"
+    store.clear(NOW + timedelta(days=10_000))
+    assert (ids(store), [place.name for place in store.copies.folder.iterdir()]) == (["a"], ["a.html"])
+    with pytest.raises(NotFound):
+        store.restore("b")
+
+
+def test_copies_that_nobody_has_are_cleared_away_when_they_are_old(store: ItemStore) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    store.keep_copy("b", "b.html", b"page")
+    removed(store)
+    store.copies.keep("left.pdf", b"by a server that was killed")
+    names = {"a.html", "b.html", "left.pdf"}
+    store.clear(NOW - timedelta(hours=1))
+    assert {place.name for place in store.copies.folder.iterdir()} == names, "just kept"
+    store.clear(NOW + timedelta(days=10_000))
+    assert {place.name for place in store.copies.folder.iterdir()} == {"b.html"}
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("doing", ["remove", "restore"])
+def test_a_kill_between_the_two_lists_leaves_the_item_in_one_of_them(
+    store: ItemStore, doing: str, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if doing == "restore":
+        removed(store)
+    before, done, write = ids(store), [], module.write_text_atomically
+
+    def dying(path: Path, text: str) -> None:
+        if len(done) == step:
+            raise KeyboardInterrupt
+        done.append(path)
+        write(path, text)
+
+    monkeypatch.setattr(module, "write_text_atomically", dying)
+    with pytest.raises(KeyboardInterrupt):
+        removed(store) if doing == "remove" else store.restore("a")
+    monkeypatch.undo()
+    assert ids(store) == (["a", "b"] if (doing, step) == ("restore", 1) else before)
+    assert store.restore("a").id == "a"
+    assert ids(store) == ["a", "b"]
+    removed(store)
+    assert ids(store) == ["b"]
+
+
+class Former(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+
+class FormerFile(Former):
+    name: str
+    checksum: str
+    size_bytes: int
+    changed_ns: int
+    chunks: int = 0
+    title: str = ""
+    problem: str | None = None
+    note: str | None = None
+
+
+class FormerItem(Former):
+    """As the first version of Onyx reads it that had documents."""
+
+    id: str
+    kind: Literal["path", "url"]
+    location: str
+    agent_id: str
+    added_at: str
+    kept: str | None = None
+    stopped: bool = False
+    problem: str | None = None
+    files: tuple[FormerFile, ...] = ()
+
+
+class FormerList(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_version: Literal[1] = 1
+    items: list[FormerItem]
+
+
+def test_a_former_version_reads_the_list_also_when_something_was_removed_or_restored(
+    store: ItemStore, tmp_path: Path
+) -> None:
+    store.change("b", files=(FILE,), problem="late", stopped=True)
+    removed(store)
+    text = (tmp_path / "documents.json").read_text()
+    assert [item.id for item in FormerList.model_validate_json(text).items] == ["b"]
+    assert json.loads(text)["schema_version"] == 1
+    store.restore("a")
+    text = (tmp_path / "documents.json").read_text()
+    assert [item.files[0].name for item in FormerList.model_validate_json(text).items if item.files] == ["/a/x.md"]
+
+
+def test_what_a_newer_version_has_written_into_the_list_survives(store: ItemStore, tmp_path: Path) -> None:
+    place = tmp_path / "documents.json"
+    content: dict[str, Any] = json.loads(place.read_text())
+    content["colour"] = "blue"
+    for item in content["items"]:
+        item |= {"labelledAs": ["x"], "files": [{**json.loads(FILE.model_dump_json(by_alias=True)), "pageCount": 3}]}
+    place.write_text(json.dumps(content))
+    store.change("b", stopped=True)
+    removed(store)
+    store.restore("a")
+    content = json.loads(place.read_text())
+    assert content["colour"] == "blue"
+    assert [item["labelledAs"] for item in content["items"]] == [["x"], ["x"]]
+    assert content["items"][1]["files"][0]["pageCount"] == 3
+
+
+def test_what_was_removed_in_the_list_itself_is_not_there_and_can_be_restored(store: ItemStore, tmp_path: Path) -> None:
+    place = tmp_path / "documents.json"
+    content = json.loads(place.read_text())
+    content["items"][0]["removedAt"] = timestamp(NOW)
+    place.write_text(json.dumps(content))
+    assert ids(store) == ["b"]
+    assert store.restore("a").removed_at is None
+    assert ids(store) == ["a", "b"]
+
+
+def test_a_damaged_list_of_what_was_removed_keeps_nobody_from_what_is_there(store: ItemStore, tmp_path: Path) -> None:
+    removed(store)
+    (tmp_path / "removed.json").write_text("{")
+    assert ids(store) == ["b"]
+    assert store.change("b", stopped=True).stopped
+    with pytest.raises(StorageError, match="damaged") as error:
+        store.restore("a")
+    assert "Move it away" in str(error.value.hint)
+    assert (tmp_path / "removed.json").read_text() == "{"
