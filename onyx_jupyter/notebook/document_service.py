@@ -106,13 +106,23 @@ class DocumentService:
         """A file or a folder has another name now; who asks for the former one is led there."""
         self._renames.note(old_path, new_path)
 
+    async def saved(self, path: str) -> None:
+        """A file was saved under that name, which is its own from now on."""
+        self._renames.taken(path)
+
+    async def deleted(self, path: str) -> None:
+        """A file or a folder is gone, and its name leads nowhere."""
+        self._renames.deleted(path)
+
     async def path_now(self, path: str) -> str:
         """Where what is done at that path is done: a renamed notebook's new one, unless the old one is taken again."""
         name = self._paths.canonical(path)
-        moved = self._renames.path_now(name)
-        if moved is None or self._is_watched(name) or await self._contents.has(name):
-            return name
-        return moved
+        for _ in range(_CHOICES):
+            moved = self._renames.path_now(name)
+            if moved is None or self._is_watched(name) or await self._contents.has(name):
+                break
+            name = moved
+        return name
 
     async def _at(
         self, path: str, operation: Callable[[Backend, str], Awaitable[T]], again_after: tuple[str, ...] = ()
@@ -158,7 +168,7 @@ def document_service(
         kernel_manager=server_app.kernel_manager,
         sessions=sessions,
     )
-    follow_renames(server_app.event_logger, service.renamed)
+    follow_renames(server_app.event_logger, service.renamed, saved=service.saved, deleted=service.deleted)
     return service
 
 

@@ -8,23 +8,58 @@ _MOST = 1_000
 
 
 class Renames:
-    """Former paths of files and folders. What was moved by another program is not known."""
+    """Former paths of files and folders. What was moved by another program is not known.
+
+    A name leads to what had it last: once it has been given to another notebook, nothing leads to the earlier one.
+    """
 
     def __init__(self, paths: NotebookPaths) -> None:
         self._paths = paths
-        self._moves: list[tuple[str, str]] = []
+        self._now: dict[str, str | None] = {}
 
     def note(self, old_path: str, new_path: str) -> None:
         """A file or a folder has another path now."""
-        self._moves.append((self._paths.canonical(old_path), self._paths.canonical(new_path)))
-        del self._moves[:-_MOST]
+        old, new = self._paths.canonical(old_path), self._paths.canonical(new_path)
+        # What has left a folder before it was renamed is looked for under the folder's new name first.
+        self._now = {
+            name if name == old else _led(name, old, new): now and _led(now, old, new)
+            for name, now in self._now.items()
+        }
+        self._now.pop(new, None)
+        self._keep(old, new)
+
+    def taken(self, path: str) -> None:
+        """A file of that name was saved, so whatever is done by that name is no longer meant for an earlier one."""
+        name = self._paths.canonical(path)
+        if self.path_now(name) is not None:
+            self._keep(name, None)
+
+    def deleted(self, path: str) -> None:
+        """What had that path is gone, and so is what its former names led to."""
+        gone = self._paths.canonical(path)
+        self.taken(gone)
+        self._now = {name: None if now and _is_at(now, gone) else now for name, now in self._now.items()}
 
     def path_now(self, path: str) -> str | None:
-        """Where the notebook that had this path is since; None where it was not moved."""
-        now = path
-        for old, new in self._moves:
-            if now == old:
-                now = new
-            elif now.startswith(f"{old}/"):
-                now = new + now.removeprefix(old)
-        return None if now == path else now
+        """Where the notebook that had this path last is since; None where it was not moved."""
+        above = path
+        while above not in self._now:
+            above = above.rpartition("/")[0]
+            if not above:
+                return None
+        now = self._now[above]
+        return None if now is None else now + path.removeprefix(above)
+
+    def _keep(self, name: str, now: str | None) -> None:
+        self._now.pop(name, None)
+        self._now[name] = now
+        while len(self._now) > _MOST:
+            del self._now[next(iter(self._now))]
+
+
+def _is_at(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
+
+
+def _led(path: str, old: str, new: str) -> str:
+    return new + path.removeprefix(old) if _is_at(path, old) else path

@@ -65,11 +65,29 @@ async def _refuse_open(path: str, tabs: Tabs, sessions: Sessions) -> None:
         )
 
 
-def follow_renames(event_logger: Any, renamed: Callable[[str, str], Awaitable[None]]) -> None:
-    """Calls `renamed` with the old and the new path of every file and folder that gets another name."""
+async def _ignored(path: str) -> None:
+    """It is nobody's concern."""
+
+
+def follow_renames(
+    event_logger: Any,
+    renamed: Callable[[str, str], Awaitable[None]],
+    *,
+    saved: Callable[[str], Awaitable[None]] = _ignored,
+    deleted: Callable[[str], Awaitable[None]] = _ignored,
+) -> None:
+    """Calls `renamed` with the old and the new path of every file and folder that gets another name.
+
+    `saved` and `deleted` hear of every path of which that is so.
+    """
+
+    heard = {"save": saved, "delete": deleted}
 
     async def on_event(logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        if data.get("action") == "rename" and data.get("source_path") and data.get("path"):
-            await renamed(str(data["source_path"]).strip("/"), str(data["path"]).strip("/"))
+        action, path = data.get("action"), str(data.get("path") or "").strip("/")
+        if action == "rename" and path and data.get("source_path"):
+            await renamed(str(data["source_path"]).strip("/"), path)
+        elif action in heard and path:
+            await heard[action](path)
 
     event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=on_event)

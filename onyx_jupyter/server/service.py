@@ -95,7 +95,12 @@ class Service:
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
         follow_renames(server_app.event_logger, self.onyx.notebook_renamed)
-        follow_renames(self.drive_contents.event_logger, self._renamed_on_drive)
+        follow_renames(
+            self.drive_contents.event_logger,
+            self._renamed_on_drive,
+            saved=lambda path: self.documents.saved(DRIVE_PREFIX + path),
+            deleted=lambda path: self.documents.deleted(DRIVE_PREFIX + path),
+        )
         self._warming: asyncio.Task[None] | None = None
         self._log = Log(self.onyx.home.log_file, self.onyx.redact_data)
 

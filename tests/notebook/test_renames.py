@@ -7,7 +7,7 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.notebook.renames import Renames
-from onyx_jupyter.protocols import EditCell
+from onyx_jupyter.protocols import EditCell, InsertCell
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
 
@@ -48,6 +48,52 @@ async def test_a_deleted_notebook_is_said_to_be_gone(jp_serverapp: Any, jp_root_
         await service.apply("n.ipynb", [EditCell("a", "x = 2")])
     assert caught.value.code == "not_found"
     assert not (jp_root_dir / "n.ipynb").exists()
+
+
+async def test_a_name_that_was_given_twice_leads_to_the_notebook_that_had_it_last(
+    jp_serverapp: Any, jp_root_dir: Path
+) -> None:
+    write_notebook(jp_root_dir / "Untitled.ipynb", [cell("a", "old work")])
+    service, _ = service_over(jp_serverapp)
+    await jp_serverapp.contents_manager.rename("Untitled.ipynb", "analysis.ipynb")
+    write_notebook(jp_root_dir / "Untitled.ipynb", [cell("b", "new work")])
+    assert (await service.read("Untitled.ipynb")).cells[0].id == "b"
+    await jp_serverapp.contents_manager.rename("Untitled.ipynb", "report.ipynb")
+    await asyncio.sleep(0)
+    assert await service.path_now("Untitled.ipynb") == "report.ipynb"
+    await service.apply("Untitled.ipynb", [InsertCell({"cell_type": "code", "source": "agent"})])
+    assert [one["source"] for one in read_cells(jp_root_dir / "report.ipynb")] == ["new work", "agent"]
+    assert [one["source"] for one in read_cells(jp_root_dir / "analysis.ipynb")] == ["old work"]
+
+
+async def test_a_name_that_was_given_again_and_is_gone_leads_nowhere(jp_serverapp: Any, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / "Untitled.ipynb", [cell("a", "old work")])
+    contents = jp_serverapp.contents_manager
+    service, _ = service_over(jp_serverapp)
+    await contents.rename("Untitled.ipynb", "analysis.ipynb")
+    await contents.new({"type": "notebook"}, "Untitled.ipynb")
+    await asyncio.sleep(0)
+    (jp_root_dir / "Untitled.ipynb").unlink()  # in a terminal, which tells nobody
+    with pytest.raises(NotebookError) as caught:
+        await service.apply("Untitled.ipynb", [InsertCell({"cell_type": "code", "source": "agent"})])
+    assert caught.value.code == "not_found"
+    await contents.rename("analysis.ipynb", "final.ipynb")
+    await contents.delete("final.ipynb")
+    write_notebook(jp_root_dir / "final.ipynb", [cell("b", "of somebody else")])
+    await asyncio.sleep(0)
+    assert await service.path_now("Untitled.ipynb") == "Untitled.ipynb"
+    assert await service.path_now("analysis.ipynb") == "analysis.ipynb"
+
+
+def test_what_left_a_folder_before_the_folder_was_renamed_is_found_there_last() -> None:
+    renames = Renames(NotebookPaths(None))
+    renames.note("deep/a.ipynb", "kept.ipynb")
+    renames.note("deep", "deeper")
+    assert renames.path_now("deep/a.ipynb") == "deeper/a.ipynb"  # a newer one of that name would be there
+    assert renames.path_now("deeper/a.ipynb") == "kept.ipynb"
+    renames.taken("deep/b.ipynb")  # in a new folder of the former name
+    assert renames.path_now("deep/b.ipynb") is None
+    assert renames.path_now("deep/c.ipynb") == "deeper/c.ipynb"
 
 
 def test_renames_are_followed_through_folders_and_back() -> None:
