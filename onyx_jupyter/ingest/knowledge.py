@@ -206,11 +206,16 @@ class DocumentKnowledge:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _look(self) -> None:
+        under_way = set(self._tasks)  # before the list, in which it was when its reading began
         try:
             items = await self._there()
         except StorageError as error:
             log.warning("The documents could not be looked at: %s", error)
             return
+        for item_id in under_way - {item.id for item in items}:  # removed in another server
+            await self._cancel(item_id)
+            self._progress.pop(item_id, None)
+            self._on_news(None)
         await self._tidy()
         for item in items:
             if not item.stopped:

@@ -46,6 +46,20 @@ async def test_what_is_removed_while_another_server_reads_it_stays_away(
     assert await other.found("Anemones") == ["a.md"]
 
 
+async def test_the_reading_of_what_another_server_has_removed_ends_at_the_next_look(desks: tuple[Desk, Desk]) -> None:
+    one, other = desks
+    one.write({"a.md": "Anemones", "b.md": "Barnacles"})
+    kept = await other.add("b.md")
+    one.index.held.clear()
+    item = await one.knowledge.add("a.md", None, is_url=False)
+    await until(lambda: one.index.puts_under_way)
+    await other.knowledge.remove(item.item_id)
+    await one.looked()
+    assert one.news[-1] is None
+    assert (await one.knowledge.search("Barnacles")).note is None, "nothing is still being read"
+    assert [there.item_id for there in await one.knowledge.items()] == [kept.item_id]
+
+
 async def test_what_is_in_the_index_of_no_item_is_not_shown_and_goes_at_the_next_look(desks: tuple[Desk, Desk]) -> None:
     one, other = desks
     one.write({"a.md": "Anemones", "b.md": "Barnacles"})
