@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 from onyx_jupyter.errors import MagicError
 
-URL, TOKEN, HUB_TOKEN = "ONYX_URL", "ONYX_TOKEN", "JUPYTERHUB_API_TOKEN"
+URL, TOKEN = "ONYX_URL", "ONYX_TOKEN"
+HUB_TOKEN, HUB_PREFIX = "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX"
 PARENT = "JPY_PARENT_PID"
 _WILDCARDS = ("", "0.0.0.0", "::", "*")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -50,14 +51,14 @@ def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Pat
     parent = environment.get(PARENT, "")
     started_by = _read(runtime_folder / f"jpserver-{parent}.json") if parent.isdigit() else None
     if started_by is not None:
-        return _address(started_by, environment)
+        return _address(started_by, _hub_token(started_by, environment))
     looked.append(
         f"no Jupyter server has started this kernel ({PARENT} is {parent or 'not set'}, "
         f"and there is no jpserver-{parent or '<pid>'}.json in {runtime_folder})"
     )
     for server in _by_depth(runtime_folder, place):
         if _answers(server):
-            return _address(server, environment)
+            return _address(server)
     looked.append(f"no running server has {place} in its folder")
     raise MagicError(
         "no_server",
@@ -77,11 +78,16 @@ def _from_environment(environment: Mapping[str, str]) -> ServerAddress:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = f":{parts.port}" if parts.port else ""
     path = parts.path.removesuffix("lab").rstrip("/")
-    token = environment.get(TOKEN) or environment.get(HUB_TOKEN, "")
-    return ServerAddress(f"{parts.scheme}://{host}{port}{path}/", token)
+    return ServerAddress(f"{parts.scheme}://{host}{port}{path}/", environment.get(TOKEN, ""))
 
 
-def _address(server: Mapping[str, Any], environment: Mapping[str, str]) -> ServerAddress:
+def _hub_token(server: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    """A Hub's server knows its person by the Hub's token, which is in every kernel and is for that server alone."""
+    is_the_hubs = server.get("base_url") == environment.get(HUB_PREFIX)
+    return environment.get(HUB_TOKEN, "") if is_the_hubs else ""
+
+
+def _address(server: Mapping[str, Any], hub_token: str = "") -> ServerAddress:
     if server.get("sock"):
         raise MagicError(
             "no_server",
@@ -94,7 +100,7 @@ def _address(server: Mapping[str, Any], environment: Mapping[str, str]) -> Serve
     base = str(server.get("base_url") or "/").strip("/")
     shown = f"[{host}]" if ":" in host else host
     url = f"{scheme}://{shown}:{server['port']}/{base + '/' if base else ''}"
-    return ServerAddress(url, str(server.get("token") or environment.get(HUB_TOKEN, "")), is_local=True)
+    return ServerAddress(url, str(server.get("token") or hub_token), is_local=True)
 
 
 def _by_depth(runtime_folder: Path, place: Path) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,8 @@ import pytest
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.server_address import ServerAddress, find_server
 
+HUB = {"JUPYTERHUB_API_TOKEN": "of the hub", "JUPYTERHUB_SERVICE_PREFIX": "/user/ada/"}
+
 
 @pytest.fixture
 def listening() -> Iterator[int]:
@@ -72,9 +74,17 @@ def test_what_the_environment_says_comes_first(tmp_path: Path, url: str, expecte
 
 
 def test_on_a_hub_the_servers_own_token_is_used(tmp_path: Path) -> None:
-    write(tmp_path, 7, token="")
-    hub = {"JPY_PARENT_PID": "7", "JUPYTERHUB_API_TOKEN": "of the hub"}
-    assert find_server(hub, tmp_path, tmp_path).token == "of the hub"
+    write(tmp_path, 7, token="", base_url="/user/ada/")
+    assert find_server({**HUB, "JPY_PARENT_PID": "7"}, tmp_path, tmp_path).token == "of the hub"
+
+
+def test_the_hubs_token_goes_to_no_other_server(tmp_path: Path, listening: int) -> None:
+    somewhere = find_server({**HUB, "ONYX_URL": "http://colleague:8888/user/ada/"}, tmp_path, tmp_path)
+    assert somewhere.token == ""
+    write(tmp_path, 7, token="", base_url="/user/eve/")
+    assert find_server({**HUB, "JPY_PARENT_PID": "7"}, tmp_path, tmp_path).token == ""
+    write(tmp_path, 8, port=listening, token="", base_url="/user/ada/", root_dir=str(tmp_path))
+    assert find_server(HUB, tmp_path, tmp_path).token == ""
 
 
 def test_an_error_says_what_was_looked_for_and_no_token(tmp_path: Path, silent: int) -> None:
