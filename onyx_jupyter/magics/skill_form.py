@@ -5,6 +5,7 @@ It runs in a thread, so that the kernel stays free for the stop button and for o
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import threading
@@ -35,9 +36,6 @@ class SkillForm:
         self._thread: threading.Thread | None = None
         self._running: SkillRun | None = None
         self._stopping = threading.Event()
-        shown = self._ask(lambda connection: SkillRun(connection, name, agent).describe())
-        self._skill: Mapping[str, Any] = shown["skill"]
-        self.fields = {f["name"]: form_field(f) for f in (self._skill.get("parameters") or {}).get("fields", ())}
         self.run_button = library.Button(description="Run", button_style="primary")
         self.stop_button = library.Button(description="Stop", disabled=True)
         self.trust_button = library.Button(description="Trust this version")
@@ -47,14 +45,10 @@ class SkillForm:
         self.run_button.on_click(lambda _: self.run())
         self.stop_button.on_click(lambda _: self.stop())
         self.trust_button.on_click(lambda _: self._trust())
-        self._source = library.HTML(_source(shown))
-        title = f"<b>{html.escape(name)}</b> {note(self._skill['description'])}"
-        bar = library.HBox([self.run_button, self.stop_button, self.progress])
-        fields = [field.row for field in self.fields.values()]
-        self.widget = library.VBox(
-            [library.HTML(title), self._source, self.trust_button, *fields, bar, self.status, self.output]
-        )
-        self._show_state(self._skill["state"], self._skill.get("reason"))
+        self._title, self._source = library.HTML(), library.HTML()
+        self._bar = library.HBox([self.run_button, self.stop_button, self.progress])
+        self.widget = library.VBox()
+        self._describe()
 
     def run(self) -> None:
         """Begins; a second one waits for the end of the first."""
@@ -129,8 +123,29 @@ class SkillForm:
 
     def _trust(self) -> None:
         digest = self._skill["hash"]
-        self._ask(lambda connection: SkillRun(connection, self._name, self._agent).trust(digest))
-        self._show_state("ready", None)
+        try:
+            self._ask(lambda connection: SkillRun(connection, self._name, self._agent).trust(digest))
+            self._describe()
+        except MagicError as error:
+            self._show_as_it_is_now(error)
+
+    def _show_as_it_is_now(self, refusal: MagicError) -> None:
+        """What was refused is mostly a version that is no more: the next yes has to be for what one can read."""
+        with contextlib.suppress(MagicError):
+            self._describe()
+        self.status.value = note(str(refusal), is_problem=True)
+
+    def _describe(self) -> None:
+        """Shows the skill as it is on disk. Raises: MagicError."""
+        shown = self._ask(lambda connection: SkillRun(connection, self._name, self._agent).describe())
+        self._skill: Mapping[str, Any] = shown["skill"]
+        self.fields = {f["name"]: form_field(f) for f in (self._skill.get("parameters") or {}).get("fields", ())}
+        self._title.value = f"<b>{html.escape(self._name)}</b> {note(self._skill['description'])}"
+        self._source.value = _source(shown)
+        rows = [field.row for field in self.fields.values()]
+        above, below = [self._title, self._source, self.trust_button], [self._bar, self.status, self.output]
+        self.widget.children = [*above, *rows, *below]
+        self._show_state(self._skill["state"], self._skill.get("reason"))
 
     def _show_state(self, state: str, reason: str | None) -> None:
         is_untrusted = state == "untrusted"

@@ -64,6 +64,19 @@ def test_a_form_asks_for_trust_and_its_stop_button_works_while_it_runs(kernel: C
     assert "linger · stopped" in kernel.value("form.status.value")
 
 
+def test_a_form_asks_for_trust_in_what_can_be_read_and_in_nothing_newer(kernel: Cells, skills: Path) -> None:
+    write_notebook(skills / "shifty.ipynb", cell("n: int = 1", "parameters"), cell("print('harmless')"))
+    kernel.run(UNTIL + "import onyx_jupyter\nform = onyx_jupyter.skill_form('shifty').form")
+    write_notebook(skills / "shifty.ipynb", cell("m: str = 'x'", "parameters"), cell("print('other')"))
+    clicked = kernel.run("form.trust_button.click()")
+    assert clicked.status == "ok", clicked.traceback
+    assert "changed" in kernel.value("form.status.value")
+    assert kernel.value("[form.run_button.disabled, 'other' in form._source.value]") == [True, True]
+    assert kernel.value("list(form.fields)") == ["m"]
+    kernel.run("form.trust_button.click()")
+    assert kernel.value("[form.run_button.disabled, form.trust_button.layout.display]") == [False, "none"]
+
+
 # What the form's thread asks of the server is held until the test lets it go.
 HELD = """
 import threading
