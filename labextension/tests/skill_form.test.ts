@@ -54,6 +54,11 @@ describe('a form made from a parameters cell', () => {
     expect(read(field({ type: 'number', hasDefault: true, default: 1 }), '')).toBe('Give a value.');
   });
 
+  it('runs nothing with the mark of a secret that was taken out of a former run', () => {
+    const filled = 'postgres://ada:[redacted:url-password]@db/prod';
+    expect(read(field({ type: 'string' }), filled)).toContain('Type the value again');
+  });
+
   it('asks for what is needed, and leaves to the cell what only the cell can give', () => {
     expect(read(field({ type: 'path', required: true }), ' ')).toBe('This is needed.');
     expect(read(field({ type: 'string', required: true }), '')).toBe('This is needed.');

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.agent.prompt_sections import SkillLine
-from onyx_jupyter.errors import SkillNotReady, ToolError
+from onyx_jupyter.errors import InvalidArguments, SkillNotReady, ToolError
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.runtime.agents import AgentParts
@@ -19,6 +19,7 @@ from onyx_jupyter.runtime.skill_author import SkillAuthor
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.runtime.skill_questions import SkillQuestions
 from onyx_jupyter.runtime.skill_runs import SkillRuns
+from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.skills.run_record import RunRecord
 from onyx_jupyter.skills.running import RunRequest
 from onyx_jupyter.skills.skill import Listed, Skill
@@ -93,6 +94,10 @@ class Skills:
             raise ToolError(f"The skill {name} holds instructions, which are followed and not run.")
         paths = self._agent(agent_id).paths
         checked = await asyncio.to_thread(checked_parameters, skill, given)
+        if (place := marked(checked.given())) is not None:  # of a former run, whose record holds no secrets
+            raise InvalidArguments(
+                f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. Give the value anew."
+            )
         real = real_paths(skill, checked.given(), paths)
         cwd = paths.server_root if path is None else _folder(paths.resolve(path))
         call = ToolCall("", skill.tool, checked.canonical())

@@ -261,6 +261,22 @@ async def test_a_run_that_takes_too_long_is_stopped(connect, skills_folder, onyx
     assert not [command for command in commands if "skill_process" in command or "sleep 600" in command]
 
 
+async def test_a_secret_that_was_given_is_taken_out_of_the_run_and_never_run_as_its_mark(connect, skills_folder):
+    address = "postgres://ada:c4nnot9Gu3ss@db.example/prod"
+    write_notebook(skills_folder / "load.ipynb", cell("url: str = ''", "parameters"), cell("print(len(url))", "result"))
+    client = await connect()
+    await trusted(client, "load")
+    end, result = await ran(client, "load", url=address)
+    assert result["text"].strip() == str(len(address))
+    copy = await client.ask("skills.copy", runId=end["runId"])
+    for told in (end, result, copy, client.raw):
+        assert "c4nnot9Gu3ss" not in json.dumps(told)
+    kept = end["parameters"]["url"]
+    assert "[redacted:" in kept
+    with pytest.raises(MethodFailed, match=r"`url` holds \[redacted:"):
+        await client.ask("skills.run", name="load", parameters={"url": kept})
+
+
 async def test_more_output_than_can_be_kept_is_left_out_and_said(connect, skills_folder):
     flood = "for _ in range(60): print('x' * 200_000)\nprint('the end')"
     page = "from IPython.display import HTML\nHTML('y' * 9_000_000)"

@@ -50,6 +50,9 @@ export function initialForm(fields: readonly SkillField[]): FilledForm {
   return Object.fromEntries(fields.map(field => [field.name, shown(field, field.default)]));
 }
 
+/** The beginning of what stands where Onyx took a secret out. */
+const REDACTED = '[redacted:';
+
 /** The form as a former run had it. */
 export function formOf(fields: readonly SkillField[], values: Readonly<Record<string, unknown>>): FilledForm {
   return Object.fromEntries(
@@ -80,6 +83,9 @@ export function readForm(
 }
 
 function readField(field: SkillField, filled: Filled, trans: TranslationBundle): Read {
+  if (typeof filled === 'string' && filled.includes(REDACTED)) {
+    return { error: trans.__('A secret was taken out here, since Onyx keeps none. Type the value again.') };
+  }
   if (typeof filled === 'boolean') {
     return { value: filled };
   }

@@ -82,7 +82,7 @@ async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     info = await caller.onyx.skills.runs.info(record)
     if await asyncio.to_thread(_size, notebook) > MAX_FRAME_BYTES:
         raise ToolError(f"The executed notebook is too large to be sent. It is {info['copyLocation']}.")
-    return {"run": info, "notebook": notebook}
+    return {"run": info, "notebook": await asyncio.to_thread(caller.onyx.redact_data, notebook)}
 
 
 async def propose(params: SkillsProposeParams, caller: Caller) -> dict[str, Any]:
