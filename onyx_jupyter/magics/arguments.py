@@ -1,4 +1,4 @@
-"""Reads what stands behind `%onyx`: options first, then the question or a command. It never asks anybody."""
+"""Reads what stands behind `%onyx`: options, then the question, or a command with its own. It asks nobody."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import json
 import keyword
 import re
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
 
 MODES = ("ask", "agent", "auto")
 OUT_TYPES = ("str", "json", "frame")
-_VALUED = ("agent", "session", "model", "mode", "out", "out-type", "schema")
+_VALUED = ("agent", "session", "model", "mode", "out", "out-type", "schema", "since", "until")
 _FLAGS = ("code",)
 _OPTION = re.compile(r"--([A-Za-z][\w-]*)(=)?")
 # Each command with the options that it takes; those that stand alone begin a question where words follow them.
-_COMMANDS = {"help": (), "sessions": ("agent",), "memory": ("agent",), "skill": ("agent", "out")}
+_COMMANDS = {"help": (), "sessions": ("agent",), "memory": ("agent", "since", "until"), "skill": ("agent", "out")}
 _ALONE = ("help", "sessions")
+_DAYS = ("since", "until")
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -34,7 +36,12 @@ class Options:
     out: str | None = None
     out_type: str | None = None
     schema: str | None = None
+    since: str | None = None
+    until: str | None = None
     code: bool = False
+
+
+NOTHING_CHOSEN = Options()
 
 
 @dataclass(frozen=True)
@@ -51,11 +58,12 @@ def parse(line: str, cell: str | None = None) -> Asked:
     options, rest, forced = _options(line)
     if cell is not None:
         question = "\n\n".join(part for part in (rest.strip(), cell.strip()) if part)
-        return Asked(_checked(options), "", question)
+        return _question(options, question)
     word, _, more = rest.strip().partition(" ")
     if not forced and word in _COMMANDS and not (word in _ALONE and more.strip()):
-        return Asked(_taken(_checked(options), word), word, more.strip())
-    return Asked(_checked(options), "", rest.strip())
+        options, text, _ = _options(more, options)
+        return Asked(_taken(_checked(options), word), word, text.strip())
+    return _question(options, rest.strip())
 
 
 def closing(line: str, place: int, name: str) -> int:
@@ -80,9 +88,17 @@ def closing(line: str, place: int, name: str) -> int:
     raise _usage(f"The value of {name} begins with {line[place]} and is never closed.")
 
 
-def _options(line: str) -> tuple[Options, str, bool]:
-    """The options, what follows them, and whether `--` says that this is a question."""
-    options, place = Options(), 0
+def _question(options: Options, text: str) -> Asked:
+    """Raises: MagicError (usage) where an option is for a search of memory alone."""
+    for name in _DAYS:
+        if getattr(options, name) is not None:
+            raise _usage(f"--{name} is for %onyx memory; say in the question which days are meant.")
+    return Asked(_checked(options), "", text)
+
+
+def _options(line: str, options: Options = NOTHING_CHOSEN) -> tuple[Options, str, bool]:
+    """The options with those before them, what follows, and whether `--` says that this is a question."""
+    place = 0
     while True:
         place += len(line[place:]) - len(line[place:].lstrip())
         if re.match(r"--(\s|$)", line[place:]):
@@ -132,9 +148,20 @@ def _checked(options: Options) -> Options:
     for given, name in ((options.out_type, "out-type"), (options.schema, "schema")):
         if given is not None and options.out is None:
             raise _usage(f"--{name} needs --out NAME: the variable that gets the result.")
+    for name in _DAYS:
+        given = getattr(options, name)
+        if given is not None and not _is_day(given):
+            raise _usage(f"--{name} {given}: that is no day. It is written like 2026-03-14.")
     if options.schema is not None and options.out_type not in (None, "json"):
         raise _usage(f"--schema describes JSON, so it does not go with --out-type {options.out_type}.")
     return options
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _taken(options: Options, command: str) -> Options:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.arguments import Options
 from onyx_jupyter.magics.connection import ServerConnection
 from onyx_jupyter.magics.tool_words import code, escaped
 
@@ -22,6 +23,7 @@ HELP = """\
 | `{name}`, `{df.head()}` | puts in a variable or a simple expression, frames as a short summary; `{{` is a brace |
 | `%onyx sessions` | the newest sessions, with their keys |
 | `%onyx memory words` | passages of the agent's memory, found by these words and by their meaning |
+| `%onyx memory --since 2026-03-01 --until 2026-03-31 words` | of these days alone, both included |
 | `%onyx skill name key=value …` | runs a notebook skill; a value may be `{variable}` |
 | `%onyx help` | this |
 
@@ -37,7 +39,8 @@ HELP = """\
 | `--mode ask` | `ask` (reads only), `agent` (asks before each change) or `auto` |
 | `--` | ends the options: what follows is a question, whatever its first word |
 
-Options are for questions. `sessions`, `memory` and `skill` take `--agent`; `skill` takes `--out name`, too: its text.
+Options are for questions. `sessions`, `memory` and `skill` take `--agent`, before or behind their name; `skill` takes
+`--out name`, too: its text.
 
 What writes, runs or reaches the network asks you here, in the cell. Interrupting the cell stops the answer.
 """
@@ -55,14 +58,19 @@ def sessions(connection: ServerConnection, own: Collection[str], agent: str | No
     return f"{table}\n\n{left} older ones are in the sidebar." if left > 0 else table
 
 
-def memory(connection: ServerConnection, query: str, agent: str | None) -> str:
-    """The passages as Markdown, the best first, each with its place. Raises: MagicError (usage)."""
+def memory(connection: ServerConnection, query: str, options: Options) -> str:
+    """The passages as Markdown, the best first, each with its place. Raises: MagicError (usage).
+
+    Of the options it takes the agent, and the first and the last day of what may be found.
+    """
     if not query:
         raise MagicError("usage", "%onyx memory needs words to look for.", hint="For example: %onyx memory fiscal year")
-    asked: dict[str, Any] = {"agentId": agent} if agent is not None else {}
+    given = {"agentId": options.agent, "since": options.since, "until": options.until}
+    asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     answer = connection.request("memory.search", query=query, limit=PASSAGES, **asked)
+    days = " of these days" if options.since or options.until else ""
     parts = [passage_markdown(passage) for passage in answer["results"]] or [
-        f"Nothing in memory answers this: {escaped(query)}.",
+        f"Nothing in memory{days} answers this: {escaped(query)}.",
         f"To ask the agent instead: {code(f'%onyx -- memory {query}')}",
     ]
     if answer.get("note"):

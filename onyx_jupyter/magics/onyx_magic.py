@@ -132,7 +132,7 @@ class OnyxMagics(Magics):
                     if asked.options.out is not None:
                         self.shell.user_ns[asked.options.out] = result.text
                 case "memory":
-                    self._show(commands.memory(connection, asked.text, asked.options.agent))
+                    self._show(commands.memory(connection, asked.text, asked.options))
 
     def _evaluated(self, expression: str) -> Any:
         """A variable's value. Raises: MagicError (variable)."""

@@ -206,6 +206,8 @@ def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: S
 
     until(lambda: "`memory/2026-01-02.md:" in found())  # once the change has been noticed
     assert "The \\*fiscal\\* year: April." in found()
+    assert "`memory/2026-01-02.md:" in kernel.run("%onyx memory --since 2026-01-02 --until 2026-01-02 fiscal").markdown
+    assert "Nothing in memory of these days" in kernel.run("%onyx memory --since 2026-01-03 fiscal year").markdown
     assert "%onyx -- memory zebra" in kernel.run("%onyx memory zebra").markdown
     unknown = kernel.run("%onyx --sesion x hello")
     assert "There is no option --sesion. Did you mean --session?" in unknown.traceback
