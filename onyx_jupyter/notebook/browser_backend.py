@@ -37,6 +37,9 @@ from onyx_jupyter.protocols import (
 _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
 _READINGS = 3
+_AFTER_INTERRUPT_S = 0.5
+# A run that ends so may have begun; any other refusal says that it has not.
+_MAY_HAVE_RUN = ("tab_gone", "tab_silent", "bad_response", "closed", "kernel_died")
 _WRITING = ("notebook.apply", "notebook.wait", "notebook.run")
 
 _log = logging.getLogger(__name__)
@@ -161,7 +164,9 @@ class BrowserBackend:
             raise NotebookError("bad_response", "The browser tab answered to another number of changes.")
         return tuple(_applied(change, made) for change, made in zip(changes, answer.changes, strict=True))
 
-    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+    async def run_cell(
+        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+    ) -> CellRun:
         """Without a time limit: a cell may run for hours, and the tab's going away ends the wait.
 
         Cancelling stops the cell, or its waiting for the kernel; what somebody else runs there goes on.
@@ -176,10 +181,15 @@ class BrowserBackend:
                 progress(f"{doing} for {elapsed_s:.0f} s")
             answer = await asked
         except asyncio.CancelledError:
-            asked.cancel()
             if begun.is_set():
                 await self._interrupt(path, run_key)
+                await asyncio.wait({asked}, timeout=_AFTER_INTERRUPT_S)  # so that the cell shows how it ended
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
             raise
+        finally:
+            if begun.is_set():
+                began()
         return CellRun(
             answer.status,
             answer.execution_count,
@@ -199,8 +209,10 @@ class BrowserBackend:
                 return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
             except NotebookError as error:
                 gone = error
-            if gone.code == "kernel_busy":  # somebody was quicker
+            if gone.code not in _MAY_HAVE_RUN:
                 begun.clear()
+                if gone.code != "kernel_busy":  # somebody was quicker
+                    raise gone
         while gone.code == "tab_gone":
             await self._tabs.settled(path)
             try:

@@ -41,8 +41,10 @@ class CellRuns:
         self._apply = apply
         self._is_watched = is_watched
 
-    async def run(self, view: NotebookCells, cell_id: str, progress: Callable[[str], None]) -> CellRun:
-        """Until the cell has ended; whoever has the notebook open sees the outputs come.
+    async def run(
+        self, view: NotebookCells, cell_id: str, progress: Callable[[str], None], began: Callable[[], None]
+    ) -> CellRun:
+        """Until the cell has ended; whoever has the notebook open sees the outputs come. `began`: its code may run.
 
         Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died); what had come until then is kept.
         """
@@ -59,6 +61,9 @@ class CellRuns:
             if shown.execution.outputs:
                 await shown.keep()
             raise
+        finally:
+            if shown.execution.has_begun:
+                began()
         note = " ".join(filter(None, (result.note, await shown.keep()))) or None
         return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out, is_shown=shown.is_shown)
 
@@ -103,7 +108,7 @@ class _Shown:
 
     async def _show_again_and_again(self) -> None:
         while True:
-            if self._is_watched(self._path):
+            if self.execution.has_begun and self._is_watched(self._path):
                 with contextlib.suppress(NotebookError):  # the last one says why it cannot be
                     await self._show()
             await asyncio.sleep(show_every_s(self.execution.outputs))

@@ -42,7 +42,9 @@ class Backend(Protocol):
 class BrowserRuns(Backend, Protocol):
     """A backend that runs cells itself: through a tab, in which widgets and questions of the cell work as ever."""
 
-    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun: ...
+    async def run_cell(
+        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None]
+    ) -> CellRun: ...
 
 
 class Creates(Backend, Protocol):
@@ -94,11 +96,13 @@ class DocumentService:
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
         return await self._contents.create(self._paths.canonical(path), cells, kernel_name)
 
-    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+    async def run_cell(
+        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+    ) -> CellRun:
         async def run(backend: Backend, name: str) -> CellRun:
             if backend is self._browser:
-                return await self._browser.run_cell(name, cell_id, progress)
-            return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress)
+                return await self._browser.run_cell(name, cell_id, progress, began=began)
+            return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress, began)
 
         return await self._at(path, run)
 

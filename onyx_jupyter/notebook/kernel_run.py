@@ -29,7 +29,7 @@ _NO_INPUT = (
 
 
 class KernelRun:
-    """One execution. `outputs` holds what came until now, also when `run` was cancelled.
+    """One execution. `outputs` holds what came until now, also when `run` was cancelled; `has_begun`: it is sent.
 
     Without `store_history` it leaves no trace in `In` and counts no prompt up.
     """
@@ -43,6 +43,7 @@ class KernelRun:
         store_history: bool = True,
         elapsed_every_s: float = _ELAPSED_EVERY_S,
     ) -> None:
+        self.has_begun = False
         self._kernels = kernel_manager
         self._kernel_id = kernel_id
         self._kernel = kernel_manager.get_kernel(kernel_id)
@@ -69,6 +70,7 @@ class KernelRun:
         client.start_channels()
         try:
             await self._wait_for_turn(client)
+            self.has_begun = True
             message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=True)
             try:
                 await self._collect(client, message_id)

@@ -202,9 +202,12 @@ class Notebooks(Protocol):
         """A new notebook file. Raises: NotebookError (exists, no_folder, no_kernel, bad_name, bad_cell, not_saved)."""
         ...
 
-    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+    async def run_cell(
+        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+    ) -> CellRun:
         """Runs a cell in the notebook's kernel, outputs appearing in place; cancelling interrupts the kernel.
 
+        `began` is called where its code may have run, before this returns or raises: else the cell shows what it did.
         Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died, …).
         """
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbC
 class Shelf:
     """`notebooks` by path; `before_apply` is called right before each change, as somebody else's hand in it.
 
+    A run waits for `before_run`, and goes on for `in_run` when its outputs are there already.
+
     `lose_answer` makes the next change happen without anybody learning of it, `stop_runs` ends every run with its
     cell cleared, as Stop may. `note` is said beside each run, and without `shows_runs` its outputs reach no notebook.
     An answer tells what was there before in no more than `carried_chars`, as a tab's does. `reads` counts how often it
@@ -28,6 +30,8 @@ class Shelf:
             f"{name}.ipynb": [dict(cell) for cell in cells] for name, cells in notebooks.items()
         }
         self.before_apply: Callable[[], None] = lambda: None
+        self.before_run: Callable[[], Awaitable[None]] = _at_once
+        self.in_run: Callable[[], Awaitable[None]] = _at_once
         self.lose_answer = False
         self.note: str | None = None
         self.shows_runs = True
@@ -71,15 +75,20 @@ class Shelf:
         self.notebooks[path] = [dict(cell) for cell in cells]
         return await self.read(path)
 
-    async def run_cell(self, path: str, cell_id: str, progress: Callable[[str], None]) -> CellRun:
+    async def run_cell(
+        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+    ) -> CellRun:
         cell = self.cell(path, cell_id)
         before = dict(cell)
+        await self.before_run()
+        began()
         if not self.shows_runs:
             return CellRun("ok", 1, (), self.note)
         self.run_by_hand(path, cell_id)
         if self.stop_runs:
             cell["outputs"] = []
             raise asyncio.CancelledError
+        await self.in_run()
         ((told, left_out),) = self._carried([before])
         return CellRun(
             "ok",
@@ -149,6 +158,10 @@ class Shelf:
         if path not in self.notebooks:
             raise NotebookError("not_found", f"There is no {path}.")
         return self.notebooks[path]
+
+
+async def _at_once() -> None:
+    """Nothing to wait for."""
 
 
 def _shortened(output: NbCell) -> NbCell:

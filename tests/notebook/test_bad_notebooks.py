@@ -217,6 +217,7 @@ class Stopping:
 
     def __init__(self) -> None:
         self.by_server: list[str] = []
+        self.began: list[bool] = []
         self.tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
         self.tab = self.open()
 
@@ -229,7 +230,8 @@ class Stopping:
         async def interrupt(path: str) -> None:
             self.by_server.append(path)
 
-        return asyncio.create_task(BrowserBackend(self.tabs, interrupt=interrupt).run_cell("n.ipynb", "a", quiet))
+        backend = BrowserBackend(self.tabs, interrupt=interrupt)
+        return asyncio.create_task(backend.run_cell("n.ipynb", "a", quiet, began=lambda: self.began.append(True)))
 
     async def stop(self, running: asyncio.Task[Any]) -> None:
         running.cancel()
@@ -249,8 +251,20 @@ async def test_a_stop_while_a_persons_own_cell_runs_interrupts_nothing_and_the_c
     await case.stop(running)
     case.tab.free.set()
     await asyncio.gather(*case.tab.answers)
-    assert (case.asked, case.by_server) == (["notebook.wait"], [])
+    assert (case.asked, case.by_server, case.began) == (["notebook.wait"], [], [])
     assert not case.tab.started.is_set()
+
+
+@pytest.mark.parametrize("code", ["open_twice", "stale", "no_cell"])
+async def test_what_the_tab_refuses_to_run_has_not_begun(code: str) -> None:
+    case = Stopping()
+
+    async def refuse(cell: dict[str, Any]) -> dict[str, Any]:
+        raise NotebookError(code, "not here")
+
+    case.tab._run = refuse  # type: ignore[method-assign]
+    assert (await refused(case.run())).code == code
+    assert (case.asked, case.began) == (["notebook.wait", "notebook.run"], [])
 
 
 async def test_a_kernel_that_is_taken_between_the_wait_and_the_run_is_waited_for_again() -> None:
@@ -277,7 +291,8 @@ async def test_a_stop_of_what_runs_goes_to_the_tab_alone() -> None:
     running = case.run()
     await case.tab.started.wait()
     await case.stop(running)
-    assert (case.asked[-1], case.by_server) == ("notebook.interrupt", [])
+    assert (case.asked[-1], case.by_server, case.began) == ("notebook.interrupt", [], [True])
+    assert all(run.done() for run in case.tab.runs.values())  # who looks at the cell now sees how it ended
     assert case.tab.asked[-1].params["runKey"] == case.tab.asked[-2].params["runKey"]
 
 

@@ -111,6 +111,32 @@ async def test_outputs_are_seen_in_the_room_while_the_cell_runs(
     person.close()
 
 
+async def test_a_run_that_waits_for_the_kernel_leaves_the_cell_as_it_is(
+    server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
+) -> None:
+    wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)"
+    shown = {"output_type": "stream", "name": "stdout", "text": "of before\n"}
+    write_notebook(jp_root_dir / "n.ipynb", [cell("a", wait), {**cell("b", "x = 1"), "outputs": [shown]}])
+    person = await open_room(server, jp_fetch, "n.ipynb")
+    (document,) = [room._document for room in rooms_of(server).values()]
+    first = asyncio.ensure_future(service.run_cell("n.ipynb", "a", quiet))
+    await until(lambda: [output["text"] for output in document.get_cell(0)["outputs"]] == ["on\n"])
+    said: list[str] = []
+    began: list[bool] = []
+    waiting = asyncio.ensure_future(service.run_cell("n.ipynb", "b", said.append, began=lambda: began.append(True)))
+    await until(lambda: "Waiting for the kernel" in said)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert began == []
+    assert [output["text"] for output in document.get_cell(1)["outputs"]] == ["of before\n"]
+    (jp_root_dir / "go").touch()
+    assert (await first).status == "ok"
+    await service.run_cell("n.ipynb", "b", quiet, began=lambda: began.append(True))
+    assert began == [True]
+    person.close()
+
+
 async def test_cells_with_one_id_or_none_are_told_apart_and_keep_their_ids(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:

@@ -130,8 +130,7 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
     if item.end_is_known:
         is_same = item.left_digest is None or item.left_digest == shown_digest(cell.outputs)
         return is_same and cell.execution_count == item.left_count
-    before = item.before or {}
-    return cell.execution_count != before.get("execution_count") or bool(cell.outputs)
+    return cell.execution_count is None and not cell.outputs  # as each run begins: nothing of anybody's is there
 
 
 def _shows_before(item: ReviewedCell, cell: Cell) -> bool:

@@ -1,0 +1,108 @@
+"""Runs that never began, or did not come to their end: a person's own outputs are never taken for theirs."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.errors import NotebookError
+from tests.notebook.desk import SESSION, A, Desk, undone
+
+MINE = {"output_type": "stream", "name": "stdout", "text": "two hours of training"}
+
+
+def run_by_hand(desk: Desk, cell_id: str) -> dict[str, Any]:
+    """The cell as it is then."""
+    desk.shelf.cell(A, cell_id).update(outputs=[MINE], execution_count=42)
+    return dict(desk.shelf.cell(A, cell_id))
+
+
+async def stopped(desk: Desk, at: str) -> None:
+    """A run of “two”, cancelled there: `before_run`, or `in_run`."""
+    is_there = asyncio.Event()
+
+    async def wait() -> None:
+        is_there.set()
+        await asyncio.Event().wait()
+
+    setattr(desk.shelf, at, wait)
+    run = asyncio.ensure_future(desk.run("two"))
+    await is_there.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+@pytest.mark.parametrize("code_of", ["open_twice", "tab_gone", "tab_silent", "room_not_ready", "old_front_end"])
+async def test_a_run_that_never_began_leaves_nothing_to_undo(desk: Desk, code_of: str) -> None:
+    desk.shelf.run_by_hand(A, "two")
+
+    async def refuse() -> None:
+        raise NotebookError(code_of, "Not here.")
+
+    desk.shelf.before_run = refuse
+    with pytest.raises(NotebookError):
+        await desk.run("two")
+    assert [line["kind"] for line in desk.lines()] == ["begun", "not_done"]
+    assert await desk.review.turns(SESSION) == []
+
+
+async def test_a_run_that_is_stopped_while_it_waits_for_the_kernel_leaves_nothing_to_undo(desk: Desk) -> None:
+    await stopped(desk, "before_run")
+    assert [line["kind"] for line in desk.lines()] == ["begun", "not_done"]
+    assert await desk.review.turns(SESSION) == []
+
+
+async def test_what_a_person_ran_after_a_stopped_run_stays(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    await stopped(desk, "in_run")
+    ran = run_by_hand(desk, "two")
+    assert await undone(desk) == {"two": "ran"}
+    assert desk.shelf.cell(A, "two") == ran
+
+
+async def test_a_stopped_run_is_undone_where_nobody_ran_the_cell_since(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    before = json.loads(json.dumps(desk.shelf.notebooks))
+    await stopped(desk, "in_run")
+    assert desk.told == [A]
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks == before
+
+
+async def test_a_run_of_which_nobody_knows_the_end_never_claims_what_a_cell_shows(desk: Desk) -> None:
+    """The server was killed while it went on."""
+    desk.shelf.run_by_hand(A, "two")
+    await desk.run("two")
+    desk.file.write_text(desk.file.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    desk.restart()
+    ran = run_by_hand(desk, "two")
+    assert await undone(desk) == {"two": "ran"}
+    assert desk.shelf.cell(A, "two") == ran
+
+
+async def test_a_cell_that_a_lost_run_left_empty_gets_its_outputs_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    before = dict(desk.shelf.cell(A, "two"))
+    await desk.run("two")
+    desk.file.write_text(desk.file.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    desk.restart()
+    desk.shelf.cell(A, "two").update(outputs=[], execution_count=None)
+    assert await undone(desk) == {}
+    assert desk.shelf.cell(A, "two") == before
+
+
+async def test_where_the_notebook_cannot_be_read_after_a_stop_its_outputs_are_left_alone(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+
+    async def go_away() -> None:
+        desk.shelf.notebooks["gone.ipynb"] = desk.shelf.notebooks.pop(A)
+        raise NotebookError("tab_gone", "The tab has gone.")
+
+    desk.shelf.in_run = go_away
+    with pytest.raises(NotebookError):
+        await desk.run("two")
+    desk.shelf.notebooks[A] = desk.shelf.notebooks.pop("gone.ipynb")
+    assert await undone(desk) == {"two": "ran"}
+    assert desk.shelf.cell(A, "two")["outputs"][0]["text"] == "Y = 2"
