@@ -18,7 +18,7 @@ from onyx_jupyter.storage.index_rows import as_table
 from onyx_jupyter.storage.index_schema import chunk_schema
 from onyx_jupyter.storage.lance import VECTORS_BEFORE_INDEX
 from onyx_jupyter.storage.own_thread import OneAtATime, in_thread
-from onyx_jupyter.storage.vector_matrix import fits
+from onyx_jupyter.storage.table_view import NewestView
 
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
@@ -36,11 +36,13 @@ class IndexFollowing:
         collection: LanceCollection,
         vectors: IndexVectors,
         writer: OneAtATime,
+        views: NewestView,
         on_progress: Callable[[str], None],
     ) -> None:
         self._collection = collection
         self._vectors = vectors
         self._writer = writer
+        self._views = views
         self._on_progress = on_progress
 
     async def make(self, identity: EmbedderIdentity, lock: FollowingLock) -> bool:
@@ -59,7 +61,7 @@ class IndexFollowing:
                 await self._copy(todo, following, identity)
             elif not gone:
                 await asyncio.to_thread(table.optimise)
-                if await asyncio.to_thread(wants_vector_index, table):
+                if await asyncio.to_thread(wants_vector_index, table, self._views):
                     await index_vectors(table, lock)
                 serves = await self._writer.run(lambda: self._finish(following))
                 if serves is not None:
@@ -94,9 +96,9 @@ async def index_vectors(table: LanceTable, lock: FollowingLock) -> None:
     await in_thread(lambda: lock.during(table.index_vectors), "onyx vector index")
 
 
-def wants_vector_index(table: LanceTable) -> bool:
+def wants_vector_index(table: LanceTable, views: NewestView) -> bool:
     """Whether it holds more vectors than are compared one by one, in memory or on disk."""
-    if fits(table.count(), table.dimension() or 0):
+    if views.holds(table):
         return False
     return table.count("vector IS NOT NULL") > VECTORS_BEFORE_INDEX and not table.has_vector_index()
 

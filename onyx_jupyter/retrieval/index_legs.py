@@ -12,7 +12,6 @@ from onyx_jupyter.protocols.retrieval import Candidate, EmbedderIdentity, Search
 from onyx_jupyter.retrieval.snippet import telling_words
 from onyx_jupyter.storage.index_rows import candidate, searched_words, stored_text
 from onyx_jupyter.storage.table_view import NewestView, TableView
-from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -25,9 +24,13 @@ _QUERY_CHARS = 2_000
 _TRIES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _ByWords:
-    """Row id → BM25, and the rows, in which view of a table with whose vectors; `problem` is why there is none."""
+    """Row id → BM25, and the rows, in which view of a table with whose vectors; `problem` is why there is none.
+
+    The view is taken out of it when the search is over: asyncio keeps what a thread returned until garbage is collected
+    for the next time, and all vectors of a table hang on it.
+    """
 
     view: TableView | None = None
     identity: EmbedderIdentity | None = None
@@ -50,12 +53,12 @@ class _Replaced(Exception):
 
 
 class IndexLegs:
-    """Both legs of one collection. `matrix_bytes` bounds the vectors that are held in memory to be searched."""
+    """Both legs of one collection, in its newest view."""
 
-    def __init__(self, collection: LanceCollection, vectors: IndexVectors, *, matrix_bytes: int = MATRIX_BYTES) -> None:
+    def __init__(self, collection: LanceCollection, vectors: IndexVectors, views: NewestView) -> None:
         self._collection = collection
         self._vectors = vectors
-        self._views = NewestView(matrix_bytes)
+        self._views = views
         self._identity: EmbedderIdentity | None = None  # whose vectors served when that was last looked at
         self._has_looked = False
 
@@ -63,13 +66,14 @@ class IndexLegs:
         """Candidates, and what kept a leg away. Raises: IndexUnavailable where both were."""
         for _ in range(_TRIES):
             by_words, meaning = await self._asked(query, count, only)
-            if by_words.problem is None and by_words.identity != meaning.identity:
-                self._identity = by_words.identity
-                continue
             try:
-                return await asyncio.to_thread(self._answer, by_words, meaning, count, only)
+                if by_words.problem is not None or by_words.identity == meaning.identity:
+                    return await asyncio.to_thread(self._answer, by_words, meaning, count, only)
+                self._identity = by_words.identity
             except _Replaced:
                 continue
+            finally:
+                by_words.view = None
         if by_words.problem is not None:
             raise by_words.problem
         rows = [(row_id, by_words.rows[row_id]) for row_id in by_words.scores]

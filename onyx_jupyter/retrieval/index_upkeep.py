@@ -26,6 +26,7 @@ from onyx_jupyter.storage.own_thread import OneAtATime
 if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import FollowingLock, LanceCollection, TableState
+    from onyx_jupyter.storage.table_view import NewestView
 
 T = TypeVar("T")
 # Without a write for so long, the index is tidied up.
@@ -35,6 +36,8 @@ IDLE_S = 5.0
 STEADY_S = 60.0
 # The same where this server has just started and the other one may only not be there yet.
 _START_S = 600.0
+# Without a search for so long, nothing of the index stays in memory; the embedded embedder goes by then, too.
+REST_S = 600.0
 _LOOK_S = 5.0
 _AGAIN_S = 60.0
 _FRAGMENTS = 20
@@ -49,11 +52,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class UpkeepTimes:
-    """Seconds: of quiet before tidying, of another embedder before its vectors are made, for which old states stay."""
+    """Seconds: of quiet before tidying, of another embedder before its vectors are made, for which old states stay.
+
+    `rest_s`: without a search before what searches hold in memory is let go.
+    """
 
     idle_s: float = IDLE_S
     steady_s: float = STEADY_S
     kept_s: float = KEEP_VERSIONS_S
+    rest_s: float = REST_S
 
 
 class IndexUpkeep:
@@ -68,14 +75,16 @@ class IndexUpkeep:
         vectors: IndexVectors,
         history: IndexHistory,
         writer: OneAtATime,
+        views: NewestView,
         times: UpkeepTimes,
     ) -> None:
         self._collection = collection
         self._vectors = vectors
         self._history = history
         self._writer = writer
+        self._views = views
         self._times = times
-        self._following = IndexFollowing(collection, vectors, writer, self._progressed)
+        self._following = IndexFollowing(collection, vectors, writer, views, self._progressed)
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -87,6 +96,7 @@ class IndexUpkeep:
         self._postponed = 0
         self._again = False
         self._looked_at = float("-inf")
+        self._searched_at: float | None = None
         self._failed_at = float("-inf")
         self._failure: str | None = None
         self._has_served_mine = False
@@ -108,7 +118,9 @@ class IndexUpkeep:
         self._wake()
 
     def looked(self) -> None:
-        """Something was asked: the embedder may have changed, or be back."""
+        """Something was asked: the embedder may have changed, or be back, and there is something to let go later."""
+        self._searched_at = _now()
+        self._wake_in(self._times.rest_s)
         if _now() - self._looked_at >= _LOOK_S:
             self._wake()
 
@@ -143,6 +155,8 @@ class IndexUpkeep:
     def _wake_in(self, seconds: float) -> None:
         """At the latest; each look says anew what it still waits for."""
         at = _now() + seconds
+        if self._closed:
+            return
         if self._timer is None or self._timer.cancelled() or self._timer.when() > at:
             if self._timer is not None:
                 self._timer.cancel()
@@ -169,6 +183,18 @@ class IndexUpkeep:
                 self._wake_in(_AGAIN_S)
             finally:
                 self._progress = None
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Lets go of what searches hold in memory when nobody has searched for long."""
+        if self._searched_at is None:
+            return
+        left_s = self._searched_at + self._times.rest_s - _now()
+        if left_s > 0:
+            self._wake_in(left_s)
+            return
+        self._searched_at = None
+        await asyncio.to_thread(self._views.let_go)
 
     async def _with_vectors(self) -> bool:
         """Whether the embedder did its part; one that fails keeps nobody from tidying up."""
@@ -277,13 +303,16 @@ class IndexUpkeep:
         if not self._is_worth_a_scan():
             return
         scanned = (self._writes, _now())
-        if await asyncio.to_thread(self._collection.read, _without_vector_index) is not None:
+        if await asyncio.to_thread(self._collection.read, self._without_vector_index) is not None:
             async with self._alone() as lock:
                 if lock is None:
                     self._wake_in(_AGAIN_S)
-                elif table := await asyncio.to_thread(self._collection.read, _without_vector_index):
+                elif table := await asyncio.to_thread(self._collection.read, self._without_vector_index):
                     await index_vectors(table, lock)
         self._scanned = scanned
+
+    def _without_vector_index(self, table: LanceTable, state: TableState) -> LanceTable | None:
+        return table if state.identity and wants_vector_index(table, self._views) else None
 
     def _is_worth_a_scan(self) -> bool:
         """Reading all rows costs who searches meanwhile: only after a write, and now and then for what others wrote."""
@@ -315,10 +344,6 @@ def _tidied(table: LanceTable, rows_behind: int, kept_s: float, *, cleans: bool)
     if cleans or table.fragments() > _FRAGMENTS or table.behind("text") > rows_behind:
         table.optimise(kept_s)
     return table.versions()
-
-
-def _without_vector_index(table: LanceTable, state: TableState) -> LanceTable | None:
-    return table if state.identity and wants_vector_index(table) else None
 
 
 def _filled(

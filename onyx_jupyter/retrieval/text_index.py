@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.protocols.retrieval import Candidate, Embeddings, SearchFilter, Source
 from onyx_jupyter.retrieval.index_legs import IndexLegs
-from onyx_jupyter.retrieval.index_upkeep import IDLE_S, STEADY_S, IndexUpkeep, UpkeepTimes
+from onyx_jupyter.retrieval.index_upkeep import IDLE_S, REST_S, STEADY_S, IndexUpkeep, UpkeepTimes
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.index_filter import among
@@ -25,6 +25,7 @@ from onyx_jupyter.storage.index_rows import (
 )
 from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
 from onyx_jupyter.storage.own_thread import OneAtATime
+from onyx_jupyter.storage.table_view import NewestView
 from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class LanceTextIndex:
     `chunking` names how the chunks were cut: sources that were cut in an older way have the checksum "" until they are
     put again, and are found meanwhile; what a newer Onyx on the same home has cut stays as it is. `on_emptied` is
     called, in the event loop, with the reason, where the index was lost and has to be filled again. Up to
-    `matrix_bytes` of vectors are held in memory, and searched there.
+    `matrix_bytes` of vectors are held in memory, and searched there, until nobody has searched for `rest_s`.
     """
 
     def __init__(
@@ -56,17 +57,19 @@ class LanceTextIndex:
         idle_s: float = IDLE_S,
         steady_s: float = STEADY_S,
         kept_s: float = KEEP_VERSIONS_S,
+        rest_s: float = REST_S,
         matrix_bytes: int = MATRIX_BYTES,
     ) -> None:
         self._chunking = stored_text(chunking)
         self._on_emptied = on_emptied
         self._collection = chunk_collection(folder, collection, on_emptied=self._emptied)
         self._vectors = IndexVectors(embeddings)
-        self._legs = IndexLegs(self._collection, self._vectors, matrix_bytes=matrix_bytes)
+        views = NewestView(matrix_bytes)
+        self._legs = IndexLegs(self._collection, self._vectors, views)
         self._history = IndexHistory(folder, collection, clock or SystemClock())
         self._writer = OneAtATime(f"onyx index {collection}")
-        times = UpkeepTimes(idle_s, steady_s, kept_s)
-        self._upkeep = IndexUpkeep(self._collection, self._vectors, self._history, self._writer, times)
+        times = UpkeepTimes(idle_s, steady_s, kept_s, rest_s)
+        self._upkeep = IndexUpkeep(self._collection, self._vectors, self._history, self._writer, views, times)
         self._beginning = asyncio.Lock()
         self._has_begun = False
         self._loop: asyncio.AbstractEventLoop | None = None

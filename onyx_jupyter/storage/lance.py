@@ -145,6 +145,11 @@ class LanceTable:
             query = query.where(where) if where else query
             return query.limit(limit).to_arrow()
 
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All rows, in no particular order, a part at a time."""
+        with lance_errors("read", self.name):
+            yield from self._table.search().select(list(columns)).to_batches()
+
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Rows:
         """The rows of these ids that are there, in no particular order."""
         with lance_errors("read", self.name):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.protocols.retrieval import SearchFilter
+from onyx_jupyter.storage.freed_memory import give_memory_back
 from onyx_jupyter.storage.index_filter import where
 from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
 from onyx_jupyter.storage.lance import ROW_ID, LanceTable
@@ -71,7 +72,10 @@ class TableView:
 
 
 class NewestView:
-    """The newest version of the table that serves; of one before, what has not changed is kept in memory."""
+    """The newest version of the table that serves; of one before, what has not changed is kept in memory.
+
+    Up to `matrix_bytes` of vectors are, until they are let go.
+    """
 
     def __init__(self, matrix_bytes: int = MATRIX_BYTES) -> None:
         self._matrix_bytes = matrix_bytes
@@ -82,32 +86,45 @@ class NewestView:
         """Of now. Raises: IndexUnavailable."""
         version = table.version()
         with self._making:
-            view = self._view
-            if view is None or view.name != table.name:
-                view = self._view = None
-            if view is None or view.version < version:
-                view = self._view = self._made(table.at(version), version, view)
-            return view
+            if self._view is not None and self._view.name != table.name:
+                self._view = None
+            if self._view is None or self._view.version < version:
+                self._view = self._made(table.at(version), version)
+            return self._view
 
-    def _made(self, table: LanceTable, version: int, before: TableView | None) -> TableView:
+    def holds(self, table: LanceTable) -> bool:
+        """Whether its vectors are held in memory to be searched. Raises: IndexUnavailable."""
+        return fits(table.count(), table.dimension() or 0, self._matrix_bytes)
+
+    def let_go(self) -> None:
+        """Gives back the memory; the next search reads the vectors again."""
+        with self._making:
+            self._view = None
+        give_memory_back()
+
+    def _made(self, table: LanceTable, version: int) -> TableView:
         dimension = table.dimension()
-        if dimension is None or not fits(table.count(), dimension, self._matrix_bytes):
+        if dimension is None or not self.holds(table):
             return TableView(table, version, dimension, None)
-        known = before.matrix if before is not None and before.dimension == dimension else None
-        return TableView(table, version, dimension, _matrix(table, dimension, known))
+        matrix = self._followed(table, dimension)
+        if matrix is None:
+            self._view = None  # so that the two do not stand side by side
+            matrix = matrix_of(table.rows([ROW_ID, *MATRIX_COLUMNS]), table.batches([ROW_ID, "vector"]), dimension)
+        return TableView(table, version, dimension, matrix)
 
+    def _followed(self, table: LanceTable, dimension: int) -> VectorMatrix | None:
+        """From the one before, where most of it is still there. A row that was written again has another id."""
+        import numpy as np
 
-def _matrix(table: LanceTable, dimension: int, known: VectorMatrix | None) -> VectorMatrix:
-    """A row that was written again has another id, so what has the same id is the same."""
-    import numpy as np
-
-    if known is not None:
+        if self._view is None or self._view.matrix is None or self._view.dimension != dimension:
+            return None
+        known = self._view.matrix
         now = table.rows([ROW_ID])[ROW_ID].to_numpy().astype(np.uint64, copy=False)
         new = np.setdiff1d(now, known.row_ids, assume_unique=True)
-        if 100 * len(new) <= _MOST_NEW_PERCENT * len(now):
-            is_all_there = len(now) - len(new) == len(known.row_ids)
-            kept = known if is_all_there else known.only_rows(now)
-            if not len(new):
-                return kept
-            return kept.with_rows(matrix_of(table.take(new.tolist(), MATRIX_COLUMNS), dimension))
-    return matrix_of(table.rows([ROW_ID, *MATRIX_COLUMNS]), dimension)
+        if 100 * len(new) > _MOST_NEW_PERCENT * len(now):
+            return None
+        kept = known.only_rows(now)
+        if not len(new):
+            return kept
+        rows = table.take(new.tolist(), [*MATRIX_COLUMNS, "vector"])
+        return kept.with_rows(matrix_of(rows, rows.to_batches(), dimension))

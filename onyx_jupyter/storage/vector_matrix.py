@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 # What the vectors of one table may take in memory: 20,833 of MiniLM's 384 numbers.
 MATRIX_BYTES = 32_000_000
-# Of a matrix, beside the rows' ids.
-MATRIX_COLUMNS = ("agent", "kind", "path", "day", "vector")
+# Of a matrix, beside the rows' ids and vectors.
+MATRIX_COLUMNS = ("agent", "kind", "path", "day")
+# Room for so many rows more, and for this share of those that are there, is kept; it takes no memory until it is used.
+_LEAST_SPARE = 1_024
+_SPARE_PERCENT = 12
 _NO_DAY = -(2**31)
 
 
@@ -31,21 +34,34 @@ def fits(rows: int, dimension: int, most_bytes: int = MATRIX_BYTES) -> bool:
     return 4 * rows * dimension <= most_bytes
 
 
+@dataclass(slots=True)
+class _Room:
+    """float32 (rows that fit, dimension); `used` is how many of the first are written, and never written again."""
+
+    vectors: Vectors
+    used: int
+
+
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
     """All rows of one version of a table, in the order of their ids; those without a vector are known and never found.
 
-    `row_ids` are uint64, `vectors` float32 (rows, dimension) as they are stored, `scales` one over their lengths and 0
-    where there is no vector, `days` counted from 1970.
+    So are those that are gone since an earlier version, whose matrix may share its room with this one. `row_ids` are
+    uint64, `vectors` float32 (rows, dimension) as they are stored, `scales` one over their lengths and 0 where a row is
+    not to be found, `days` counted from 1970.
     """
 
     row_ids: NDArray[np.uint64]
-    vectors: Vectors
+    room: _Room
     scales: NDArray[np.float32]
     agents: TextColumn
     kinds: TextColumn
     paths: TextColumn
     days: NDArray[np.int32]
+
+    @property
+    def vectors(self) -> Vectors:
+        return self.room.vectors[: len(self.row_ids)]
 
     def nearest(self, vector: Vectors, count: int, only: SearchFilter) -> list[int]:
         """The row ids of at most `count`, by the cosine, the nearest first."""
@@ -62,50 +78,37 @@ class VectorMatrix:
         return found
 
     def vectors_of(self, row_ids: Sequence[int]) -> list[Vectors | None]:
-        """Each row's, None where it has none. Every id has to be there."""
+        """Each row's, None where it has none; copies, since a part would keep all of it. Every id has to be there."""
         import numpy as np
 
         places = np.searchsorted(self.row_ids, np.asarray(row_ids, np.uint64))
-        return [self.vectors[place] if self.scales[place] > 0 else None for place in places.tolist()]
+        return [self.vectors[place].copy() if self.scales[place] > 0 else None for place in places.tolist()]
 
     def only_rows(self, row_ids: NDArray[np.uint64]) -> VectorMatrix:
-        """Those of its rows that are among these."""
+        """Those of its rows that are among these; the others stay in memory and are not found."""
         import numpy as np
 
-        return self._at(np.flatnonzero(np.isin(self.row_ids, row_ids)))
+        is_there = np.isin(self.row_ids, row_ids, assume_unique=True)
+        return replace(self, scales=np.where(is_there, self.scales, np.float32(0)))
 
-    def with_rows(self, others: VectorMatrix) -> VectorMatrix:
-        """Both together; they have no row in common."""
+    def with_rows(self, others: VectorMatrix) -> VectorMatrix | None:
+        """Both together, nothing of this one copied; None where there is no room, or others do not come behind it."""
         import numpy as np
 
-        both = VectorMatrix(
+        start, end = len(self.row_ids), len(self.row_ids) + len(others.row_ids)
+        is_behind = not start or others.row_ids[0] > self.row_ids[-1]
+        if self.room.used != start or end > len(self.room.vectors) or not is_behind:
+            return None
+        self.room.used = end
+        self.room.vectors[start:end] = others.vectors
+        return VectorMatrix(
             np.concatenate([self.row_ids, others.row_ids]),
-            np.concatenate([self.vectors, others.vectors]),
+            self.room,
             np.concatenate([self.scales, others.scales]),
             self.agents.with_texts(others.agents),
             self.kinds.with_texts(others.kinds),
             self.paths.with_texts(others.paths),
             np.concatenate([self.days, others.days]),
-        )
-        return both.in_order()
-
-    def in_order(self) -> VectorMatrix:
-        """By row ids, as it has to be before it is asked."""
-        import numpy as np
-
-        if bool(np.all(self.row_ids[:-1] < self.row_ids[1:])):
-            return self
-        return self._at(np.argsort(self.row_ids))
-
-    def _at(self, places: NDArray[np.intp]) -> VectorMatrix:
-        return VectorMatrix(
-            self.row_ids[places],
-            self.vectors[places],
-            self.scales[places],
-            self.agents.at(places),
-            self.kinds.at(places),
-            self.paths.at(places),
-            self.days[places],
         )
 
     def _allowed(self, only: SearchFilter) -> NDArray[np.intp]:
@@ -155,37 +158,55 @@ class TextColumn:
         return TextColumn(np.concatenate([self.codes, theirs[others.codes]]), tuple(codes))
 
 
-def matrix_of(rows: Rows, dimension: int) -> VectorMatrix:
-    """Of rows with their ids and `MATRIX_COLUMNS`."""
+def matrix_of(rows: Rows, vectors: Iterable[pa.RecordBatch], dimension: int) -> VectorMatrix:
+    """Of rows with their ids and `MATRIX_COLUMNS`, and of the same ids with their vectors, both in any order.
+
+    The vectors are written to where they stay as they come, so that no second copy of them is made.
+    """
     import numpy as np
 
-    vectors, lengths = _vectors_and_lengths(rows["vector"], dimension)
-    matrix = VectorMatrix(
-        row_ids=rows[ROW_ID].to_numpy().astype(np.uint64, copy=False),
-        vectors=vectors,
-        scales=np.divide(1, lengths, out=np.zeros(len(lengths), np.float32), where=lengths > 0),
-        agents=_text_column(rows["agent"]),
-        kinds=_text_column(rows["kind"]),
-        paths=_text_column(rows["path"]),
-        days=rows["day"].cast("int32").fill_null(_NO_DAY).to_numpy(),
+    ids = _row_ids(rows)
+    order = np.argsort(ids)
+    ids, count = ids[order], len(ids)
+    room = _Room(np.zeros((count + max(_LEAST_SPARE, count * _SPARE_PERCENT // 100), dimension), np.float32), count)
+    scales = np.zeros(count, np.float32)
+    for part in vectors:
+        places = np.searchsorted(ids, _row_ids(part))
+        found, lengths = _vectors_and_lengths(part["vector"], dimension)
+        room.vectors[places] = found
+        scales[places] = np.divide(1, lengths, out=np.zeros(len(lengths), np.float32), where=lengths > 0)
+    return VectorMatrix(
+        ids,
+        room,
+        scales,
+        agents=_text_column(rows["agent"]).at(order),
+        kinds=_text_column(rows["kind"]).at(order),
+        paths=_text_column(rows["path"]).at(order),
+        days=rows["day"].cast("int32").fill_null(_NO_DAY).to_numpy()[order],
     )
-    return matrix.in_order()
 
 
 def stored_vectors(column: pa.ChunkedArray, dimension: int) -> list[Vectors | None]:
     """Each row's, None where it has none."""
-    vectors, lengths = _vectors_and_lengths(column, dimension)
+    vectors, lengths = _vectors_and_lengths(column.combine_chunks(), dimension)
     return [vector if length > 0 else None for vector, length in zip(vectors, lengths.tolist(), strict=True)]
 
 
-def _vectors_and_lengths(column: pa.ChunkedArray, dimension: int) -> tuple[Vectors, NDArray[np.float32]]:
+def _row_ids(rows: Rows | pa.RecordBatch) -> NDArray[np.uint64]:
+    import numpy as np
+
+    found: NDArray[np.uint64] = np.asarray(rows[ROW_ID].to_numpy(zero_copy_only=False), np.uint64)
+    return found
+
+
+def _vectors_and_lengths(column: pa.Array, dimension: int) -> tuple[Vectors, NDArray[np.float32]]:
     """float32 (rows, dimension) and (rows,); both are 0 where there is no vector, or one that has no direction."""
     import numpy as np
 
     vectors = np.zeros((len(column), dimension), np.float32)
-    there = column.is_valid().to_numpy()
+    there = column.is_valid().to_numpy(zero_copy_only=False)
     if there.any():
-        vectors[there] = column.drop_null().combine_chunks().flatten().to_numpy().reshape(-1, dimension)
+        vectors[there] = column.drop_null().flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     broken = ~np.isfinite(lengths)
     vectors[broken], lengths[broken] = 0, 0

@@ -1,7 +1,10 @@
 """What is done to the index when nobody looks changes how fast it answers, and never what."""
 
 import asyncio
+import gc
 import threading
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,9 +112,9 @@ async def test_one_server_alone_builds_the_index_of_the_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 300)
-    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
     monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
-    index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(FakeEmbedder()), "400/80", idle_s=0)
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, matrix_bytes=0)
     (tmp_path / "index").mkdir()
     with FileLock(tmp_path / "index" / "memory_chunk.following.lock", thread_local=False):
         await index.put([source(f"{s}.md", *[f"w{s} x{c}" for c in range(100)]) for s in range(4)])
@@ -133,10 +136,9 @@ async def test_who_leaves_while_the_index_of_the_vectors_is_built_keeps_others_f
         go.wait()
 
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 1 if for_another_embedder else 0)
-    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
     monkeypatch.setattr(LanceTable, "index_vectors", build)
     embeddings = FakeEmbeddings(FakeEmbedder())
-    index = open_index(tmp_path / "index", embeddings)
+    index = open_index(tmp_path / "index", embeddings, matrix_bytes=0)
     await index.put([source("a.md", "tea")])
     if for_another_embedder:
         await index.settled()
@@ -153,6 +155,41 @@ async def test_who_leaves_while_the_index_of_the_vectors_is_built_keeps_others_f
     another = collection.following_lock()
     await until(another.take)
     another.give_back()
+
+
+@pytest.fixture
+def without_garbage_collection() -> Iterator[None]:
+    """A server that has nothing to do collects none for hours."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("without_garbage_collection")
+async def test_what_searches_hold_in_memory_is_let_go_when_nobody_has_searched_for_long(tmp_path: Path) -> None:
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, rest_s=0.5)
+    await index.put([source("a.md", "tea")])
+    (before,) = await found(index, "tea")
+    view = index._legs._views._view
+    assert view is not None
+    assert view.matrix is not None
+    vectors = weakref.ref(view.matrix.room.vectors)
+    del view
+    await until(lambda: vectors() is None)
+    assert await found(index, "tea") == [before]
+    await until(lambda: index._legs._views._view is None)
+    await index.close()
+
+
+async def test_it_is_kept_for_as_long_as_somebody_searches(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index")
+    await index.put([source("a.md", "tea")])
+    await found(index, "tea")
+    view = index._legs._views._view
+    await index.settled()
+    assert index._legs._views._view is view
+    await index.close()
 
 
 async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:
@@ -175,10 +212,7 @@ async def test_vectors_that_are_searched_in_memory_get_no_index(
     await index.close()
 
 
-async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index_following, "fits", lambda rows, dimension: False)
+async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder(dimension=64)), matrix_bytes=0)
     await index.put([source(f"{s}.md", *[f"w{s} x{c} y{s * c % 97}" for c in range(100)]) for s in range(SOURCES)])
     queries = [("w3 x4 y12", EVERYTHING), ("w80 x9", SearchFilter(paths=["80.md"])), ("y5", SearchFilter(paths=["9"]))]

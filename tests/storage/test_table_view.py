@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity, SearchFilter
+from onyx_jupyter.storage import vector_matrix
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.index_filter import among
 from onyx_jupyter.storage.index_rows import as_table, rows_of
@@ -19,6 +21,8 @@ from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES, fits, matrix_of
 from tests.retrieval.sources import source
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from onyx_jupyter.storage.lance import Rows
 
 EVERYTHING = SearchFilter()
@@ -83,15 +87,64 @@ def test_only_what_is_new_is_read_again_and_all_of_it_after_the_table_was_joined
     assert views.of(reading) is view
     table.optimise()
     view = views.of(reading)
-    assert (reading.taken, reading.scanned) == ([1], [1, 1, 6])
+    assert (reading.taken, reading.scanned) == ([1], [1, 1, 5, 2])
     assert texts(view, view.nearest(NORTH, 1, EVERYTHING)) == ["another note"]
+
+
+def test_a_new_version_copies_nothing_of_the_one_before(table: LanceTable) -> None:
+    put(table, "a.md", ["east", "north"], [EAST, NORTH])
+    put(table, "b.md", ["far east", "nowhere"], [EAST, None])
+    views = NewestView()
+    before = views.of(table)
+    put(table, "a.md", ["south"], [-NORTH])
+    put(table, "c.md", ["north again"], [NORTH])
+    now = views.of(table)
+    assert before.matrix is not None
+    assert now.matrix is not None
+    assert now.matrix.room is before.matrix.room
+    assert texts(before, before.nearest(NORTH, 1, EVERYTHING)) == ["north"]
+    assert texts(now, now.nearest(NORTH, 9, EVERYTHING)) == ["north again", "far east", "south"]
+
+
+def test_where_it_has_no_room_both_are_never_in_memory_together(
+    table: LanceTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_matrix, "_LEAST_SPARE", 1)
+    for number in range(4):
+        put(table, f"{number}.md", [f"note {number}"], [EAST])
+    views = NewestView()
+    first = views.of(table)
+    assert first.matrix is not None
+    vectors = weakref.ref(first.matrix.room.vectors)
+    del first
+    reading = Reading(table, on_batches=lambda: still_there.append(vectors() is not None))
+    still_there: list[bool] = []
+    put(table, "4.md", ["north"], [NORTH])
+    views.of(reading)
+    assert still_there == []
+    put(table, "0.md", ["north again"], [NORTH])
+    view = views.of(reading)
+    assert still_there == [False]
+    assert sorted(texts(view, view.nearest(NORTH, 2, EVERYTHING))) == ["north", "north again"]
+
+
+def test_what_is_let_go_is_read_again(table: LanceTable) -> None:
+    put(table, "a.md", ["east"], [EAST])
+    views = NewestView()
+    vectors = weakref.ref(views.of(table).matrix.room.vectors)  # type: ignore[union-attr]
+    assert vectors() is not None
+    views.let_go()
+    assert vectors() is None
+    view = views.of(table)
+    assert texts(view, view.nearest(EAST, 1, EVERYTHING)) == ["east"]
 
 
 def test_rows_may_come_in_any_order() -> None:
     rows = as_table(
         [row.columns for row in rows_of(source("a.md", "one", "two", "three"), "c")], [EAST, NORTH, None], 2
     )
-    matrix = matrix_of(rows.append_column(ROW_ID, [[9, 4, 7]]), 2)
+    rows = rows.append_column(ROW_ID, [[9, 4, 7]])
+    matrix = matrix_of(rows, [rows.slice(1).to_batches()[0], rows.slice(0, 1).to_batches()[0]], 2)
     assert matrix.nearest(NORTH, 5, EVERYTHING) == [4, 9]
     assert [None if one is None else one.tolist() for one in matrix.vectors_of([9, 7, 4])] == [[1, 0], None, [0, 1]]
 
@@ -108,13 +161,21 @@ def test_more_than_the_bound_is_searched_on_disk(table: LanceTable) -> None:
 class Reading(LanceTable):
     """Tells how many rows were taken by their ids, and of how many columns whole scans were."""
 
-    def __init__(self, table: LanceTable, taken: list[int] | None = None, scanned: list[int] | None = None) -> None:
+    def __init__(
+        self,
+        table: LanceTable,
+        taken: list[int] | None = None,
+        scanned: list[int] | None = None,
+        *,
+        on_batches: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(table.name, table._table, table._reopen)
+        self.on_batches = on_batches
         self.taken: list[int] = [] if taken is None else taken
         self.scanned: list[int] = [] if scanned is None else scanned
 
     def at(self, version: int) -> LanceTable:
-        return Reading(super().at(version), self.taken, self.scanned)
+        return Reading(super().at(version), self.taken, self.scanned, on_batches=self.on_batches)
 
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Rows:
         if "vector" in columns:
@@ -124,3 +185,8 @@ class Reading(LanceTable):
     def rows(self, columns: Sequence[str], where: str | None = None, limit: int | None = None) -> Rows:
         self.scanned.append(len(columns))
         return super().rows(columns, where, limit)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        self.scanned.append(len(columns))
+        self.on_batches()
+        return super().batches(columns)

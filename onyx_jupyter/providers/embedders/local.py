@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from onyx_jupyter.providers.embedders.local_files import LocalFiles, find_local_
 from onyx_jupyter.providers.embedders.marks import mark_of, marked
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
+from onyx_jupyter.storage.freed_memory import give_memory_back
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -96,7 +96,7 @@ class LocalEmbedder:
             if self._loaded is None or self._clock.monotonic() - self._used_at_s < self._idle_s:
                 return False
             self._loaded = None
-            await asyncio.to_thread(_give_memory_back)
+            await asyncio.to_thread(give_memory_back)
             return True
 
     async def close(self) -> None:
@@ -151,7 +151,7 @@ class _Session:
             # Whatever a native runtime raises on a machine that it does not know: others embed in its place.
             reason = f"{type(error).__name__}: {error}"[:200]
             raise EmbeddingError(f"{TITLE} could not be loaded ({reason}).") from error
-        _give_memory_back()
+        give_memory_back()  # loading frees 70 MB
 
     def mean(self, text: str) -> Any:
         """float32 (384,), not yet normalised."""
@@ -188,12 +188,3 @@ def _together(parts: Sequence[Vectors]) -> Vectors:
     import numpy as np
 
     return np.concatenate([np.zeros((0, DIMENSION), np.float32), *parts])
-
-
-def _give_memory_back() -> None:
-    """Hands freed memory to the system: loading a model frees 70 MB, letting it go 200 MB, which glibc would keep."""
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):  # another C library does so by itself, or cannot
-            ctypes.CDLL(None).malloc_trim(0)
