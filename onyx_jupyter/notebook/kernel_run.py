@@ -55,6 +55,7 @@ class KernelRun:
         self._told = ""
         self._collector = OutputCollector()
         self._execution_count: int | None = None
+        self._is_running = False
 
     @property
     def outputs(self) -> tuple[dict[str, Any], ...]:
@@ -71,7 +72,8 @@ class KernelRun:
         try:
             await self._wait_for_turn(client)
             self.has_begun = True
-            message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=True)
+            # It is one request: an error in it would throw away only what others have in the queue behind it.
+            message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=False)
             try:
                 await self._collect(client, message_id)
             except asyncio.CancelledError:
@@ -110,7 +112,8 @@ class KernelRun:
                 raise NotebookError("no_kernel", f"The kernel has not answered for {_START_S:g} s.")
             self._tell("Waiting for the kernel")
 
-    async def _collect(self, client: Any, message_id: str) -> None:
+    async def _collect(self, client: Any, message_id: str, *, until: str = "idle") -> None:
+        """Until the kernel says that it is in that state because of our code."""
         while True:
             try:
                 message = await ensure_async(client.get_iopub_msg(timeout=_POLL_S))
@@ -121,8 +124,10 @@ class KernelRun:
             if message["parent_header"].get("msg_id") != message_id:
                 continue
             kind, content = message["msg_type"], message["content"]
-            if kind == "status" and content["execution_state"] == "idle":
-                return
+            if kind == "status":
+                self._is_running = True
+                if content["execution_state"] == until:
+                    return
             if kind == "execute_input":
                 self._execution_count = content.get("execution_count")
             self._collector.add(kind, content)
@@ -140,7 +145,10 @@ class KernelRun:
         return {}
 
     async def _interrupt(self, client: Any, message_id: str) -> None:
+        """Stops our code alone. Where somebody was quicker it waits behind theirs, and cannot be taken back."""
         with contextlib.suppress(NotebookError, TimeoutError, RuntimeError):
+            if not self._is_running:
+                await asyncio.wait_for(self._collect(client, message_id, until="busy"), _AFTER_INTERRUPT_S)
             await asyncio.wait_for(ensure_async(self._kernel.interrupt_kernel()), _AFTER_INTERRUPT_S)
             await asyncio.wait_for(self._collect(client, message_id), _AFTER_INTERRUPT_S)
 

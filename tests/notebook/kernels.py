@@ -1,10 +1,15 @@
 """Real kernels for tests: a notebook's session on a real Jupyter server, and what runs in it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from jupyter_core.utils import ensure_async
+
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import kernel_sessions, notebook_paths
+from onyx_jupyter.notebook.kernel_client import new_client
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.protocols import CellRun
@@ -14,6 +19,24 @@ from tests.notebook.files import cell, write_notebook
 
 def quiet(line: str) -> None:
     """Nobody watches."""
+
+
+class Person:
+    """Somebody who runs cells in the same kernel from a front end, and sees how they ended."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def press(self, code: str) -> str:
+        """Shift-Enter: the cell is in the kernel's queue from now on."""
+        return str(self._client.execute(code))
+
+    async def ended(self, pressed: str) -> str:
+        """The status of its reply."""
+        while True:
+            reply = await ensure_async(self._client.get_shell_msg(timeout=60))
+            if reply["parent_header"].get("msg_id") == pressed:
+                return str(reply["content"]["status"])
 
 
 class KernelPlace:
@@ -39,6 +62,16 @@ class KernelPlace:
         if not self.kernel_id:
             await self.start()
         return await KernelRun(self.manager, self.kernel_id, progress).run(code)
+
+    @asynccontextmanager
+    async def person(self) -> AsyncIterator[Person]:
+        client = new_client(self.manager.get_kernel(self.kernel_id))
+        client.start_channels()
+        try:
+            await client.wait_for_ready(timeout=60)
+            yield Person(client)
+        finally:
+            client.stop_channels()
 
     async def value(self, expression: str) -> str:
         """What the expression gives in the kernel now, as the text of its repr."""

@@ -121,6 +121,56 @@ async def test_two_at_a_time_in_one_kernel_each_get_their_own_outputs(kernels: K
     assert [run.outputs[0]["text"] for run in (first, second)] == ["one\none\n", "two\ntwo\n"]
 
 
+@pytest.mark.parametrize("how", ["fails", "is stopped"])
+async def test_code_that_goes_wrong_leaves_what_a_person_has_queued_behind_it(kernels: KernelPlace, how: str) -> None:
+    await kernels.start()
+    begun = asyncio.Event()
+    flag = kernels.root / "go"
+    code = f"print('on', flush=True)\nimport os, time\nwhile not os.path.exists({str(flag)!r}): time.sleep(0.01)\n1 / 0"
+    async with kernels.person() as person:
+        task = asyncio.ensure_future(
+            kernels.service.execute("work.ipynb", code, lambda line: line == "on" and begun.set())  # type: ignore[func-returns-value]
+        )
+        await begun.wait()
+        queued = [person.press(f"x = {n}") for n in range(3)]
+        if how == "fails":
+            flag.touch()
+            assert (await task).status == "error"
+        else:
+            task.cancel()
+            await asyncio.wait({task})
+        assert [await person.ended(one) for one in queued] == ["ok", "ok", "ok"]
+    assert await kernels.value("x") == "2"
+
+
+async def test_a_stop_spares_a_persons_cell_that_was_quicker_than_the_run(kernels: KernelPlace) -> None:
+    flag = kernels.root / "go"
+    code = f"import os, time\nwhile not os.path.exists({str(flag)!r}): time.sleep(0.01)"
+    pressed = ""
+
+    class Overtaken(KernelRun):
+        async def _wait_for_turn(self, client: Any) -> None:
+            nonlocal pressed
+            await super()._wait_for_turn(client)
+            pressed = person.press(code)
+            kernel = kernels.manager.get_kernel(kernels.kernel_id)
+            await until(lambda: kernel.execution_state == "busy")
+
+    await kernels.start()
+    async with kernels.person() as person:
+        told = asyncio.Event()
+        execution = Overtaken(kernels.manager, kernels.kernel_id, lambda line: told.set(), elapsed_every_s=0.1)
+        task = asyncio.ensure_future(execution.run("y = 1"))
+        await until(lambda: bool(pressed))
+        told.clear()
+        await told.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        flag.touch()
+        assert await person.ended(pressed) == "ok"
+
+
 async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels: KernelPlace) -> None:
     await kernels.start()
     code = "from IPython.display import HTML\nfor _ in range(20): print('x' * 5_000_000)\nHTML('y' * 100_000_000)"
