@@ -104,11 +104,13 @@ describe('words about turns and reverts', () => {
       leftAlone: [
         { path: 'a.ipynb', cellId: '1', reason: 'changed' },
         { path: 'a.ipynb', cellId: '2', reason: 'changed' },
+        { path: 'a.ipynb', cellId: '3', reason: 'running' },
         { path: 'b.ipynb', reason: 'not_found', message: 'There is no b.ipynb.' }
       ]
     };
     expect(leftWords(outcome, trans)).toEqual([
       '2 cells were left as they are: you changed them since.',
+      '1 cell was left as it is: it runs now. Stop it, or wait for its end, and try again.',
       'b.ipynb: There is no b.ipynb.'
     ]);
   });

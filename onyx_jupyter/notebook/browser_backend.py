@@ -68,10 +68,11 @@ class _Read(_Answer):
     """A part of the cells: `next` is the index of the first one missing, `order` stands for all their ids.
 
     Where only some were asked for, `sizes` are all cells of that part: their ids, and how long their sources are. A
-    page that was loaded before an upgrade may not know that some were asked for, and gives none.
+    page that was loaded before an upgrade may not know that some were asked for, and gives none. `running` are ids.
     """
 
     cells: tuple[_TabCell, ...]
+    running: frozenset[str] = frozenset()
     sizes: tuple[tuple[str, int], ...] | None = None
     kernel: _TabKernel | None = None
     next: int | None = None
@@ -129,8 +130,7 @@ class BrowserBackend:
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         parts = await self._read(path, {"inFull": list(in_full)})
         kernel = parts[0].kernel or _TabKernel()
-        cells = tuple(_cell(cell) for part in parts for cell in part.cells)
-        return NotebookView(path, cells, "browser", kernel.name, kernel.status)
+        return NotebookView(path, _cells(parts), "browser", kernel.name, kernel.status)
 
     async def read_cells(
         self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
@@ -138,7 +138,7 @@ class BrowserBackend:
         parts = await self._read(path, {"inFull": list(in_full), "only": list(ids), "last": last})
         kernel = parts[0].kernel or _TabKernel()
         order = tuple(CellSize(cell_id, chars) for part in parts for cell_id, chars in _sizes(path, part))
-        return NotebookCells(path, order, tuple(_cell(cell) for part in parts for cell in part.cells), kernel.name)
+        return NotebookCells(path, order, _cells(parts), kernel.name)
 
     async def _read(self, path: str, params: Mapping[str, Any]) -> Sequence[_Read]:
         """In as many parts as it takes, since a frame has its limits; once more where cells moved meanwhile."""
@@ -279,7 +279,11 @@ def _sizes(path: str, part: _Read) -> Sequence[tuple[str, int]]:
     return part.sizes
 
 
-def _cell(read: _TabCell) -> Cell:
+def _cells(parts: Sequence[_Read]) -> tuple[Cell, ...]:
+    return tuple(_cell(cell, cell.id in part.running) for part in parts for cell in part.cells)
+
+
+def _cell(read: _TabCell, is_running: bool) -> Cell:
     return Cell(
         id=read.id,
         cell_type=read.cell_type,
@@ -289,6 +293,7 @@ def _cell(read: _TabCell) -> Cell:
         outputs=read.outputs,
         metadata=read.metadata,
         outputs_shortened=read.outputs_shortened,
+        is_running=is_running,
     )
 
 

@@ -13,7 +13,8 @@ CellType = Literal["code", "markdown", "raw"]
 class Cell:
     """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`.
 
-    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back.
+    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back. `is_running`: the tab
+    that was asked runs it at this moment, or has it in the kernel's queue.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Cell:
     outputs: tuple[Mapping[str, Any], ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     outputs_shortened: bool = False
+    is_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,8 @@ class Notebooks(Protocol):
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """Makes all the changes, in order and in one step, or none; each sees what those before it made.
 
-        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; …).
+        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; running
+        where a cell that runs would be moved, deleted or become another type; …).
         """
         ...
 

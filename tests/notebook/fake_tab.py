@@ -5,7 +5,7 @@ import contextlib
 import copy
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
@@ -18,7 +18,7 @@ from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams,
 class FakeTab:
     """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none.
 
-    While `free` is not set, a person's own cell runs in the kernel. One that `is_old` was loaded before some cells
+    While `free` is not set, a person's own cell runs in the kernel; `running` are the ids of such. One that `is_old` was loaded before some cells
     alone could be asked for.
     """
 
@@ -30,6 +30,7 @@ class FakeTab:
         self.runs: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.cells_in_a_frame = 1_000
         self.is_old = False
+        self.running: set[str] = set()
         self.before_reading: Callable[[], None] = lambda: None
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
@@ -86,7 +87,7 @@ class FakeTab:
                 return self._read(cells, params)
             case "notebook.apply":
                 changed = copy.deepcopy(cells)
-                done = [_apply(changed, change) for change in params["changes"]]
+                done = [_apply(changed, change, self.running) for change in params["changes"]]
                 if cells and not changed:
                     raise NotebookError("would_empty", "no cell would be left")
                 cells[:] = changed
@@ -115,6 +116,7 @@ class FakeTab:
         order = " ".join(cell["id"] for cell in cells)
         kernel = {"name": "python3", "status": "idle"}
         part = {"order": order, "next": end if end < len(cells) else None, "kernel": kernel}
+        part["running"] = sorted(self.running)
         limits = OutputLimits()
         if "only" not in params or self.is_old:
             return {**part, "cells": [_shown(cell, limits, params["inFull"]) for cell in cells[start:end]]}
@@ -148,7 +150,7 @@ def tab_cell(cell_id: str, source: str, cell_type: str = "code") -> dict[str, An
     return cell | {"metadata": {}}
 
 
-def _apply(cells: list[dict[str, Any]], change: dict[str, Any]) -> dict[str, Any]:
+def _apply(cells: list[dict[str, Any]], change: dict[str, Any], running: Collection[str]) -> dict[str, Any]:
     """As the tab does it, one change at a time."""
     kind = change["kind"]
     if kind == "insert":
@@ -162,6 +164,9 @@ def _apply(cells: list[dict[str, Any]], change: dict[str, Any]) -> dict[str, Any
     base = change.get("baseHash")
     if base is not None and cell_hash(cell["source"]) != base:
         raise NotebookError("stale", "changed", data={"cellId": cell["id"], "source": cell["source"]})
+    is_of_other_type = kind == "restore" and change["cell"]["cell_type"] != cell["cellType"]
+    if cell["id"] in running and (kind in ("move", "delete") or is_of_other_type):
+        raise NotebookError("running", "runs now")
     place = {"after": cells[at - 1]["id"]} if at else "start"
     made = {"cellId": cell["id"], "before": _nb_cell(cell), "beforePlace": place, "outputsLeftOut": False}
     match kind:

@@ -11,7 +11,17 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cell_changes import carried_out, plan
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NbCell, NotebookCells, NotebookView
+from onyx_jupyter.protocols import (
+    AppliedChange,
+    Cell,
+    CellChange,
+    CellRun,
+    DeleteCell,
+    MoveCell,
+    NbCell,
+    NotebookCells,
+    NotebookView,
+)
 
 
 class Shelf:
@@ -21,6 +31,8 @@ class Shelf:
 
     `lose_answer` makes the next change happen without anybody learning of it, `stop_runs` ends every run with its
     cell cleared, as Stop may. `note` is said beside each run, and without `shows_runs` its outputs reach no notebook.
+    A cell that is `running` is neither moved nor deleted.
+
     An answer tells what was there before in no more than `carried_chars`, as a tab's does. `reads` counts how often it
     was asked what is there, `whole_reads` how often for all of it.
     """
@@ -37,6 +49,7 @@ class Shelf:
         self.shows_runs = True
         self.stop_runs = False
         self.shortened: set[str] = set()
+        self.running: set[str] = set()
         self.carried_chars = 1_500_000
         self.reads = 0
         self.whole_reads = 0
@@ -62,6 +75,9 @@ class Shelf:
         self.before_apply()
         cells = self._cells(path)
         steps = plan(cells, [cell["id"] for cell in cells], changes, path)
+        moved = {change.cell_id for change in changes if isinstance(change, MoveCell | DeleteCell)}
+        if moved & self.running:
+            raise NotebookError("running", "A cell runs now.")
         self.applied.append(changes)
         self.notebooks[path] = [dict(cell) for cell in carried_out(cells, steps)]
         if self.lose_answer:
@@ -130,6 +146,7 @@ class Shelf:
                 tuple(cell.get("outputs", ()) if cell["id"] in in_full else map(_shortened, cell.get("outputs", ()))),
                 cell["metadata"],
                 cell["id"] in self.shortened,
+                cell["id"] in self.running,
             )
             for cell in self._cells(path)
         )

@@ -9,7 +9,7 @@ from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.paths import NotebookPaths
-from onyx_jupyter.protocols import EditCell, MoveCell
+from onyx_jupyter.protocols import DeleteCell, EditCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.waiting import until
@@ -201,3 +201,18 @@ async def test_a_page_that_connects_again_takes_the_place_of_its_own_former_conn
     assert caught.value.code == "tab_gone"
     await BrowserBackend(tabs).apply("n.ipynb", [EditCell("a", "x = 2")])
     assert awake.notebooks["n.ipynb"][0]["source"] == "x = 2"
+
+
+async def test_a_cell_that_runs_in_the_tab_is_known_and_neither_moved_nor_deleted(tabs: TabRequests) -> None:
+    tab = FakeTab(tabs)
+    tab.show("n.ipynb", [tab_cell("a", "x"), tab_cell("b", "y"), tab_cell("c", "z")])
+    tab.running = {"b"}
+    backend = BrowserBackend(tabs)
+    assert [cell.is_running for cell in (await backend.read("n.ipynb")).cells] == [False, True, False]
+    assert [cell.is_running for cell in (await backend.read_cells("n.ipynb", ["b"])).cells] == [True]
+    for change in (MoveCell("b", "start"), DeleteCell("b")):
+        with pytest.raises(NotebookError) as caught:
+            await backend.apply("n.ipynb", [EditCell("a", "changed"), change])
+        assert caught.value.code == "running"
+    await backend.apply("n.ipynb", [EditCell("b", "changed"), MoveCell("a", "end")])
+    assert [cell.source for cell in (await backend.read("n.ipynb")).cells] == ["changed", "z", "x"]

@@ -39,9 +39,16 @@ interface Step {
   applied: AppliedChange;
 }
 
-/** Throws an ActionError (no_cell, stale, cell_exists, would_empty), and then nothing has changed. */
-export function applyChanges(model: ISharedNotebook, changes: readonly CellChange[]): AppliedChange[] {
-  const planning = new Planning(model.cells);
+/**
+ * Throws an ActionError (no_cell, stale, cell_exists, would_empty, running), and then nothing has changed. Cells that are
+ * `running` stay where they are: what is moved is drawn anew, and no drawing but the first hears what a run puts out.
+ */
+export function applyChanges(
+  model: ISharedNotebook,
+  changes: readonly CellChange[],
+  running: ReadonlySet<string> = new Set()
+): AppliedChange[] {
+  const planning = new Planning(model.cells, running);
   const steps = changes.map(change => planning.step(change));
   if (model.cells.length > 0 && planning.order.length === 0) {
     throw new ActionError('would_empty', 'The change would remove all cells of the notebook.');
@@ -66,7 +73,10 @@ export function applyChanges(model: ISharedNotebook, changes: readonly CellChang
 class Planning {
   readonly order: string[];
 
-  constructor(cells: readonly ISharedCell[]) {
+  constructor(
+    cells: readonly ISharedCell[],
+    private readonly _running: ReadonlySet<string>
+  ) {
     this.order = cells.map(cell => cell.getId());
     this._cells = new Map(cells.map(cell => [cell.getId(), cell] as const));
   }
@@ -110,6 +120,7 @@ class Planning {
   private _move(cellId: string, place: Place, baseHash: string | null = null): Step {
     const [takenFrom, cell] = this._find(cellId);
     checkBase(cell, baseHash);
+    this._refuseRunning(cellId);
     const applied = this._applied(takenFrom, cell);
     this.order.splice(takenFrom, 1);
     const putAt = this._indexOf(place);
@@ -126,11 +137,23 @@ class Planning {
     checkBase(before, baseHash);
     const applied = this._applied(at, before);
     const cell = become(before);
+    if (cell?.cell_type !== before.cell_type) {
+      this._refuseRunning(cellId);
+    }
     this.order.splice(at, 1);
     if (cell) {
       this._put(at, cell);
     }
     return { kind, takenFrom: at, putAt: cell && at, cell, applied };
+  }
+
+  private _refuseRunning(cellId: string): void {
+    if (this._running.has(cellId)) {
+      throw new ActionError(
+        'running',
+        `Cell ${cellId} runs now, and would lose what it puts out, so nothing was changed. Try again when it has ended, or ask the user to stop it.`
+      );
+    }
   }
 
   private _find(cellId: string): [number, NbCell] {

@@ -15,6 +15,12 @@ export async function isKernelFree(panel: NotebookPanel): Promise<boolean> {
   return status(panel) === 'idle' && (await waiting(panel)).length === 0;
 }
 
+/** The cells of this tab's notebook that run, or wait in the kernel's queue. */
+export async function runningCells(panel: NotebookPanel): Promise<ReadonlySet<string>> {
+  const queue = new Set<Future | null>(await waiting(panel));
+  return new Set(panel.content.widgets.filter(cell => queue.has(futureOf(cell))).map(cell => cell.model.id));
+}
+
 /** Until it is free, for hours if need be; fails where the kernel or the notebook goes away meanwhile. */
 export async function kernelFree(panel: NotebookPanel): Promise<void> {
   while (!(await isKernelFree(panel))) {

@@ -99,6 +99,12 @@ function cellsLeft(reason: string, count: number, trans: TranslationBundle): str
         '%1 cells keep their outputs: they ran again since.',
         count
       );
+    case 'running':
+      return trans._n(
+        '%1 cell was left as it is: it runs now. Stop it, or wait for its end, and try again.',
+        '%1 cells were left as they are: they run now. Stop them, or wait for their end, and try again.',
+        count
+      );
     case 'not_found':
       return trans._n(
         '%1 cell was left as it is: the undo had changed nothing in it.',

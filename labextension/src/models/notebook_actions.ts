@@ -10,6 +10,7 @@ import { UUID } from '@lumino/coreutils';
 import { applyChanges } from './cell_changes';
 import type { CellChange } from './cell_changes';
 import { CellRuns } from './cell_runs';
+import { runningCells } from './kernel_turn';
 import { ActionError } from './notebook_bridge';
 import type { Action, Params } from './notebook_bridge';
 import { findNotebook, serverPath } from './notebook_open';
@@ -82,16 +83,18 @@ function giveUniqueIds(model: ISharedNotebook): void {
   }
 }
 
-function read(panel: NotebookPanel, params: Params): Record<string, unknown> {
+async function read(panel: NotebookPanel, params: Params): Promise<Record<string, unknown>> {
+  const running = [...(await runningCells(panel))];
   const inFull = new Set(params.inFull as string[]);
   const kernel = panel.sessionContext.session?.kernel;
   const wanted = params.only ? { only: new Set(params.only as string[]), last: params.last as number } : null;
   const part = readPart(panel.context.model.sharedModel, params.from as number, inFull, wanted);
-  return { ...part, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
+  return { ...part, running, kernel: kernel ? { name: kernel.name, status: kernel.status } : null };
 }
 
-function apply(panel: NotebookPanel, changes: CellChange[]): Record<string, unknown> {
-  const applied = applyChanges(panel.context.model.sharedModel, changes);
+async function apply(panel: NotebookPanel, changes: CellChange[]): Promise<Record<string, unknown>> {
+  const running = await runningCells(panel);
+  const applied = applyChanges(panel.context.model.sharedModel, changes, running);
   const inserted = changes.find(change => change.kind === 'insert');
   if (inserted) {
     show(panel, inserted.cell.id);

@@ -22,7 +22,7 @@ from onyx_jupyter.protocols import (
     RestoreCell,
 )
 
-Reason = Literal["changed", "changed_later", "deleted", "moved", "ran", "outputs_not_kept", "not_found"]
+Reason = Literal["changed", "changed_later", "deleted", "moved", "ran", "running", "outputs_not_kept", "not_found"]
 EMPTY_CELL: Mapping[str, Any] = {"cell_type": "code", "source": "", "metadata": {}, "outputs": []}
 
 
@@ -88,6 +88,8 @@ def _conflict(item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], b
     if cell is None or not item.exists:
         return None
     after, before = item.after, item.before
+    if cell.is_running and (not item.existed or any(effect.kind == "move" for _, effect in item.effects)):
+        return "running"
     if not item.existed:
         return None if after is None or _is(cell, after) else changed
     if item.is_edited and after is not None and before is not None and not _is(cell, after) and not _is(cell, before):

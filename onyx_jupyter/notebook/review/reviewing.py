@@ -28,7 +28,7 @@ from onyx_jupyter.protocols import Cell, NotebookView
 
 _TRIES = 3
 # The notebook was changed between reading and writing: look again.
-_RACED = ("stale", "no_cell", "cell_exists")
+_RACED = ("stale", "no_cell", "cell_exists", "running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +372,8 @@ def _is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
     made = {item.cell_id: item.after for item in items if not item.existed}
     blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
     rest = [cell for cell in view.cells if cell not in blank]
-    return all((kept := made.get(cell.id)) is not None and kept.get("source") == cell.source for cell in rest)
+    is_made = all((kept := made.get(cell.id)) is not None and kept.get("source") == cell.source for cell in rest)
+    return is_made and not any(cell.is_running for cell in view.cells)
 
 
 def _is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:

@@ -88,8 +88,8 @@ class NotebookTurnParams(Wire):
 
 class LeftAlone(Wire):
     """Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
-    `moved`, `ran` since, `outputs_not_kept`, `not_found`; for a whole notebook (no `cellId`) the error's code, with its
-    message.
+    `moved`, `ran` since, `running` now, `outputs_not_kept`, `not_found`; for a whole notebook (no `cellId`) the error's
+    code, with its message.
     """
 
     path: str
