@@ -199,6 +199,47 @@ describe('a search', () => {
     expect(search.conversations).toEqual([]);
   });
 
+  it('is narrowed to a kind and to some days, at once, and shows nothing of before', async () => {
+    vi.setSystemTime(new Date(2026, 2, 14, 12));
+    const search = new MemorySearch(peer.client, () => null);
+    peer.results['memory.search'] = { results: [passage('a.md')] };
+    peer.results['sessions.list'] = { sessions: [{ sessionKey: 's', updatedAt: '' }], total: 1 };
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    expect([search.results?.length, search.conversations.length]).toEqual([1, 1]);
+    search.narrow({ where: 'facts' });
+    expect([search.results, search.searched, search.conversations]).toEqual([null, null, []]);
+    await settle();
+    search.narrow({ where: 'files', lastDays: 30 });
+    await settle();
+    const asked = { query: 'fiscal', agentId: null, limit: 20 };
+    expect(peer.askedFor('memory.search')).toEqual([
+      asked,
+      { ...asked, kinds: ['fact'] },
+      { ...asked, kinds: ['memory', 'shared'], since: '2026-02-12' }
+    ]);
+    expect(peer.askedFor('sessions.list')).toHaveLength(1);
+  });
+
+  it('in conversations alone asks for nothing else, and has those of the days that are meant', async () => {
+    vi.setSystemTime(new Date(2026, 2, 14, 12));
+    const search = new MemorySearch(peer.client, () => null);
+    search.narrow({ where: 'conversations', lastDays: 7 });
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    expect([search.results, peer.askedFor('memory.search')]).toEqual([null, []]);
+    const said = (sessionKey: string, at: Date) => {
+      const match = { entryId: 'e', role: 'user', at: at.toISOString(), snippet: 'x' };
+      return { sessionKey, match, updatedAt: '2026-03-14T00:00:00Z' };
+    };
+    const sessions = [said('old', new Date(2026, 2, 6)), said('new', new Date(2026, 2, 7, 1))];
+    const [asked] = peer.socket.asked.filter(one => one.method === 'sessions.list');
+    peer.socket.frame({ id: asked.id, result: { sessions, total: 2 } });
+    await settle();
+    expect(search.conversations.map(one => one.sessionKey)).toEqual(['new']);
+    expect(search.results).toEqual([]);
+  });
+
   it('that fails says why', async () => {
     peer.results['memory.search'] = new Refusal(-32000, 'The index is being made.');
     const search = new MemorySearch(peer.client, () => 'analyst');

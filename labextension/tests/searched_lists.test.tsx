@@ -39,6 +39,7 @@ describe('the search of memory', () => {
     ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
     ...values
   });
+  const narrow = vi.fn();
   const opened = vi.fn<(passage: MemoryPassage) => void>();
   const talked = vi.fn<(session: SessionInfo) => void>();
   const list = (values: Partial<ComponentProps<typeof MemoryList>>) =>
@@ -46,6 +47,7 @@ describe('the search of memory', () => {
       <MemoryList
         {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
         {...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] }}
+        {...{ filter: { where: 'all', lastDays: null }, narrow }}
         {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked }}
         {...values}
       />
@@ -86,6 +88,22 @@ describe('the search of memory', () => {
       null,
       'Nothing found.'
     ]);
+  });
+
+  it('is narrowed while there is something to search for', async () => {
+    await list({ query: '' });
+    expect(hook('memory-filter')).toBeNull();
+    await list({});
+    const choose = (name: string, value: string) =>
+      act(async () => {
+        const select = hook(name) as HTMLSelectElement;
+        select.value = value;
+        select.dispatchEvent(new Event('change', { bubbles: true }));
+      });
+    await choose('memory-where', 'facts');
+    await choose('memory-since', '30');
+    await choose('memory-since', '');
+    expect(narrow.mock.calls).toEqual([[{ where: 'facts' }], [{ lastDays: 30 }], [{ lastDays: null }]]);
   });
 
   it('has the room of the documents for what was found', async () => {

@@ -2,11 +2,13 @@
 import type { ReactNode } from 'react';
 
 import type { MemoryPlace } from '../models/memory_file';
+import type { MemoryFilter } from '../models/memory_search';
 import { fileGroups, fileTitle, placeName, sizeInWords } from '../models/memory_text';
 import type { FileGroup } from '../models/memory_text';
 import { ago } from '../models/ago';
 import type { MemoryFileInfo, MemoryPassage, MemoryStatus, SessionInfo } from '../protocol/wire';
 import { MemoryConversations } from './memory_conversations';
+import { MemoryFilterRow } from './memory_filter';
 import { MemoryResult } from './memory_result';
 import { MemoryStatusLine } from './memory_status';
 import { moveFocus } from './move_focus';
@@ -30,6 +32,8 @@ interface MemoryListProps {
   note: string | null;
   searchProblem: string | null;
   type: (query: string) => void;
+  filter: MemoryFilter;
+  narrow: (filter: Partial<MemoryFilter>) => void;
   openFile: (path: string) => void;
   openPassage: (passage: MemoryPassage) => void;
   /** null where this page has no chat. */
@@ -76,6 +80,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
           }
         }}
       />
+      {asked !== '' && <MemoryFilterRow filter={props.filter} narrow={props.narrow} />}
       {asked !== '' ? <Results {...props} /> : <Files {...props} />}
       {asked === '' && props.documents}
       <MemoryStatusLine status={props.status} />
@@ -85,13 +90,14 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
 
 function Results(props: MemoryListProps): JSX.Element {
   const { query, results, note, searchProblem, place, openPassage, conversations, openConversation } = props;
+  const { filter } = props;
   const hasSaid = openConversation !== null && conversations.length > 0;
   const { trans } = useUi();
   return (
     <div className="onyx-Rows" data-onyx="memory-results">
       <div className="onyx-Note" role="status">
         {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
-        {!searchProblem && results?.length === 0 && (
+        {!searchProblem && results?.length === 0 && !(hasSaid && filter.where === 'conversations') && (
           <span>{hasSaid ? trans.__('Nothing was noted.') : trans.__('Nothing found.')}</span>
         )}
       </div>

@@ -3,12 +3,25 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { SocketClient } from '../protocol/socket_client';
-import type { MemoryPassage, SessionInfo } from '../protocol/wire';
+import type { MemoryPassage, MemoryResults, MemorySearchParams, SessionInfo } from '../protocol/wire';
 import { Settled } from './settled';
 
+/** What is searched, and what of it by its age; all of it where neither is chosen. */
+export interface MemoryFilter {
+  where: 'all' | 'files' | 'facts' | 'conversations';
+  /** What has no date is left out then. */
+  lastDays: 7 | 30 | 365 | null;
+}
+
+const EVERYTHING: MemoryFilter = { where: 'all', lastDays: null };
+const KINDS: Record<MemoryFilter['where'], MemorySearchParams['kinds']> = {
+  ...{ all: null, files: ['memory', 'shared'], facts: ['fact'], conversations: null }
+};
 const PAUSE_MS = 150;
 const LIMIT = 20;
 const CONVERSATIONS = 5;
+/** Of which those that are too old are left out here: the server does not know of days there. */
+const DATED_CONVERSATIONS = 50;
 
 export class MemorySearch implements IDisposable {
   constructor(
@@ -26,6 +39,10 @@ export class MemorySearch implements IDisposable {
 
   get query(): string {
     return this._query;
+  }
+
+  get filter(): MemoryFilter {
+    return this._filter;
   }
 
   /** The best first, of the query before while a newer one is under way; null where nothing was searched for. */
@@ -73,6 +90,15 @@ export class MemorySearch implements IDisposable {
     this._changed.emit();
   }
 
+  /** Search there alone, at once. What was found elsewhere is no answer any more. */
+  narrow(filter: Partial<MemoryFilter>): void {
+    this._filter = { ...this._filter, ...filter };
+    this._turn += 1;
+    this._forget();
+    this._changed.emit();
+    void this.load();
+  }
+
   /** Search once more, now: what is found, or whose memory it is, may have changed. */
   async load(): Promise<void> {
     const query = this._query.trim();
@@ -86,9 +112,14 @@ export class MemorySearch implements IDisposable {
       this._forget();
       this._changed.emit();
     }
-    void this._loadConversations(turn, query, agentId);
+    const { where } = this._filter;
+    const isSaid = where === 'all' || where === 'conversations';
+    const said = isSaid ? this._loadConversations(turn, query, agentId) : null;
     try {
-      const { results, note } = await this.client.request('memory.search', { query, agentId, limit: LIMIT });
+      if (where === 'conversations') {
+        await said; // before that, nobody knows that nothing is found
+      }
+      const { results, note } = await this._passages(query, agentId);
       if (turn === this._turn) {
         this._results = results;
         this._searched = query;
@@ -117,13 +148,39 @@ export class MemorySearch implements IDisposable {
     }
   }
 
+  private async _passages(query: string, agentId: string | null): Promise<MemoryResults> {
+    const { where } = this._filter;
+    if (where === 'conversations') {
+      return { results: [] };
+    }
+    const [kinds, since] = [KINDS[where], this._since()?.day];
+    const only = { ...(kinds && { kinds }), ...(since && { since }) };
+    return this.client.request('memory.search', { query, agentId, limit: LIMIT, ...only });
+  }
+
   private async _loadConversations(turn: number, query: string, agentId: string | null): Promise<void> {
-    const params = { query, agentId: agentId ?? this.standardAgent(), limit: CONVERSATIONS };
+    const since = this._since()?.moment ?? -Infinity;
+    const limit = since > 0 ? DATED_CONVERSATIONS : CONVERSATIONS;
+    const params = { query, agentId: agentId ?? this.standardAgent(), limit };
     const found = await this.client.request('sessions.list', params).catch(() => null);
     if (turn === this._turn && !this._isDisposed) {
-      this._conversations = found?.sessions ?? [];
+      const isNew = ({ match, updatedAt }: SessionInfo) => !(Date.parse(match?.at ?? updatedAt) < since);
+      this._conversations = (found?.sessions ?? []).filter(isNew).slice(0, CONVERSATIONS);
       this._changed.emit();
     }
+  }
+
+  /** The first day, which begins at midnight of this page's time zone; null where age does not count. */
+  private _since(): { day: string; moment: number } | null {
+    if (this._filter.lastDays === null) {
+      return null;
+    }
+    const first = new Date();
+    first.setDate(first.getDate() - this._filter.lastDays);
+    first.setHours(0, 0, 0, 0);
+    const [year, month, day] = [first.getFullYear(), first.getMonth() + 1, first.getDate()];
+    const two = (value: number) => String(value).padStart(2, '0');
+    return { day: `${year}-${two(month)}-${two(day)}`, moment: first.getTime() };
   }
 
   private _forget(): void {
@@ -131,6 +188,7 @@ export class MemorySearch implements IDisposable {
     this._conversations = [];
   }
 
+  private _filter = EVERYTHING;
   private _query = '';
   private _searched: string | null = null;
   private _failed: string | null = null;

@@ -219,6 +219,8 @@ function ListPart({ files, search, file, documents, openSession }: MemoryPanelPr
       note={search.note}
       searchProblem={search.problem}
       type={query => search.type(query)}
+      filter={search.filter}
+      narrow={filter => search.narrow(filter)}
       openFile={path => file.open({ path, agentId: files.agentId })}
       openPassage={openPassage}
       documents={
