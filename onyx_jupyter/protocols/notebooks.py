@@ -13,8 +13,8 @@ CellType = Literal["code", "markdown", "raw"]
 class Cell:
     """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`.
 
-    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back. `is_running`: the tab
-    that was asked runs it at this moment, or has it in the kernel's queue.
+    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back. `is_running`: the
+    tab that was asked runs it at this moment, or has it in the kernel's queue.
     """
 
     id: str

@@ -18,8 +18,8 @@ from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams,
 class FakeTab:
     """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none.
 
-    While `free` is not set, a person's own cell runs in the kernel; `running` are the ids of such. One that `is_old` was loaded before some cells
-    alone could be asked for.
+    While `free` is not set, a person's own cell runs in the kernel; `running` are the ids of such. One that `is_old`
+    was loaded before some cells alone could be asked for.
     """
 
     def __init__(self, tabs: TabRequests, *, page: str | None = None) -> None:
