@@ -82,8 +82,8 @@ class Desk:
     async def change(self, *changes: CellChange, path: str = A, run: str = RUN, session: str = SESSION) -> None:
         await self.hand(run, session).apply(path, changes)
 
-    async def run(self, cell_id: str, run: str = RUN) -> None:
-        await self.hand(run).run_cell(A, cell_id, lambda line: None)
+    async def run(self, cell_id: str, run: str = RUN, *, path: str = A) -> None:
+        await self.hand(run).run_cell(path, cell_id, lambda line: None)
 
     async def kinds(self, path: str = A) -> dict[str, tuple[str, ...]]:
         """Cell → what its mark says."""

@@ -146,7 +146,7 @@ async def test_a_deleted_cell_that_comes_back_without_its_outputs_is_named(desk:
 
 async def test_a_removed_notebook_names_the_cells_that_come_back_without_outputs(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("made", "made")])
-    desk.shelf.run_by_hand("new.ipynb", "made")
+    await desk.run("made", path="new.ipynb")
     desk.shelf.shortened = {"made"}
     assert await undone(desk) == {}
     outcome = await desk.review.put_back(SESSION, RUN, "ada")
@@ -161,8 +161,7 @@ async def test_what_cells_showed_is_not_held_in_memory_and_comes_back(desk: Desk
     before = json.loads(json.dumps(desk.shelf.notebooks))
     await desk.run("one")
     await desk.change(DeleteCell("two"), EditCell("three", "z = 30"))
-    await desk.hand().create("new.ipynb", [code("made", "made")])
-    desk.shelf.notebooks["new.ipynb"][0].update(outputs=[picture("made")])
+    await desk.hand().create("new.ipynb", [code("made", "made", outputs=[picture("made")])])
     as_left = json.loads(json.dumps(desk.shelf.notebooks))
     assert "PICTURE" in desk.file.read_text("utf-8")
     assert await undone(desk) == {}

@@ -16,7 +16,7 @@ from tests.notebook.shelf import code
 async def test_a_notebook_that_the_run_made_goes_and_comes_back(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("", "made")], "python3")
     await desk.change(InsertCell(code("more", "m"), "end"), path="new.ipynb")
-    desk.shelf.run_by_hand("new.ipynb", "more")
+    await desk.run("more", path="new.ipynb")
     made = json.loads(json.dumps(desk.shelf.notebooks["new.ipynb"]))
     outcome = await desk.review.undo(SESSION, RUN, "ada")
     assert (outcome.removed, outcome.left) == (["new.ipynb"], [])

@@ -95,8 +95,8 @@ function cellsLeft(reason: string, count: number, trans: TranslationBundle): str
       );
     case 'ran':
       return trans._n(
-        '%1 cell keeps its outputs: it ran again since.',
-        '%1 cells keep their outputs: they ran again since.',
+        '%1 cell keeps its outputs: it ran since.',
+        '%1 cells keep their outputs: they ran since.',
         count
       );
     case 'running':

@@ -4,12 +4,13 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { Session } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { NotebookMarks } from '../models/notebook_marks';
 import { findNotebook, serverPath } from '../models/notebook_open';
-import { holdsOnly } from '../models/removed_notebook';
+import { hasOwnKernel, holdsOnly } from '../models/removed_notebook';
 import type { SocketClient } from '../protocol/socket_client';
 import { IOnyxConnection } from '../tokens';
 import { MarkedNotebook } from '../widgets/marked_notebook';
@@ -53,7 +54,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     };
     tracker.forEach(mark);
     tracker.widgetAdded.connect((_, panel) => mark(panel));
-    closeRemoved(client, tracker);
+    closeRemoved(client, tracker, app.serviceManager.sessions);
     addCommands(app, trans, () => {
       const panel = tracker.currentWidget;
       return (panel && marked.get(panel)) ?? null;
@@ -63,8 +64,11 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** A notebook whose file an undo took away: its tab would only write it anew. One with more in it stays open. */
-function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {
+/**
+ * A notebook whose file an undo took away: its tab would only write it anew. One with more in it stays open, and a kernel
+ * that something else has goes on.
+ */
+function closeRemoved(client: SocketClient, tracker: INotebookTracker, sessions: Session.IManager): void {
   client.event.connect((_, frame) => {
     if (frame.event !== 'notebook.changes_updated' || !frame.data.removed) {
       return;
@@ -73,10 +77,14 @@ function closeRemoved(client: SocketClient, tracker: INotebookTracker): void {
     tracker
       .filter(panel => {
         const known = removedCells?.[serverPath(panel.context)];
-        return panel.context.isReady && holdsOnly(panel.context.model.sharedModel, known);
+        const status = panel.sessionContext.session?.kernel?.status;
+        return panel.context.isReady && holdsOnly(panel.context.model.sharedModel, known, status);
       })
       .forEach(panel => {
-        void panel.sessionContext.shutdown().catch(() => undefined);
+        const { session } = panel.sessionContext;
+        if (session && hasOwnKernel(session, sessions.running())) {
+          void panel.sessionContext.shutdown().catch(() => undefined);
+        }
         panel.dispose();
       });
   });

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.notebook.review.lines import BESIDE, Effect, EffectKind
+from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
     After,
     AppliedChange,
@@ -68,6 +69,8 @@ def effect_of(change: CellChange, applied: AppliedChange, above: tuple[str, ...]
         after = _text_of(applied.after)
         if kind == "restore":
             after["execution_count"] = applied.after.get("execution_count")
+    if after is not None and isinstance(change, InsertCell):  # the answer may have no room for its outputs
+        after |= left_shown(change.cell.get("outputs", ()), change.cell.get("execution_count"))
     return Effect(
         cell_id=applied.cell_id,
         kind=kind,
@@ -105,6 +108,11 @@ def shown_part(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
     if is_whole and _chars(shown) <= max_chars:
         return dict(shown), False
     return {name: value for name, value in shown.items() if name == "execution_count"}, True
+
+
+def left_shown(outputs: Sequence[Mapping[str, Any]], execution_count: int | None) -> dict[str, Any]:
+    """What tells these outputs of a cell from others, later on."""
+    return {"execution_count": execution_count, "digest": shown_digest(outputs)}
 
 
 def _follow(order: list[str], change: CellChange) -> None:

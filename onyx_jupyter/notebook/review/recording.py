@@ -9,17 +9,24 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import TypeGuard
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.effects import effect_of, expected_effects, id_of, nb_cell, shown_part, with_seen
+from onyx_jupyter.notebook.review.effects import (
+    effect_of,
+    expected_effects,
+    id_of,
+    left_shown,
+    nb_cell,
+    shown_part,
+    with_seen,
+)
 from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, Line, NotDone, Removed
 from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
-from onyx_jupyter.notebook.review.shown_digest import shown_digest
 from onyx_jupyter.protocols import (
     AppliedChange,
     Cell,
@@ -186,7 +193,7 @@ class ChangeRecorder:
             cell_id=cell_id,
             kind="run",
             before=before,
-            after=_left(run.outputs, run.execution_count),
+            after=left_shown(run.outputs, run.execution_count),
             outputs_left_out=too_large or (left_out and not is_read),
         )
         name = await self._name(name)  # a cell may run for hours
@@ -222,7 +229,7 @@ class ChangeRecorder:
         except (NotebookError, TimeoutError) as error:
             log.info("How a cell of %s was left is not known: %s", name, error)
             return
-        ended = [effect.model_copy(update={"after": _left(cell.outputs, cell.execution_count)}) for cell in cells]
+        ended = [effect.model_copy(update={"after": left_shown(cell.outputs, cell.execution_count)}) for cell in cells]
         if ended:
             await self._end(author, Done(path=name, id=begun.id, effects=tuple(ended)))
             self._changed(name, author)
@@ -281,8 +288,3 @@ def _is_edit_of(change: CellChange, seen: Mapping[str, Cell]) -> TypeGuard[EditC
     """Whether it is refused unless the cell has the source that was seen."""
     cell = seen.get(change.cell_id) if isinstance(change, EditCell) else None
     return isinstance(change, EditCell) and cell is not None and change.base_hash == cell.hash
-
-
-def _left(outputs: Sequence[Mapping[str, Any]], execution_count: int | None) -> dict[str, Any]:
-    """What tells a run's outputs from others."""
-    return {"execution_count": execution_count, "digest": shown_digest(outputs)}

@@ -48,19 +48,22 @@ def plan(
     reviewed: Sequence[ReviewedCell],
     is_later: Callable[[str], bool],
     rest: Sequence[ReviewedCell] = (),
+    *,
+    are_pointed_at: bool = False,
 ) -> Plan:
     """Takes all these changes back, except where the notebook is no longer as they left it.
 
     `view` has the outputs of those cells in full that show something else than before.
 
     `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `rest` are
-    the other changes of the same runs: they tell where cells stood to one another.
+    the other changes of the same runs: they tell where cells stood to one another. Where a person pointed at just
+    these cells, an added one goes although somebody ran it since.
     """
     now = {cell.id: cell for cell in view.cells}
     contents: list[CellChange] = []
     acting, left = [], []
     for item in reviewed:
-        reason = _conflict(item, now.get(item.cell_id), is_later)
+        reason = _conflict(item, now.get(item.cell_id), is_later, are_pointed_at)
         if reason is not None:
             left.append(LeftAlone(item.cell_id, reason))
             continue
@@ -80,7 +83,14 @@ def plan(
     return Plan((*filler, *contents, *places), done, tuple(left))
 
 
-def _conflict(item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], bool]) -> Reason | None:
+def shows_more(item: ReviewedCell, cell: Cell) -> bool:
+    """Whether the cell, as it stands now in full, shows something that the run of a turn neither left nor found."""
+    return item.touched_outputs and not _shows_run(item, cell) and not _shows_before(item, cell)
+
+
+def _conflict(
+    item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], bool], is_pointed_at: bool
+) -> Reason | None:
     """Why the cell must not be touched at all."""
     changed: Reason = "changed_later" if is_later(item.cell_id) else "changed"
     if item.existed and item.exists and cell is None:
@@ -90,14 +100,15 @@ def _conflict(item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], b
     after, before = item.after, item.before
     if cell.is_running and (not item.existed or any(effect.kind == "move" for _, effect in item.effects)):
         return "running"
+    ran: Reason = "changed_later" if is_later(item.cell_id) else "ran"
     if not item.existed:
-        return None if after is None or _is(cell, after) else changed
+        if after is not None and not _is(cell, after):
+            return changed
+        return ran if shows_more(item, cell) and not is_pointed_at else None
     if item.is_edited and after is not None and before is not None and not _is(cell, after) and not _is(cell, before):
         return changed
-    is_run_only = not item.is_edited and not item.is_moved and item.touched_outputs
-    if is_run_only and not _shows_run(item, cell) and not _shows_before(item, cell):
-        return "changed_later" if is_later(item.cell_id) else "ran"
-    return None
+    is_run_only = not item.is_edited and not item.is_moved
+    return ran if is_run_only and shows_more(item, cell) else None
 
 
 def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, Reason | None]:

@@ -146,7 +146,8 @@ class ReviewedCell:
 
     @property
     def _shown(self) -> list[Mapping[str, Any] | None]:
-        return [effect.after for effect in self._all if effect.kind in ("run", "restore")]
+        known = [effect for effect in self._all if effect.kind != "insert" or "digest" in (effect.after or {})]
+        return [effect.after for effect in known if effect.kind in ("insert", "run", "restore")]
 
     @property
     def _all(self) -> list[Effect]:

@@ -13,7 +13,7 @@ from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Decided, Removed, Reverting, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
-from onyx_jupyter.notebook.review.reverting import Reason, plan
+from onyx_jupyter.notebook.review.reverting import Reason, plan, shows_more
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,
@@ -113,7 +113,8 @@ class Reviewing:
         async with AsyncExitStack() as stack:
             for session_key in sessions:
                 await stack.enter_async_context(self._lock(session_key))
-            return await self._reject(path, await self._wanted(path, cell_ids), by)
+            wanted = await self._wanted(path, cell_ids)
+            return await self._reject(path, wanted, by, are_pointed_at=cell_ids is not None)
 
     async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
         """All that the run did to notebooks is taken back. Raises: NotFound, InvalidRequest, StorageError."""
@@ -133,7 +134,7 @@ class Reviewing:
         changes = await self._store.of_session(session_key)
         return [line for line in changes.decisions if line.what != "accept"] if changes else []
 
-    async def _reject(self, path: str, wanted: Sequence[ReviewedCell], by: str) -> Outcome:
+    async def _reject(self, path: str, wanted: Sequence[ReviewedCell], by: str, *, are_pointed_at: bool) -> Outcome:
         outcome = Outcome(self._ids.new())
         if not wanted:
             return outcome
@@ -142,7 +143,8 @@ class Reviewing:
         session_key, run_id = wanted[-1].runs[-1]
         author = await self._author(session_key, run_id, outcome.revert_id)
         name = self._canonical(path)
-        done = await self._revert(author, name, wanted, outcome, await self._rest(name, wanted))
+        rest = await self._rest(name, wanted)
+        done = await self._revert(author, name, wanted, outcome, rest, are_pointed_at=are_pointed_at)
         await self._decide("reject", done, by, outcome.revert_id)
         return outcome
 
@@ -253,6 +255,7 @@ class Reviewing:
         outcome: Outcome,
         rest: Sequence[ReviewedCell] = (),
         undone_by: str | None = None,
+        are_pointed_at: bool = False,
     ) -> list[ReviewedCell]:
         """Those that are as before now. A change of somebody else in between is looked at, never written over."""
         notebooks = self._recorder.notebooks_for(author)
@@ -261,7 +264,7 @@ class Reviewing:
         shown = [item.cell_id for item in items if item.touched_outputs and item.exists]
         for tries_left in reversed(range(_TRIES)):
             view = await notebooks.read(path, shown)
-            planned = plan(view, items, later.__contains__, rest)
+            planned = plan(view, items, later.__contains__, rest, are_pointed_at=are_pointed_at)
             try:
                 if planned.changes:
                     if undone_by is not None:
@@ -294,12 +297,10 @@ class Reviewing:
         """Removes a notebook that holds only what the run put there; False where somebody has done more in it."""
         notebooks = self._recorder.notebooks_for(author)
         try:
-            view = await notebooks.read(path)
-            if not _is_as_made(view, items):
-                return False
-            view = await notebooks.read(path, [cell.id for cell in view.cells])
-            if not _is_as_made(view, items):  # somebody has typed meanwhile
-                return False
+            for _ in range(2):  # somebody may type meanwhile
+                view = await notebooks.read(path, [item.cell_id for item in items])
+                if not _is_as_made(view, items):
+                    return False
         except NotebookError as error:
             if error.code == "not_found":
                 return True
@@ -369,11 +370,15 @@ def _by_path(items: Iterable[ReviewedCell], more: Iterable[str] = ()) -> dict[st
 
 
 def _is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
-    made = {item.cell_id: item.after for item in items if not item.existed}
+    """Whether only the run's cells stand there, as it left them: what somebody else ran is theirs, too."""
+    made = {item.cell_id: item for item in items if not item.existed and item.after is not None}
     blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
     rest = [cell for cell in view.cells if cell not in blank]
-    is_made = all((kept := made.get(cell.id)) is not None and kept.get("source") == cell.source for cell in rest)
-    return is_made and not any(cell.is_running for cell in view.cells)
+    is_made = all(
+        (item := made.get(cell.id)) is not None and _is_as_left(item, cell) and not shows_more(item, cell)
+        for cell in rest
+    )
+    return is_made and view.kernel_status != "busy" and not any(cell.is_running for cell in view.cells)
 
 
 def _is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:

@@ -1,0 +1,104 @@
+"""What a person ran in cells and notebooks that a turn put there is theirs: an undo leaves it."""
+
+import json
+from typing import Any
+
+from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, NotebookView
+from tests.notebook.desk import RUN, SESSION, A, Desk, undone
+from tests.notebook.shelf import code
+
+NEW = "new.ipynb"
+
+
+async def made(desk: Desk) -> None:
+    await desk.hand().create(NEW, [code("m1", "train()"), code("m2", "plot()")])
+
+
+async def test_a_made_notebook_in_which_a_person_ran_a_cell_stays_with_that_cell(desk: Desk) -> None:
+    await made(desk)
+    desk.shelf.run_by_hand(NEW, "m1")
+    ran = dict(desk.shelf.cell(NEW, "m1"))
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert (outcome.removed, [(left.cell_id, left.reason) for left in outcome.left]) == ([], [("m1", "ran")])
+    assert desk.shelf.notebooks[NEW] == [ran]
+    assert await desk.kinds(NEW) == {"m1": ("added",)}
+
+
+async def test_a_made_notebook_that_the_turn_itself_ran_goes_unless_a_person_ran_it_again(desk: Desk) -> None:
+    await made(desk)
+    await desk.run("m1", path=NEW)
+    as_left = json.dumps(desk.shelf.notebooks, sort_keys=True)
+    assert (await desk.review.undo(SESSION, RUN, "ada")).removed == [NEW]
+    await desk.review.put_back(SESSION, RUN, "ada")
+    assert json.dumps(desk.shelf.notebooks, sort_keys=True) == as_left
+    desk.shelf.run_by_hand(NEW, "m1")  # shows the same, with another count
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert (outcome.removed, [left.reason for left in outcome.left]) == ([], ["ran"])
+
+
+async def test_a_made_notebook_in_whose_kernel_something_runs_stays(desk: Desk) -> None:
+    """Nothing is shown yet; what is being computed would go with the kernel."""
+    await made(desk)
+    read = desk.shelf.read
+
+    async def busy(path: str, *more: Any) -> NotebookView:
+        view = await read(path, *more)
+        return NotebookView(view.path, view.cells, view.backend, view.kernel_name, "busy")
+
+    desk.shelf.read = busy  # type: ignore[method-assign]
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert outcome.removed == []
+    assert NEW in desk.shelf.notebooks
+
+
+async def test_an_added_cell_that_a_person_ran_is_left_by_undo_and_by_revert_all(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"), EditCell("one", "x = 10"))
+    desk.shelf.run_by_hand(A, "new")
+    assert [(left.cell_id, left.reason) for left in (await desk.review.reject(A, None, "ada")).left] == [("new", "ran")]
+    assert await undone(desk) == {"new": "ran"}
+    assert desk.shelf.order(A) == ["one", "two", "three", "new"]
+    assert desk.shelf.cell(A, "new")["outputs"][0]["text"] == "N"
+
+
+async def test_an_added_cell_that_a_person_ran_goes_where_they_revert_that_very_one(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"))
+    desk.shelf.run_by_hand(A, "new")
+    assert (await desk.review.reject(A, ["new"], "ada")).left == []
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_an_added_cell_that_only_a_later_turn_ran_is_said_to_be_changed_by_it(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"))
+    await desk.run("new", run="r2")
+    assert await undone(desk) == {"new": "changed_later"}
+    assert await undone(desk, "r2") == {}
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_a_deleted_cell_that_comes_back_with_outputs_can_go_again_unless_it_ran_since(desk: Desk) -> None:
+    """Outputs too large for the answer to carry, too."""
+    desk.shelf.run_by_hand(A, "two")
+    desk.shelf.carried_chars = 10
+    await desk.change(DeleteCell("two"))
+    await undone(desk)
+    assert (await desk.review.put_back(SESSION, RUN, "ada")).left == []
+    await undone(desk)
+    desk.shelf.run_by_hand(A, "two")
+    outcome = await desk.review.put_back(SESSION, RUN, "ada")
+    assert [(left.cell_id, left.reason) for left in outcome.left] == [("two", "ran")]
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_what_was_written_down_without_digests_is_still_put_back(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    await desk.change(DeleteCell("two"))
+    await undone(desk)
+    lines = desk.lines()
+    for effect in (effect for line in lines for effect in line.get("effects", ())):
+        for name in ("digest", "execution_count"):
+            effect.get("after", {}).pop(name, None)
+    desk.file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    desk.restart()
+    assert (await desk.review.put_back(SESSION, RUN, "ada")).left == []
+    assert desk.shelf.order(A) == ["one", "three"]
