@@ -4,13 +4,14 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { describe, expect, it } from 'vitest';
 
+import { cellHash } from '../src/models/cell_hash';
 import { CellRuns } from '../src/models/cell_runs';
 import type { ActionError } from '../src/models/notebook_bridge';
 import { settle } from './peer';
 
 /** A notebook with one cell, which runs until the test ends it; `outcome` is what the server gets. */
 class Lab {
-  constructor() {
+  constructor(baseHash: string | null = null) {
     const cell = {
       id: 'c',
       cell_type: 'code' as const,
@@ -37,6 +38,7 @@ class Lab {
     };
     const executor = {
       runCell: async ({ onCellExecuted }: { onCellExecuted: (done: { success: boolean }) => void }) => {
+        this.ran += 1;
         if (await this.reply.promise) {
           onCellExecuted({ success: true });
         }
@@ -44,7 +46,7 @@ class Lab {
       }
     };
     this.outcome = new CellRuns(executor as unknown as INotebookCellExecutor)
-      .run(this.panel as unknown as NotebookPanel, 'c', 'key')
+      .run(this.panel as unknown as NotebookPanel, 'c', 'key', baseHash)
       .then(
         result => result.status as string,
         (error: ActionError) => error.code
@@ -58,6 +60,7 @@ class Lab {
     this.reply.resolve(false);
   }
 
+  ran = 0;
   readonly reply = new PromiseDelegate<boolean>();
   readonly cell;
   readonly panel;
@@ -96,6 +99,17 @@ describe('CellRuns', () => {
     lab.cell.isDisposed = true;
     lab.reply.resolve(false);
     expect(await lab.outcome).toBe('closed');
+  });
+
+  it.each([
+    [null, 'ok', 1],
+    [cellHash('x'), 'ok', 1],
+    [cellHash('what was allowed'), 'stale', 0]
+  ])('runs a cell based on %s: %s', async (baseHash, outcome, ran) => {
+    const lab = new Lab(baseHash);
+    lab.reply.resolve(true);
+    expect(await lab.outcome).toBe(outcome);
+    expect(lab.ran).toBe(ran);
   });
 
   it('lets one that ran through be, whatever happened to the kernel right then', async () => {

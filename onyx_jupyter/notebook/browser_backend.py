@@ -153,26 +153,26 @@ class BrowserBackend:
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """The tab checks and changes in one step; what a change makes of a cell is not sent back, but known here."""
         params = {"changes": [_sent(change) for change in changes]}
-        try:
-            answer = await self._ask(path, "notebook.apply", params, _Applied)
-        except NotebookError as error:
-            if error.code == "stale":
-                cell_id, source = (str(error.data.get(key, "")) for key in ("cellId", "source"))
-                raise stale(path, cell_id, source) from error
-            raise
+        answer = await self._ask(path, "notebook.apply", params, _Applied)
         if len(answer.changes) != len(changes):
             raise NotebookError("bad_response", "The browser tab answered to another number of changes.")
         return tuple(_applied(change, made) for change, made in zip(changes, answer.changes, strict=True))
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         """Without a time limit: a cell may run for hours, and the tab's going away ends the wait.
 
         Cancelling stops the cell, or its waiting for the kernel; what somebody else runs there goes on.
         """
         run_key, begun = uuid.uuid4().hex, asyncio.Event()
-        asked = asyncio.ensure_future(self._run(path, cell_id, run_key, begun))
+        asked = asyncio.ensure_future(self._run(path, cell_id, base_hash, run_key, begun))
         elapsed_s = 0.0
         try:
             while not (await asyncio.wait({asked}, timeout=self._progress_every_s))[0]:
@@ -194,14 +194,15 @@ class BrowserBackend:
             answer.status,
             answer.execution_count,
             answer.outputs,
+            note=_other_source(answer, base_hash),
             before=answer.before,
             outputs_left_out=answer.outputs_left_out,
             is_shown=True,
         )
 
-    async def _run(self, path: str, cell_id: str, run_key: str, begun: asyncio.Event) -> _Run:
+    async def _run(self, path: str, cell_id: str, base_hash: str | None, run_key: str, begun: asyncio.Event) -> _Run:
         """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
-        params = {"cellId": cell_id, "runKey": run_key}
+        params = {"cellId": cell_id, "runKey": run_key, "baseHash": base_hash}
         while not begun.is_set():
             await self._kernel_free(path)
             begun.set()
@@ -246,7 +247,13 @@ class BrowserBackend:
     async def _ask(
         self, path: str, action: str, params: Mapping[str, Any], shape: type[T], timeout_s: float | None = -1
     ) -> T:
-        result = await self._request(path, action, params, self._answer_s if timeout_s == -1 else timeout_s)
+        try:
+            result = await self._request(path, action, params, self._answer_s if timeout_s == -1 else timeout_s)
+        except NotebookError as error:
+            if error.code != "stale":
+                raise
+            cell_id, source = (str(error.data.get(key, "")) for key in ("cellId", "source"))
+            raise stale(path, cell_id, source) from error
         try:
             return shape.model_validate(result)
         except ValidationError as error:
@@ -266,6 +273,17 @@ class BrowserBackend:
         if place is None:
             raise NotebookError("not_open", f"{path} is open in no browser tab.")
         return await self._tabs.request(place.tab, action, {"path": place.path, **params}, timeout_s)
+
+
+def _other_source(answer: _Run, base_hash: str | None) -> str | None:
+    """A page from before an upgrade runs whatever the cell holds by then; what that was is said."""
+    source = (answer.before or {}).get("source")
+    if base_hash is None or not isinstance(source, str) or cell_hash(source) == base_hash:
+        return None
+    return (
+        "The cell had been changed since it was read, and the browser page, which is from before Onyx was upgraded, "
+        f"ran it all the same. Ask the user to save the notebook and reload the page. What ran:\n{source}"
+    )
 
 
 def _sizes(path: str, part: _Read) -> Sequence[tuple[str, int]]:

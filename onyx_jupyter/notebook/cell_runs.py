@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import find_cell
+from onyx_jupyter.notebook.cells import find_cell, stale
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.output_limits import count_chars
-from onyx_jupyter.protocols import AppliedChange, CellChange, CellRun, NotebookCells, SetOutputs
+from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NotebookCells, SetOutputs
 
-Apply = Callable[[str, Sequence[CellChange]], Awaitable[tuple[AppliedChange, ...]]]
 _SHOW_EVERY_S = 0.5
 _SHOW_AT_LEAST_EVERY_S = 10.0
 _SHOWN_CHARS_PER_S = 1_000_000
@@ -30,33 +29,51 @@ def show_every_s(outputs: Sequence[Mapping[str, Any]]) -> float:
     return min(max(_SHOW_EVERY_S, chars / _SHOWN_CHARS_PER_S), _SHOW_AT_LEAST_EVERY_S)
 
 
+class Cells(Protocol):
+    """Notebooks as `Notebooks` has them, wherever they are at that moment."""
+
+    async def read_cells(self, path: str, ids: Collection[str]) -> NotebookCells: ...
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
+
+
 class CellRuns:
-    """Over one server's kernels; `apply` changes a notebook, and `is_watched` says whether somebody has it open."""
+    """Over one server's kernels; `cells` are those of its notebooks, `is_watched`: somebody has that one open."""
 
     def __init__(
-        self, kernel_manager: Any, sessions: KernelSessions, apply: Apply, is_watched: Callable[[str], bool]
+        self, kernel_manager: Any, sessions: KernelSessions, cells: Cells, is_watched: Callable[[str], bool]
     ) -> None:
         self._kernels = kernel_manager
         self._sessions = sessions
-        self._apply = apply
+        self._cells = cells
         self._is_watched = is_watched
 
     async def run(
-        self, view: NotebookCells, cell_id: str, progress: Callable[[str], None], began: Callable[[], None]
+        self,
+        view: NotebookCells,
+        cell_id: str,
+        progress: Callable[[str], None],
+        base_hash: str | None,
+        began: Callable[[], None],
     ) -> CellRun:
         """Until the cell has ended; whoever has the notebook open sees the outputs come. `began`: its code may run.
 
-        Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died); what had come until then is kept.
+        It runs the source of `base_hash`, else of `view`, and only if the cell still has it when the kernel is free.
+        Raises: NotebookError (no_cell, not_code, stale, no_kernel, kernel_died); what had come until then is kept.
         """
         path = view.path
-        cell = find_cell(view.cells, cell_id, path)
+        cell = _still(view, cell_id, base_hash)
         if cell.cell_type != "code":
             raise NotebookError("not_code", f"Cell {cell_id} of {path} is a {cell.cell_type} cell: nothing to run.")
         kernel_id = await self._sessions.find_or_start(path, view.kernel_name)
-        shown = _Shown(path, cell_id, KernelRun(self._kernels, kernel_id, progress), self._apply, self._is_watched)
+        shown = _Shown(path, cell_id, KernelRun(self._kernels, kernel_id, progress), self._cells, self._is_watched)
+
+        async def check() -> None:
+            _still(await self._cells.read_cells(path, [cell_id]), cell_id, cell.hash)
+
         try:
             async with shown.live():
-                result = await shown.execution.run(cell.source)
+                result = await shown.execution.run(cell.source, check)
         except (asyncio.CancelledError, NotebookError):
             if shown.execution.outputs:
                 await shown.keep()
@@ -68,18 +85,26 @@ class CellRuns:
         return replace(result, note=note, before=shown.before, outputs_left_out=shown.left_out, is_shown=shown.is_shown)
 
 
+def _still(view: NotebookCells, cell_id: str, base_hash: str | None) -> Cell:
+    """The cell. Raises: NotebookError (no_cell; stale where its source is another one than that)."""
+    cell = find_cell(view.cells, cell_id, view.path)
+    if base_hash is not None and cell.hash != base_hash:
+        raise stale(view.path, cell_id, cell.source)
+    return cell
+
+
 class _Shown:
     """One execution, and what of it stands in the notebook."""
 
     def __init__(
-        self, path: str, cell_id: str, execution: KernelRun, apply: Apply, is_watched: Callable[[str], bool]
+        self, path: str, cell_id: str, execution: KernelRun, cells: Cells, is_watched: Callable[[str], bool]
     ) -> None:
         self.execution = execution
         self.before: Any = None
         self.left_out = False
         self._path = path
         self._cell_id = cell_id
-        self._apply = apply
+        self._cells = cells
         self._is_watched = is_watched
         self._last: SetOutputs | None = None
 
@@ -117,7 +142,7 @@ class _Shown:
         change = SetOutputs(self._cell_id, self.execution.outputs, self.execution.execution_count)
         if change == self._last:
             return
-        (made,) = await self._apply(self._path, [change])
+        (made,) = await self._cells.apply(self._path, [change])
         if self._last is None:
             self.before, self.left_out = made.before, made.outputs_left_out
         self._last = change

@@ -43,7 +43,13 @@ class BrowserRuns(Backend, Protocol):
     """A backend that runs cells itself: through a tab, in which widgets and questions of the cell work as ever."""
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None]
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None,
+        began: Callable[[], None],
     ) -> CellRun: ...
 
 
@@ -77,7 +83,7 @@ class DocumentService:
         self._browser = browser
         self._room = room
         self._contents = contents
-        self._runs = CellRuns(kernel_manager, sessions, self.apply, self._is_watched)
+        self._runs = CellRuns(kernel_manager, sessions, self, self._is_watched)
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
@@ -97,12 +103,18 @@ class DocumentService:
         return await self._contents.create(self._paths.canonical(path), cells, kernel_name)
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         async def run(backend: Backend, name: str) -> CellRun:
             if backend is self._browser:
-                return await self._browser.run_cell(name, cell_id, progress, began=began)
-            return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress, began)
+                return await self._browser.run_cell(name, cell_id, progress, base_hash=base_hash, began=began)
+            return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress, base_hash, began)
 
         return await self._at(path, run)
 

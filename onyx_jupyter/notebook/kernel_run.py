@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from queue import Empty
 from typing import Any
 
@@ -65,12 +65,17 @@ class KernelRun:
     def execution_count(self) -> int | None:
         return self._execution_count
 
-    async def run(self, code: str) -> CellRun:
-        """Until the kernel is idle again; cancelling interrupts it. Raises: NotebookError (kernel_died, no_kernel)."""
+    async def run(self, code: str, check: Callable[[], Awaitable[None]] | None = None) -> CellRun:
+        """Until the kernel is idle again; cancelling interrupts it. Raises: NotebookError (kernel_died, no_kernel).
+
+        `check` is asked once the kernel is free; what it raises ends it before it has begun.
+        """
         client = new_client(self._kernel)
         client.start_channels()
         try:
             await self._wait_for_turn(client)
+            if check is not None:
+                await check()
             self.has_begun = True
             # It is one request: an error in it would throw away only what others have in the queue behind it.
             message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=False)

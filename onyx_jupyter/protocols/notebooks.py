@@ -206,11 +206,18 @@ class Notebooks(Protocol):
         ...
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         """Runs a cell in the notebook's kernel, outputs appearing in place; cancelling interrupts the kernel.
 
+        It may wait for hours until the kernel is free: only where the source is then still that of `base_hash` it runs.
         `began` is called where its code may have run, before this returns or raises: else the cell shows what it did.
-        Raises: NotebookError (no_cell, not_code, no_kernel, kernel_died, …).
+        Raises: NotebookError (no_cell, not_code, stale with source and hash of now, no_kernel, kernel_died, …).
         """
         ...

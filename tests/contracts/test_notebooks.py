@@ -360,6 +360,47 @@ async def test_cancelling_a_run_interrupts_it(place: Place) -> None:
         assert (await place.service.run_cell("work.ipynb", "load", quiet)).status == "ok"  # else it would wait for ever
 
 
+async def test_a_cell_that_was_changed_while_it_waited_for_the_kernel_is_left_alone(place: Place) -> None:
+    go = place.file.parent / "go"
+    busy = f"print('on', flush=True)\nimport os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)"
+    own: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    if place.tab is not None:
+        place.tab.free.clear()
+        own.set_result(None)
+    else:
+        await place.apply(EditCell("wait", busy))
+        running = asyncio.Event()
+        own = asyncio.ensure_future(
+            place.service.run_cell("work.ipynb", "wait", lambda line: line == "on" and running.set())
+        )
+        await running.wait()
+    said: list[str] = []
+    began: list[bool] = []
+    waiting = asyncio.ensure_future(
+        place.service.run_cell(
+            "work.ipynb",
+            "load",
+            said.append,
+            base_hash=cell_hash(SOURCES["load"]),
+            began=lambda: began.append(True),
+        )
+    )
+    await until(lambda: bool(place.tab.asked if place.tab else said))
+    await place.apply(EditCell("load", "import shutil; shutil.rmt"))
+    go.touch()
+    if place.tab is not None:
+        place.tab.free.set()
+    with pytest.raises(NotebookError) as caught:
+        await waiting
+    await own
+    assert (caught.value.code, caught.value.data["source"]) == ("stale", "import shutil; shutil.rmt")
+    assert began == []
+    cell = (await place.service.read("work.ipynb")).cells[1]
+    assert (cell.outputs, cell.execution_count) == ((), None)
+    now = cell_hash("import shutil; shutil.rmt")
+    assert (await place.service.run_cell("work.ipynb", "load", quiet, base_hash=now)).status == "error"
+
+
 async def test_what_is_open_somewhere_reaches_the_disk_only_from_there(place: Place) -> None:
     before = place.file.read_bytes()
     await place.apply(InsertCell(code("y = 2")))

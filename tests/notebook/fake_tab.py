@@ -19,7 +19,8 @@ class FakeTab:
     """Speaks JSON frames; `asked` keeps every request, and `silent` makes it answer none.
 
     While `free` is not set, a person's own cell runs in the kernel; `running` are the ids of such. One that `is_old`
-    was loaded before some cells alone could be asked for.
+    was loaded before some cells alone could be asked for, one that `runs_anything` before a run said which source it
+    meant.
     """
 
     def __init__(self, tabs: TabRequests, *, page: str | None = None) -> None:
@@ -31,6 +32,7 @@ class FakeTab:
         self.cells_in_a_frame = 1_000
         self.is_old = False
         self.running: set[str] = set()
+        self.runs_anything = False
         self.before_reading: Callable[[], None] = lambda: None
         self.silent = False
         self.answers: list[asyncio.Task[None]] = []
@@ -98,6 +100,8 @@ class FakeTab:
             case "notebook.run" if not self.free.is_set():
                 raise NotebookError("kernel_busy", "another cell runs")
             case "notebook.run":
+                if not self.runs_anything:
+                    _check_base(cells[_index(cells, params["cellId"])], params["baseHash"])
                 self.runs[params["runKey"]] = asyncio.ensure_future(self._run(cells[_index(cells, params["cellId"])]))
                 return await asyncio.shield(self.runs[params["runKey"]])
             case "notebook.join":
@@ -161,9 +165,7 @@ def _apply(cells: list[dict[str, Any]], change: dict[str, Any], running: Collect
         return {"cellId": cell["id"], "before": None, "beforePlace": None, "outputsLeftOut": False}
     at = _index(cells, change["cellId"] if "cellId" in change else change["cell"]["id"])
     cell = cells[at]
-    base = change.get("baseHash")
-    if base is not None and cell_hash(cell["source"]) != base:
-        raise NotebookError("stale", "changed", data={"cellId": cell["id"], "source": cell["source"]})
+    _check_base(cell, change.get("baseHash"))
     is_of_other_type = kind == "restore" and change["cell"]["cell_type"] != cell["cellType"]
     if cell["id"] in running and (kind in ("move", "delete") or is_of_other_type):
         raise NotebookError("running", "runs now")
@@ -182,6 +184,11 @@ def _apply(cells: list[dict[str, Any]], change: dict[str, Any], running: Collect
             if kind == "move":
                 cells.insert(_at(cells, change["place"]), cell)
     return made
+
+
+def _check_base(cell: dict[str, Any], base: str | None) -> None:
+    if base is not None and cell_hash(cell["source"]) != base:
+        raise NotebookError("stale", "changed", data={"cellId": cell["id"], "source": cell["source"]})
 
 
 def _at(cells: list[dict[str, Any]], place: Any) -> int:

@@ -92,7 +92,13 @@ class Shelf:
         return await self.read(path)
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         cell = self.cell(path, cell_id)
         before = dict(cell)

@@ -8,6 +8,7 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from tests.notebook.fake_tab import tab_cell
 from tests.tools.notebook_desk import PATH, Desk
+from tests.waiting import until
 
 CELLS = [
     tab_cell("t", "# Load", "markdown"),
@@ -22,6 +23,10 @@ CELLS = [
 @pytest.fixture
 def desk(make_context: Any) -> Desk:
     return Desk(make_context, CELLS)
+
+
+def actions(desk: Desk) -> list[str]:
+    return [request.action for request in desk.tab.asked]
 
 
 def ran(desk: Desk) -> list[str]:
@@ -82,6 +87,52 @@ async def test_a_cell_that_goes_away_meanwhile_is_skipped_and_told(make_context:
     assert ran(desk) == ["a", "b", "c"]
     assert result.ok
     assert "1 cell was deleted meanwhile." in result.output
+
+
+async def test_what_was_typed_while_the_cell_waited_is_not_run_and_is_shown_to_the_model(desk: Desk) -> None:
+    desk.tab.free.clear()
+    task = asyncio.ensure_future(desk.call("notebook_run_cell", cellId="a"))
+    await until(lambda: "notebook.wait" in actions(desk))
+    desk.type("a", "print('half ty")
+    desk.tab.free.set()
+    with pytest.raises(NotebookError, match="half ty") as caught:
+        await task
+    assert caught.value.code == "stale"
+    assert desk.tab.runs == {}
+    await desk.call("notebook_edit_cell", cellId="a", source="print('whole')")  # the model knows what is there now
+    assert (await desk.call("notebook_run_cell", cellId="a")).output == "Ran cell a [1].\nwhole"
+
+
+async def test_the_cells_run_that_were_allowed_and_none_behind_one_that_was_changed_meanwhile(desk: Desk) -> None:
+    append = desk.said.append
+
+    def type_ahead(line: str) -> None:
+        append(line)
+        if line == "cell 1 of 4":
+            desk.type("b", "print('half ty")
+
+    object.__setattr__(desk.context, "progress", type_ahead)
+    with pytest.raises(NotebookError) as caught:
+        await desk.run("notebook_run_all", path=PATH)
+    assert caught.value.code == "stale"
+    assert str(caught.value).startswith("In cell 4 (b; 1 cell ran before it): Cell b of churn.ipynb has changed since")
+    assert str(caught.value).endswith("\nprint('half ty")
+    assert len(desk.tab.runs) == 1
+    assert ran(desk) == ["a", "b"]
+
+
+async def test_what_a_page_from_before_an_upgrade_ran_instead_is_told(desk: Desk) -> None:
+    desk.tab.runs_anything = True
+    same = await desk.call("notebook_run_cell", cellId="a")
+    assert same.output == "Ran cell a [1].\none"
+    other = await desk.call("notebook_run_cell", cellId="a", meanwhile=lambda: desk.type("a", "print('mine')"))
+    assert "reload the page. What ran:\nprint('mine')" in other.output
+    desk.tab.free.clear()
+    task = asyncio.ensure_future(desk.call("notebook_run_all", toCellId="b"))
+    await until(lambda: actions(desk)[-1] == "notebook.wait")
+    desk.type("a", "print('mine again')")
+    desk.tab.free.set()
+    assert "What ran:\nprint('mine again')" in (await task).output
 
 
 async def test_nothing_to_run_is_said(make_context: Any) -> None:

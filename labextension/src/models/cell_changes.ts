@@ -189,7 +189,7 @@ class Planning {
   private readonly _budget = { bytes: 1_500_000 };
 }
 
-function checkBase(cell: NbCell, baseHash: string | null): void {
+export function checkBase(cell: NbCell, baseHash: string | null): void {
   if (baseHash !== null && cellHash(cell.source) !== baseHash) {
     const now = { cellId: cell.id, source: cell.source };
     throw new ActionError('stale', 'The cell was changed in the meantime.', now);

@@ -4,6 +4,7 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook';
 
+import { checkBase } from './cell_changes';
 import { carry, cellOf } from './cell_content';
 import { MAX_ANSWER_BYTES } from './frame_size';
 import { KernelLife } from './kernel_life';
@@ -28,9 +29,12 @@ export class CellRuns {
     await kernelFree(panel);
   }
 
-  /** Runs it, under a key by which its outcome can be asked for again after a break of the connection. */
-  run(panel: NotebookPanel, cellId: string, runKey: string): Outcome {
-    const outcome = run(panel, cellId, this.executor);
+  /**
+   * Runs it, under a key by which its outcome can be asked for again after a break of the connection; refused where it
+   * is not what `baseHash` says any more.
+   */
+  run(panel: NotebookPanel, cellId: string, runKey: string, baseHash: string | null = null): Outcome {
+    const outcome = run(panel, cellId, baseHash, this.executor);
     this._outcomes.add(runKey, outcome);
     return outcome;
   }
@@ -52,7 +56,12 @@ export class CellRuns {
   private readonly _outcomes = new Remembered<Record<string, unknown>>(MOST_REMEMBERED, MAX_REMEMBERED_CHARS);
 }
 
-async function run(panel: NotebookPanel, cellId: string, executor: INotebookCellExecutor): Outcome {
+async function run(
+  panel: NotebookPanel,
+  cellId: string,
+  baseHash: string | null,
+  executor: INotebookCellExecutor
+): Outcome {
   const cell = panel.content.widgets.find(widget => widget.model.id === cellId);
   if (!cell) {
     throw new ActionError('no_cell', `The notebook has no cell ${cellId}.`);
@@ -64,7 +73,9 @@ async function run(panel: NotebookPanel, cellId: string, executor: INotebookCell
     throw new ActionError('kernel_busy', 'Something else runs in the kernel of the notebook.');
   }
   const shared = cell.model.sharedModel as ISharedCodeCell;
-  const [before, outputsLeftOut] = carry(cellOf(shared), { bytes: MAX_BEFORE_BYTES });
+  const now = cellOf(shared);
+  checkBase(now, baseHash);
+  const [before, outputsLeftOut] = carry(now, { bytes: MAX_BEFORE_BYTES });
   const life = new KernelLife(panel);
   const ended = await execute(panel, cell, executor).finally(() => life.dispose());
   if (!ended) {

@@ -46,8 +46,10 @@ export function notebookActions(
       await runs.wait(await open(params));
       return { ok: true };
     },
-    'notebook.run': async params =>
-      runs.run(await open(params), text(params, 'cellId'), text(params, 'runKey')),
+    'notebook.run': async params => {
+      const baseHash = params.baseHash == null ? null : text(params, 'baseHash');
+      return runs.run(await open(params), text(params, 'cellId'), text(params, 'runKey'), baseHash);
+    },
     'notebook.join': async params => runs.join(text(params, 'runKey')),
     'notebook.interrupt': async params => interrupt(await open(params), runs, text(params, 'runKey')),
     'notebook.restart': async params => restart(await open(params)),

@@ -198,7 +198,8 @@ export interface ClientError {
  * Asked of one tab alone. Actions: notebook.read, .apply, .wait, .run, .join, .interrupt, .restart, .open.
  *
  * notebook.read {path, from, inFull, only?, last?} answers all cells, or those of `only` and the `last` ones, with
- * `sizes` [[id, source chars], …] of all.
+ * `sizes` [[id, source chars], …] of all. notebook.run {path, cellId, runKey, baseHash?} refuses (stale) a cell
+ * that has another source when its turn comes.
  */
 export interface ClientRequest {
   requestId: string;

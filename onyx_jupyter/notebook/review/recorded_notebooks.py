@@ -51,7 +51,13 @@ class RecordedNotebooks:
         return await self._recorder.create(self._author, path, cells, kernel_name)
 
     async def run_cell(
-        self, path: str, cell_id: str, progress: Callable[[str], None], *, began: Callable[[], None] = lambda: None
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         seen = self._seen.get(path, {}).pop(cell_id, None)  # once: it shows something else from now on
-        return await self._recorder.run_cell(self._author, path, cell_id, progress, seen, began)
+        return await self._recorder.run_cell(self._author, path, cell_id, progress, seen, base_hash, began)

@@ -151,6 +151,7 @@ class ChangeRecorder:
         cell_id: str,
         progress: Callable[[str], None],
         seen: Cell | None = None,
+        base_hash: str | None = None,
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too.
@@ -163,7 +164,7 @@ class ChangeRecorder:
         if is_read:  # what was seen of outputs may be shortened
             cell = next(iter((await self._notebooks.read_cells(name, [cell_id], [cell_id])).cells), None)
         if cell is None:
-            return await self._notebooks.run_cell(name, cell_id, progress, began=began)
+            return await self._notebooks.run_cell(name, cell_id, progress, base_hash=base_hash, began=began)
         max_chars = self._max_chars(author)
         known = shown_part(nb_cell(cell), max_chars)
         # A run that is stopped has only this: what the cell showed has to be whole in it.
@@ -177,7 +178,7 @@ class ChangeRecorder:
             began()
 
         try:
-            run = await self._notebooks.run_cell(name, cell_id, progress, began=note_beginning)
+            run = await self._notebooks.run_cell(name, cell_id, progress, base_hash=base_hash, began=note_beginning)
         except (NotebookError, asyncio.CancelledError):
             if has_begun:
                 await self._cut_off(author, begun)

@@ -21,6 +21,7 @@ from onyx_jupyter.tools.notebooks.opening import (
     opened,
     opened_cells,
     path_to_run,
+    run_cell,
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -50,6 +51,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
         cell = find_cell(view.cells, arguments.cell_id, path)
         if cell.cell_type != "code":
             raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
+        context.sights.bind(context.call_id, [cell])
         return notebook_preview(
             path,
             f"Run {cell_number(view, cell.id)} of {name_of(path)}",
@@ -61,7 +63,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
-        run = await context.notebooks.run_cell(path, arguments.cell_id, context.progress)
+        run = await run_cell(path, arguments.cell_id, context, context.progress)
         shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
         headline = {
             "ok": f"Ran cell {arguments.cell_id}{_count(run)}.",
@@ -97,6 +99,7 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
     async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
         path = await path_to_run(arguments.path, context)
         cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        context.sights.bind(context.call_id, [cell for _, cell in cells])
         return notebook_preview(
             path,
             f"Run {_cells(cells)} of {name_of(path)}, one after the other",
@@ -136,6 +139,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
             kernel, cells = view.kernel_name, _code_cells(view, None, None)
         else:
             kernel = (await opened_cells(path, context, ())).kernel_name
+        context.sights.bind(context.call_id, [cell for _, cell in cells])
         name = name_of(path)
         then = f" and run {_cells(cells)}" if arguments.run_all else ""
         shown = {"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}
@@ -182,14 +186,14 @@ async def _restart(path: str, context: ToolContext, *, none_is_fine: bool) -> st
 
 
 async def _run_cells(path: str, cells: Sequence[Numbered], context: ToolContext) -> ToolResult:
-    """Cancelling stops the cell that runs, and those behind it are not begun."""
+    """Cancelling stops the cell that runs; those behind it are not begun, nor behind one that was changed meanwhile."""
     ran: list[_Ran] = []
     gone = 0
     for place, (number, cell) in enumerate(cells, 1):
         where = f"cell {place} of {len(cells)}"
         context.progress(where)
         try:
-            run = await context.notebooks.run_cell(path, cell.id, _prefixed(where, context.progress))
+            run = await run_cell(path, cell.id, context, _prefixed(where, context.progress), cell.hash)
         except NotebookError as error:
             if error.code != "no_cell":
                 raise _so_far(error, ran, number, cell) from error
@@ -207,8 +211,8 @@ def _prefixed(where: str, progress: Callable[[str], None]) -> Callable[[str], No
 
 def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) -> NotebookError:
     """What went before is not lost to the model."""
-    before = f"{len(ran)} cells ran before it." if ran else "It was the first."
-    return NotebookError(error.code, f"In cell {number} ({cell.id}): {error} {before}", data=error.data)
+    before = f"{_cells(ran)} ran before it" if ran else "the first"
+    return NotebookError(error.code, f"In cell {number} ({cell.id}; {before}): {error}", data=error.data)
 
 
 def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
@@ -226,7 +230,7 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
         head = f"Cell {last.number} ({last.cell.id}) {how}; {len(ran) - 1} ran before it, {left} {were} not run."
     lines = [_ran_line(one) for one in ran]
     were_deleted = "1 cell was deleted" if gone == 1 else f"{gone} cells were deleted"
-    notes = [f"{were_deleted} meanwhile." if gone else "", last.run.note or ""]
+    notes = [f"{were_deleted} meanwhile." if gone else "", *dict.fromkeys(one.run.note or "" for one in ran)]
     shown = render_outputs(last.run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes) // 2)
     images = render_outputs([output for one in ran[-12:] for output in one.run.outputs], 0).attachments
     output = f"Output of cell {last.number}:\n{shown.text}" if shown.text else ""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
-from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, Exactly, NotebookCells, NotebookView, ToolPreview
+from onyx_jupyter.protocols import (
+    AppliedChange,
+    Cell,
+    CellChange,
+    CellRun,
+    Exactly,
+    NotebookCells,
+    NotebookView,
+    ToolPreview,
+)
 from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.losses import loss
@@ -96,15 +106,31 @@ def base_of(path: str, cell_id: str, context: ToolContext, base_hash: str | None
     return context.sights.bound(context.call_id, cell_id) or base_hash or context.sights.hash_of(path, cell_id)
 
 
+async def run_cell(
+    path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], base_hash: str | None = None
+) -> CellRun:
+    """Runs the cell if it is then still what was approved, else what `base_hash` says. Raises: NotebookError."""
+    base_hash = context.sights.bound(context.call_id, cell_id) or base_hash
+    with _learning(path, context):
+        return await context.notebooks.run_cell(path, cell_id, progress, base_hash=base_hash)
+
+
 async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) -> tuple[AppliedChange, ...]:
     """Makes the changes; what they wrote is known to the model. Raises: NotebookError."""
-    try:
+    with _learning(path, context):
         done = await context.notebooks.apply(path, changes)
-    except NotebookError as error:
-        if error.code == "stale" and "hash" in error.data:  # the refusal shows the source of now
-            context.sights.wrote(path, str(error.data.get("cellId")), str(error.data["hash"]))
-        raise
     for change in done:
         if change.after is not None:
             context.sights.wrote(path, change.cell_id, cell_hash(source_of(change.after)))
     return done
+
+
+@contextmanager
+def _learning(path: str, context: ToolContext) -> Iterator[None]:
+    """A refusal that shows the source of now makes it known to the model."""
+    try:
+        yield
+    except NotebookError as error:
+        if error.code == "stale" and "hash" in error.data:
+            context.sights.wrote(path, str(error.data.get("cellId")), str(error.data["hash"]))
+        raise
