@@ -29,10 +29,12 @@ export function SkillForm(props: SkillFormProps): JSX.Element {
   const { trans } = useUi();
   const [form, setForm] = useState(() => filled ?? initialForm(fields));
   const [wasTried, setWasTried] = useState(false);
+  // A list that was read anew has the same fields again: what was typed stays.
+  const known = JSON.stringify(fields);
   useEffect(() => {
     setForm(filled ?? initialForm(fields));
     setWasTried(false);
-  }, [fields, filled]);
+  }, [known, filled]);
   const { values, errors } = useMemo(() => readForm(fields, form, trans), [fields, form, trans]);
   const shownErrors = wasTried ? errors : {};
   const submit = (event: FormEvent<HTMLFormElement>) => {
