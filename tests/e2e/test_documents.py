@@ -116,6 +116,46 @@ def test_notebook_whose_tab_is_closed_in_the_middle_of_a_turn_loses_nothing(
     expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
 
 
+def test_notebook_that_is_closed_in_the_page_while_its_cell_runs_is_told_and_loses_nothing(
+    open_lab: Opened, lab: LabServer, stage: Stage, name: str
+) -> None:
+    go = lab.files / f"{name}.go"
+    waits = f"import pathlib, time\nwhile not pathlib.Path({go.name!r}).exists():\n    time.sleep(0.05)"
+    path = lab.notebook(f"{name}-other.ipynb", f"print('waits', flush=True)\n{waits}")
+    sidebar, notebook = open_lab("'in front'")
+    page = sidebar.page
+    page.locator(".jp-DirListing-item", has_text=path.name).first.dblclick()
+    expect(notebook.source(0)).to_contain_text("waits")
+    notebook.wait_for_kernel()
+    stage.play(
+        [insertion(path, "'while open'")],
+        [Call("notebook_run_cell", {"path": path.name, "cellId": "cell-1"})],
+        [insertion(path, "'after that'")],
+        [Call("notebook_read", {"path": path.name})],
+        "Done.",
+    )
+    sidebar.ask("Add a cell there, run the first, and add one more")
+    for approval in ("Insert a code cell", "Run cell 1"):
+        expect(sidebar.approvals).to_contain_text(approval)
+        sidebar.hook("approve-session").click()
+    expect(notebook.output(0)).to_have_text("waits")
+    # A room keeps what one would lose alone; whether JupyterLab asks there hangs on what the room has saved already.
+    button = page.locator(".jp-Dialog").get_by_role("button", name="Discard" if lab.collaboration else "Save")
+    page.add_locator_handler(button, lambda button: button.click(), times=1)
+    page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabCloseIcon").click()
+    expect(sidebar.answers.last).to_contain_text("Done.")
+    assert "may run on" in tool_results(stage.asked[2])[-1]
+    where = "open in a collaboration room" if lab.collaboration else "not open"
+    assert where in tool_results(stage.asked[-1])[-1].splitlines()[0]
+    go.touch()
+    until(lambda: len(sources_on_disk(path)) == 3)
+    assert sources_on_disk(path)[1:] == ["'while open'", "'after that'"]
+
+    page.locator(".jp-DirListing-item", has_text=path.name).first.dblclick()
+    notebook.wait(cells=3)
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
+
+
 def test_typing_in_the_cell_that_is_edited_keeps_caret_keystrokes_and_undo(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
