@@ -126,6 +126,33 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(['c0:a', 'c1:b']);
   });
 
+  it('shows what a run puts out beside what somebody types, as JupyterLab does: undo and redo know nothing of it', () => {
+    const model = notebook('a', 'b');
+    model.clearUndoHistory();
+    model.cells[0].updateSource(1, 1, ' typed');
+    model.cells[1].updateSource(1, 1, ' too');
+    model.undo();
+    for (const text of ['one\n', 'one\ntwo\n']) {
+      applyChanges(model, [
+        { kind: 'outputs', cellId: 'c1', outputs: [{ ...STREAM, text }], executionCount: null }
+      ]);
+    }
+    model.redo();
+    expect(sources(model)).toEqual(['c0:a typed', 'c1:b too']);
+    model.cells[0].updateSource(7, 7, ' on');
+    applyChanges(model, [{ kind: 'outputs', cellId: 'c1', outputs: [STREAM], executionCount: 3 }]);
+    model.cells[0].updateSource(10, 10, '.');
+    model.undo();
+    expect(sources(model)).toEqual(['c0:a typed', 'c1:b too']); // what was typed at once is one step still
+    expect(model.cells[1].toJSON()).toMatchObject({
+      outputs: [{ ...STREAM, text: 'one\ntwo\n' }],
+      execution_count: 3
+    });
+    model.undo();
+    expect(sources(model)).toEqual(['c0:a', 'c1:b']);
+    expect(model.cells[1].toJSON()).toMatchObject({ execution_count: 3 });
+  });
+
   it('puts outputs, count and metadata back, and what a cell does not name stays', () => {
     const model = notebook('a');
     applyChanges(model, [

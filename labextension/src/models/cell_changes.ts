@@ -1,6 +1,6 @@
 /**
  * A batch of changes to the cells of a shared notebook: checked one after the other, then made in one transaction and
- * one step of undo, or not at all. It knows no widget.
+ * one step of undo, or not at all. Outputs alone are no step of undo. It knows no widget.
  */
 import type { ISharedCell, ISharedNotebook, SharedCell, YNotebook } from '@jupyter/ydoc';
 
@@ -57,14 +57,19 @@ export function applyChanges(
   if (jsonBytes(applied) > MAX_ANSWER_BYTES) {
     throw new ActionError('too_large', 'These are too many changes at once. Make them in smaller steps.');
   }
-  const { undoManager } = model as YNotebook;
-  undoManager.stopCapturing();
-  model.transact(() => {
+  const change = () => {
     carryOut(model, steps);
     if (model.nbformat === 4 && model.nbformat_minor < MINOR_WITH_IDS) {
       (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // else saving drops the ids by which cells are known
     }
-  });
+  };
+  if (changes.every(({ kind }) => kind === 'outputs')) {
+    model.transact(change, false); // as JupyterLab shows outputs: what a person types meanwhile is undone and redone as ever
+    return applied;
+  }
+  const { undoManager } = model as YNotebook;
+  undoManager.stopCapturing();
+  model.transact(change);
   undoManager.stopCapturing();
   return applied;
 }
