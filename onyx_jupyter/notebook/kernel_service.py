@@ -21,7 +21,6 @@ from onyx_jupyter.protocols import CellRun, Inspection, KernelVariables
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-_INTERRUPT_S = 5.0
 _RESTART_S = 60.0
 _TAB_RESTART_S = 20.0
 _VARIABLES_S = 2.0
@@ -55,11 +54,6 @@ class KernelService:
     async def execute(self, path: str, code: str, progress: Callable[[str], None]) -> CellRun:
         session = await self._running(path)
         return await KernelRun(self._kernels, session.kernel_id, progress, store_history=False).run(code)
-
-    async def interrupt(self, path: str) -> None:
-        session = await self._running(path)
-        async with asyncio.timeout(_INTERRUPT_S):
-            await ensure_async(self._kernels.interrupt_kernel(session.kernel_id))
 
     async def restart(self, path: str) -> None:
         session = await self._session(path)

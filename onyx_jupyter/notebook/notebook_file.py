@@ -13,7 +13,7 @@ from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import cell_ids, index_of
+from onyx_jupyter.notebook.cells import cell_ids
 
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
@@ -37,10 +37,6 @@ class NotebookFile:
     def ids(self) -> list[str]:
         """The ids of its cells."""
         return [cell["id"] for cell in self.cells]
-
-    def cell(self, cell_id: str) -> dict[str, Any]:
-        """Raises: NotebookError (no_cell)."""
-        return self.cells[index_of(self.ids, cell_id, self.path)]
 
     @property
     def kernel_name(self) -> str | None:

@@ -96,10 +96,6 @@ class Kernels(Protocol):
         """
         ...
 
-    async def interrupt(self, path: str) -> None:
-        """Stops what runs in the kernel; its variables stay."""
-        ...
-
     async def restart(self, path: str) -> None:
         """A new process in place of the old one, also of a dead one; the session stays, the variables are gone.
 

@@ -53,17 +53,6 @@ async def test_stopping_scratch_code_interrupts_it_and_keeps_the_variables(kerne
     assert await kernels.value("x") == "1"
 
 
-async def test_interrupting_ends_the_cell_that_runs(kernels: KernelPlace) -> None:
-    await kernels.start()
-    begun = asyncio.Event()
-    task = asyncio.ensure_future(
-        kernels.run("print('on', flush=True)\nimport time\ntime.sleep(600)", lambda line: line == "on" and begun.set())
-    )
-    await begun.wait()
-    await kernels.service.interrupt("work.ipynb")
-    assert (await task).outputs[-1]["ename"] == "KeyboardInterrupt"
-
-
 async def test_a_cell_that_says_nothing_tells_that_it_runs_again_and_again(kernels: KernelPlace) -> None:
     said: list[str] = []
     execution = KernelRun(kernels.manager, await kernels.start(), said.append, elapsed_every_s=0.1)
@@ -98,7 +87,6 @@ async def test_what_runs_while_the_kernel_restarts_is_told_so(kernels: KernelPla
 async def test_a_notebook_without_a_kernel_says_so_and_none_is_started(kernels: KernelPlace) -> None:
     service = kernels.service
     assert await code_of(service.execute("work.ipynb", "1", quiet)) == "no_kernel"
-    assert await code_of(service.interrupt("work.ipynb")) == "no_kernel"
     assert await code_of(service.restart("nowhere.ipynb")) == "no_kernel"
     assert not await kernels.server_app.session_manager.list_sessions()
 

@@ -43,9 +43,6 @@ class OneKernel:
         self.calls.append(("execute", path, code))
         return self.ran
 
-    async def interrupt(self, path: str) -> None:
-        raise AssertionError("no tool here interrupts by itself")
-
     async def restart(self, path: str) -> None:
         raise AssertionError("no tool here restarts")
 
