@@ -69,6 +69,10 @@ class KernelService:
                 "kernel_dead", f"The kernel of {path} did not come up again: {str(error) or 'it does not answer'}."
             ) from error
 
+    async def is_one(self, path: str, other: str) -> bool:
+        one, another = await self._sessions.find(path), await self._sessions.find(other)
+        return one is not None and another is not None and one.kernel_id == another.kernel_id
+
     async def _tab_restarts(self, path: str) -> bool:
         """Whether the tab that has the notebook open did it: behind its back, a cell that ran would wait for ever."""
         place = self._tabs.tab_with(path)

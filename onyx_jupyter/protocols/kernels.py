@@ -102,3 +102,7 @@ class Kernels(Protocol):
         Raises: NotebookError (kernel_dead where no new one comes up).
         """
         ...
+
+    async def is_one(self, path: str, other: str) -> bool:
+        """Whether both notebooks run in one and the same kernel. Raises nothing: where one has none, they do not."""
+        ...

@@ -6,13 +6,19 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.tools.context import ToolContext
 
 WAITS = (
-    "The question came from a cell of {path}, and its kernel waits for your answer: nothing else can run in it until "
-    "then. Insert the code as a cell and say that the user can run it, or work in another notebook."
+    "The question came from a cell of {asking}, and its kernel{too} waits for your answer: nothing else can run in it "
+    "until then. Insert the code as a cell and say that the user can run it, or work in another notebook."
 )
 
 
 async def refuse_asking_notebook(path: str, context: ToolContext) -> None:
-    """For what would run in a notebook's kernel. Raises: NotebookError (kernel_waits) where its cell asked."""
+    """For what would run in a notebook's kernel. Raises: NotebookError (kernel_waits) where a cell in it asked."""
     asking = await context.asking_notebook()
-    if asking is not None and context.paths.api_path(asking) == context.paths.api_path(path):
-        raise NotebookError("kernel_waits", WAITS.format(path=path))
+    if asking is None:
+        return
+    too = ""
+    if context.paths.api_path(asking) != context.paths.api_path(path):
+        if context.kernels is None or not await context.kernels.is_one(asking, path):
+            return
+        too = f", in which {path} runs too,"
+    raise NotebookError("kernel_waits", WAITS.format(asking=asking, too=too))

@@ -73,6 +73,26 @@ async def test_a_notebook_that_was_renamed_since_is_still_the_one_that_asks(conn
     assert "its kernel waits" in client.events("tool.finished")[-1]["output"]
 
 
+async def test_a_cell_of_another_notebook_on_the_kernel_that_asks_is_not_run(
+    connect, kernel_of, replies, jp_fetch, jp_root_dir
+):
+    client = await connect()
+    kernel_id = await kernel_of("mine.ipynb")
+    write_notebook(jp_root_dir / "beside.ipynb", [cell("a", "x = 1")])
+    body = {"path": "beside.ipynb", "name": "beside.ipynb", "type": "notebook", "kernel": {"id": kernel_id}}
+    await jp_fetch("api", "sessions", method="POST", body=json.dumps(body))
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    scratch = Call("more_tools", {"tool": "kernel_execute", "arguments": {"path": "beside.ipynb", "code": "1"}})
+    replies.next = [run_cell("beside.ipynb"), [scratch], run_cell("mine.ipynb"), "Then not."]
+    sent = await client.ask("chat.send", sessionKey=key, message="Run it", fromKernel={"kernelId": kernel_id})
+    assert (await client.end(sent["runId"]))[1]["text"] == "Then not."
+    outputs = [finished["output"] for finished in client.events("tool.finished")]
+    assert all("waits for your answer" in output for output in outputs)
+    assert "a cell of mine.ipynb, and its kernel, in which beside.ipynb runs too, waits" in outputs[0]
+    assert len(outputs) == 3
+    assert client.events("exec.approval_request") == []
+
+
 async def test_a_cell_of_another_notebook_may_run_once_it_is_allowed(connect, kernel_of, replies):
     client = await connect()
     kernel_id = await kernel_of("mine.ipynb")

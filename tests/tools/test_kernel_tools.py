@@ -46,6 +46,9 @@ class OneKernel:
     async def restart(self, path: str) -> None:
         raise AssertionError("no tool here restarts")
 
+    async def is_one(self, path: str, other: str) -> bool:
+        return False
+
 
 class Bench:
     def __init__(self, make_context: Callable[..., ToolContext]) -> None:
