@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from onyx_jupyter.testing.script import Call
 from tests.e2e.lab_server import LabServer
@@ -69,7 +69,8 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     expect(panel.document("tide.md")).to_contain_text("1 passage")
 
     # One that hangs outlives the panel, and is stopped in the next one.
-    page.route("**/knowledge/uploads?name=hangs*", lambda route: None)
+    held: list[Route] = []
+    page.route("**/knowledge/uploads?name=hangs*", lambda route: held.append(route))
     panel.drop("hangs.md", "# Nobody reads this\n")
     going = panel.hook("document-upload").filter(has_text="hangs.md")
     expect(going).to_contain_text("uploading")
@@ -79,6 +80,7 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     with page.expect_event("requestfailed", lambda request: "hangs.md" in request.url):
         going.get_by_role("button").click()
     expect(going).to_have_count(0)
+    held[0].abort()
 
     search = {"tool": "knowledge_search", "arguments": {"query": "How is the windlass's brake released?", "limit": 1}}
     stage.play([Call("more_tools", search)], "With a lever (windlass.pdf, page 2).")
