@@ -47,7 +47,7 @@ def test_a_running_kernel_is_looked_into_then_runs_scratch_code_and_restarts_in_
     expect(prompt).to_have_text("[ ]:")
 
 
-def test_a_stop_while_the_agents_cell_waits_leaves_ones_own_cell_running(
+def test_while_the_agents_cell_waits_a_stop_leaves_ones_own_running_and_what_is_typed_is_not_run(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     mine = f"import os, time\nwhile not os.path.exists('{name}.go'): time.sleep(0.05)\nprint('mine ran through')"
@@ -65,12 +65,22 @@ def test_a_stop_while_the_agents_cell_waits_leaves_ones_own_cell_running(
     expect(prompts.nth(1)).to_have_text("[ ]:")
     sidebar.hook("stop").click()
     expect(sidebar.hook("stop")).to_have_count(0)
+
+    stage.play([Call("notebook_run_cell", {"path": f"{name}.ipynb", "cellId": "cell-2"})], "It was changed.")
+    sidebar.ask("Run it all the same")
+    sidebar.hook("approve-once").click()
+    expect(sidebar.card("notebook_run_cell").last).to_contain_text("Waiting for the kernel", timeout=20_000)
+    notebook.source(1).click()
+    sidebar.page.keyboard.press("Control+End")
+    sidebar.page.keyboard.type("; print('typed since')")
     (lab.files / f"{name}.go").touch()
     expect(notebook.output(0)).to_have_text("mine ran through")
+    sidebar.wait_for_end()
+    assert "print('theirs'); print('typed since')" in tool_results(stage.asked[1])[-1]
     expect(notebook.output(1)).to_have_count(0)
 
     stage.play([Call("notebook_run_cell", {"path": f"{name}.ipynb", "cellId": "cell-2"})], "It ran.")
     sidebar.ask("Now run it")
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
-    expect(notebook.output(1)).to_have_text("theirs")
+    expect(notebook.output(1)).to_have_text("theirs\ntyped since")
