@@ -42,7 +42,7 @@ FOUND = 10
 CHOSEN_ON = 2
 TOTAL = "total"
 OURS = "Onyx"
-PAGE = Path(__file__).parents[2] / "docs" / "memory.md"
+PAGE = Path(__file__).parents[2] / "docs" / "memory-search.md"
 METHOD = (
     "LoCoMo (Maharana et al., ACL 2024): conversations over months and questions about them, each with the turns that "
     "answer it. Each conversation is indexed as sessions are, with the embedded embedder, and each question is asked a "
@@ -267,7 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """1 where a method that others use too finds more."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", nargs="?", type=Path, default=os.environ.get(VARIABLE), help=f"or {VARIABLE}")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/memory.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/memory-search.md")
     options = parser.parse_args(arguments)
     if options.file is None:
         print(f"Not measured: neither an argument nor {VARIABLE} names a file of LoCoMo.")

@@ -177,7 +177,7 @@ class HeartbeatConfig(Section):
 
 
 class MemoryConfig(Section):
-    """How notes, conversations and documents are found again ([memory.md](memory.md#how-it-is-ranked)), and what is
+    """How notes, conversations and documents are found again ([how](memory-search.md#how-it-is-ranked)), and what is
     remembered of them by itself."""
 
     embedder: Literal["auto", "ollama", "api", "local", "none"] = Field(

@@ -10,7 +10,7 @@ from onyx_jupyter.protocols.retrieval import Fusion
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`docs/memory.md` says what each of them does; the defaults are the configuration's."""
+    """`docs/memory-search.md` says what each of them does; the defaults are the configuration's."""
 
     limit: int = 6
     min_score: float = 0.25

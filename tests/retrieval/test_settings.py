@@ -10,7 +10,7 @@ from onyx_jupyter.retrieval.settings import SearchSettings, search_settings
 from onyx_jupyter.runtime import recall
 from onyx_jupyter.storage import vector_cache, versions
 
-# docs/memory.md and docs/decisions/0018 say why.
+# docs/memory-search.md and docs/decisions/0018 say why.
 DEFAULTS = {
     "limit": 6,
     "min_score": 0.25,
