@@ -72,6 +72,22 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(before);
   });
 
+  it.each<[string, Extract<CellChange, { kind: 'edit' | 'delete' }>]>([
+    ['editable', { kind: 'edit', cellId: 'own', source: 'x', baseHash: null }],
+    ['deletable', { kind: 'delete', cellId: 'own', baseHash: null }]
+  ])('leaves a cell alone that is not %s, unless a person takes something back', (key, change) => {
+    const model = notebook('a');
+    const cell = code('own', 'tests', { metadata: { [key]: false } });
+    applyChanges(model, [{ kind: 'insert', cell, place: 'end' }]);
+    const batch: CellChange[] = [{ kind: 'edit', cellId: 'c0', source: 'changed', baseHash: null }, change];
+    const error = refusal(() => applyChanges(model, batch));
+    expect([error.code, error.message]).toEqual(['locked', expect.stringContaining(`\`${key}: false\``)]);
+    expect(sources(model)).toEqual(['c0:a', 'own:tests']);
+    applyChanges(model, [{ kind: 'move', cellId: 'own', place: 'start', baseHash: null }]);
+    applyChanges(model, [{ ...change, evenLocked: true }]);
+    expect(sources(model)).toEqual(key === 'editable' ? ['own:x', 'c0:a'] : ['c0:a']);
+  });
+
   it('holds after two hundred edits in a row what they made, letter for letter', () => {
     const model = notebook('a = 1', 'b\n\nb', 'été 😀', '');
     const expected = model.cells.map(cell => cell.getSource());

@@ -323,9 +323,11 @@ def _sent(change: CellChange) -> dict[str, Any]:
             return {"kind": "insert", "cell": cell, "place": _place(change.place)}
         case EditCell():
             check_cell({"cell_type": "code", "source": change.source})
-            return {"kind": "edit", "cellId": change.cell_id, "source": change.source, "baseHash": change.base_hash}
+            sent = {"kind": "edit", "cellId": change.cell_id, "source": change.source, "baseHash": change.base_hash}
+            return {**sent, "evenLocked": change.even_locked}
         case DeleteCell():
-            return {"kind": "delete", "cellId": change.cell_id, "baseHash": change.base_hash}
+            sent = {"kind": "delete", "cellId": change.cell_id, "baseHash": change.base_hash}
+            return {**sent, "evenLocked": change.even_locked}
         case MoveCell():
             moved = {"place": _place(change.place), "baseHash": change.base_hash}
             return {"kind": "move", "cellId": change.cell_id, **moved}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import cell_hash, index_of, is_unicode, no_cell, source_of, stale
+from onyx_jupyter.notebook.cells import cell_hash, check_unlocked, index_of, is_unicode, no_cell, source_of, stale
 from onyx_jupyter.notebook.output_limits import count_chars
 from onyx_jupyter.protocols import (
     After,
@@ -67,7 +67,7 @@ def plan(
 ) -> tuple[Step, ...]:
     """The steps that the changes come to; `cells` is asked only for those that they touch.
 
-    Raises: NotebookError (no_cell, stale, cell_exists, bad_cell, would_empty); then none is to be carried out.
+    Raises: NotebookError (no_cell, stale, cell_exists, bad_cell, locked, would_empty); then none is to be carried out.
     """
     planning = _Planning(cells, ids, path, new_id)
     steps = tuple(planning.step(change) for change in changes)
@@ -148,6 +148,8 @@ class _Planning:
                     check_cell({"cell_type": "code", "source": change.source})
                 at, cell = self._find(change.cell_id)
                 self._check_base(change.cell_id, cell, change.base_hash)
+                if not change.even_locked:
+                    check_unlocked(self._path, change.cell_id, cell["metadata"], type(change))
                 return self._replace(change, at, change.cell_id, cell)
             case SetOutputs():
                 at, cell = self._find(change.cell_id)

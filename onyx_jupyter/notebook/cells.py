@@ -9,7 +9,7 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.output_limits import OutputLimits
-from onyx_jupyter.protocols import Cell, NotebookCells, NotebookView
+from onyx_jupyter.protocols import Cell, DeleteCell, EditCell, NotebookCells, NotebookView
 
 _HASH_CHARS = 16
 _ID_CHARS = 12
@@ -108,6 +108,17 @@ def stale(path: str, cell_id: str, source: str) -> NotebookError:
         f"(hash {cell_hash(source)}):\n{source}",
         data={"cellId": cell_id, "source": source, "hash": cell_hash(source)},
     )
+
+
+def check_unlocked(path: str, cell_id: str, metadata: Mapping[str, Any], change: type[EditCell | DeleteCell]) -> None:
+    """Raises: NotebookError (locked) where the cell's metadata says that it is not to be edited, or deleted."""
+    key, done = ("editable", "edited") if change is EditCell else ("deletable", "deleted")
+    if metadata.get(key) is False:
+        raise NotebookError(
+            "locked",
+            f"Cell {cell_id} of {path} is locked: its metadata says `{key}: false`, so it was not {done}. Leave it as "
+            "it is and work in other cells, or ask the user to unlock it.",
+        )
 
 
 def cell_number(view: NotebookView | NotebookCells, cell_id: str) -> str:

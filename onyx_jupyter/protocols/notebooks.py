@@ -92,19 +92,25 @@ class InsertCell:
 
 @dataclass(frozen=True, slots=True)
 class EditCell:
-    """New source; outputs stay. `base_hash` is that of the source it was based on, None for whatever is there."""
+    """New source; outputs stay. `base_hash` is that of the source it was based on, None for whatever is there.
+
+    A cell whose metadata says `editable: false` is refused (locked), unless a person takes something back
+    (`even_locked`).
+    """
 
     cell_id: str
     source: str
     base_hash: str | None = None
+    even_locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteCell:
-    """Takes the cell away, if its source is still the one of `base_hash`."""
+    """Takes the cell away, if its source is still the one of `base_hash`. As `EditCell`, with `deletable: false`."""
 
     cell_id: str
     base_hash: str | None = None
+    even_locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +202,8 @@ class Notebooks(Protocol):
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """Makes all the changes, in order and in one step, or none; each sees what those before it made.
 
-        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; running
-        where a cell that runs would be moved, deleted or become another type; …).
+        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; locked;
+        running where a cell that runs would be moved, deleted or become another type; …).
         """
         ...
 

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +253,17 @@ async def test_a_notebook_is_never_left_without_a_cell(place: Place) -> None:
     assert await place.sources() == SOURCES
     await place.apply(*every, InsertCell(code("fresh", id="n")))
     assert await place.sources() == {"n": "fresh"}
+
+
+@pytest.mark.parametrize(("lock", "change"), [("editable", EditCell("own", "x")), ("deletable", DeleteCell("own"))])
+async def test_a_locked_cell_is_changed_only_where_a_person_takes_back(place: Place, lock: str, change: Any) -> None:
+    await place.apply(InsertCell(code("locked", id="own", metadata={lock: False})))
+    assert await code_of(place.apply(EditCell("load", "changed"), change)) == "locked"
+    assert await place.sources() == {**SOURCES, "own": "locked"}
+    other = EditCell("own", "x") if lock == "deletable" else DeleteCell("own")
+    (made,) = await place.apply(replace(change, even_locked=True))
+    await place.apply(InsertCell(made.before or {}) if lock == "deletable" else RestoreCell(made.before or {}))
+    await place.apply(SetOutputs("own", (), 1), MoveCell("own", "start"), other)  # what it does not lock
 
 
 async def test_a_cell_is_restored_with_outputs_count_and_metadata_without_running(place: Place) -> None:

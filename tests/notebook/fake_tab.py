@@ -166,6 +166,9 @@ def _apply(cells: list[dict[str, Any]], change: dict[str, Any], running: Collect
     at = _index(cells, change["cellId"] if "cellId" in change else change["cell"]["id"])
     cell = cells[at]
     _check_base(cell, change.get("baseHash"))
+    lock = {"edit": "editable", "delete": "deletable"}.get(kind, "")
+    if cell["metadata"].get(lock) is False and not change["evenLocked"]:
+        raise NotebookError("locked", f"it is not {lock}")
     is_of_other_type = kind == "restore" and change["cell"]["cell_type"] != cell["cellType"]
     if cell["id"] in running and (kind in ("move", "delete") or is_of_other_type):
         raise NotebookError("running", "runs now")

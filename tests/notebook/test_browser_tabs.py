@@ -132,7 +132,7 @@ async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tab
     (asked,) = tab.asked
     assert asked.action == "notebook.apply"
     assert asked.params["changes"] == [
-        {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1")},
+        {"kind": "edit", "cellId": "a", "source": "x = 2", "baseHash": cell_hash("x = 1"), "evenLocked": False},
         {"kind": "move", "cellId": "b", "place": "start", "baseHash": cell_hash("y")},
     ]
 

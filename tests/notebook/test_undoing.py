@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.errors import InvalidRequest, NotebookError
 from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell, MoveCell, Place
 from tests.notebook.desk import RUN, SESSION, A, B, Desk, undone
 from tests.notebook.shelf import code
@@ -190,3 +190,15 @@ async def test_all_cells_of_a_notebook_can_be_taken_back(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"), DeleteCell("blank"))
     await desk.review.reject(A, ["new"], "ada")
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == [""]  # a notebook has a cell to type in
+
+
+async def test_cells_that_were_locked_since_are_taken_back_all_the_same(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
+    for name in ("one", "new"):
+        desk.shelf.cell(A, name)["metadata"] = {"editable": False, "deletable": False}
+    with pytest.raises(NotebookError) as caught:
+        await desk.change(EditCell("one", "x = 11"))
+    assert caught.value.code == "locked"
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+    assert desk.shelf.cell(A, "one")["source"] == "x = 1"

@@ -187,6 +187,24 @@ async def test_deleting_all_is_refused_before_anybody_is_asked(desk: Desk) -> No
     assert caught.value.code == "would_empty"
 
 
+@pytest.mark.parametrize(
+    ("lock", "name", "arguments"),
+    [
+        ("editable", "notebook_edit_cell", {"cellId": "l", "source": "x = 2"}),
+        ("deletable", "notebook_delete_cell", {"cellIds": ["f", "l"]}),
+    ],
+)
+async def test_a_locked_cell_is_refused_before_anybody_is_asked(
+    desk: Desk, lock: str, name: str, arguments: dict[str, Any]
+) -> None:
+    desk.tab.notebooks[PATH][1]["metadata"] = {lock: False}
+    with pytest.raises(NotebookError, match=f"Cell l of {PATH} is locked") as caught:
+        await desk.preview(name, path=PATH, **arguments)
+    assert caught.value.code == "locked"
+    desk.tab.notebooks[PATH][1]["metadata"] = {lock: True}
+    await desk.preview(name, path=PATH, **arguments)
+
+
 async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) -> None:
     shown = await desk.preview("notebook_move_cell", path=PATH, cellId="p", afterCellId="t")
     assert shown.summary == "Move cell 4 of churn.ipynb after “Load data”"

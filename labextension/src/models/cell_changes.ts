@@ -16,8 +16,8 @@ export type Place = 'start' | 'end' | { after: string };
 
 export type CellChange =
   | { kind: 'insert'; cell: NbCell; place: Place }
-  | { kind: 'edit'; cellId: string; source: string; baseHash: string | null }
-  | { kind: 'delete'; cellId: string; baseHash: string | null }
+  | { kind: 'edit'; cellId: string; source: string; baseHash: string | null; evenLocked?: boolean }
+  | { kind: 'delete'; cellId: string; baseHash: string | null; evenLocked?: boolean }
   | { kind: 'move'; cellId: string; place: Place; baseHash: string | null }
   | { kind: 'restore'; cell: NbCell; baseHash: string | null }
   | { kind: 'outputs'; cellId: string; outputs: unknown[]; executionCount: number | null };
@@ -40,7 +40,7 @@ interface Step {
 }
 
 /**
- * Throws an ActionError (no_cell, stale, cell_exists, would_empty, running), and then nothing has changed. Cells that are
+ * Throws an ActionError (no_cell, stale, cell_exists, locked, would_empty, running), and then nothing has changed. Cells that are
  * `running` stay where they are: what is moved is drawn anew, and no drawing but the first hears what a run puts out.
  */
 export function applyChanges(
@@ -93,13 +93,19 @@ class Planning {
       case 'move':
         return this._move(change.cellId, change.place, change.baseHash);
       case 'edit':
-        return this._replace(change, change.cellId, cell => ({ ...cell, source: change.source }));
+        return this._replace(change, change.cellId, cell => {
+          checkUnlocked(cell, 'editable', change.evenLocked);
+          return { ...cell, source: change.source };
+        });
       case 'restore':
         return this._replace(change, change.cell.id, cell => wholeCell({ ...cell, ...change.cell }));
       case 'outputs':
         return this._replace(change, change.cellId, cell => withOutputs(cell, change));
       case 'delete':
-        return this._replace(change, change.cellId, () => null);
+        return this._replace(change, change.cellId, cell => {
+          checkUnlocked(cell, 'deletable', change.evenLocked);
+          return null;
+        });
       default:
         throw new ActionError(
           'bad_request',
@@ -198,6 +204,15 @@ export function checkBase(cell: NbCell, baseHash: string | null): void {
   if (baseHash !== null && cellHash(cell.source) !== baseHash) {
     const now = { cellId: cell.id, source: cell.source };
     throw new ActionError('stale', 'The cell was changed in the meantime.', now);
+  }
+}
+
+function checkUnlocked(cell: NbCell, key: 'editable' | 'deletable', evenLocked = false): void {
+  if (!evenLocked && (cell.metadata as Record<string, unknown>)[key] === false) {
+    throw new ActionError(
+      'locked',
+      `Cell ${cell.id} is locked: its metadata says \`${key}: false\`, so it was not ${key === 'editable' ? 'edited' : 'deleted'}. Leave it as it is and work in other cells, or ask the user to unlock it.`
+    );
   }
 }
 

@@ -130,7 +130,7 @@ def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, 
     if not wanted:
         return None, note
     if set(wanted) == {"source", "cell_type"} and wanted["cell_type"] == cell.cell_type:
-        return EditCell(cell.id, wanted["source"], cell.hash), note
+        return EditCell(cell.id, wanted["source"], cell.hash, even_locked=True), note
     whole = {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source, **wanted}
     return RestoreCell(whole, cell.hash), note
 
@@ -178,7 +178,7 @@ def _order_changes(
             changes.append(InsertCell(_whole(cell_id, befores[cell_id] or {}), place))
         work.insert(at, cell_id)
     # Last, so that a notebook never stands empty in between.
-    return [*changes, *(DeleteCell(cell_id, now[cell_id].hash) for cell_id in gone)]
+    return [*changes, *(DeleteCell(cell_id, now[cell_id].hash, even_locked=True) for cell_id in gone)]
 
 
 def _whole(cell_id: str, before: Mapping[str, Any]) -> dict[str, Any]:

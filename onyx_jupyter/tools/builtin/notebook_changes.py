@@ -13,7 +13,7 @@ from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, index_of, source_of
+from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, check_unlocked, index_of, source_of
 from onyx_jupyter.protocols import (
     After,
     Cell,
@@ -104,6 +104,7 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
         path = api_path(arguments.path, context)
         view = await opened_cells(path, context, [arguments.cell_id])
         cell = known(view, arguments.cell_id, context, arguments.base_hash)
+        check_unlocked(path, cell.id, cell.metadata, EditCell)
         if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
             raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.")
         context.sights.bind(context.call_id, [cell])
@@ -144,6 +145,8 @@ class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
         ids = list(dict.fromkeys(arguments.cell_ids))
         view = await opened_cells(path, context, ids)
         cells = [known(view, cell_id, context) for cell_id in ids]
+        for cell in cells:
+            check_unlocked(path, cell.id, cell.metadata, DeleteCell)
         if len(ids) == len(view.order):
             raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
         context.sights.bind(context.call_id, cells)
