@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +28,7 @@ STEPS = st.lists(
     min_size=1,
     max_size=12,
 )
+TURNS = st.lists(STEPS, min_size=1, max_size=3)
 HANDS = st.lists(st.tuples(st.sampled_from(["type", "add", "remove"]), st.integers(0, 9)), max_size=4)
 
 
@@ -47,18 +49,24 @@ class Scene:
     def cells(self) -> list[dict[str, Any]]:
         return self.shelf.notebooks[A]
 
-    async def turn(self, steps: list[tuple[str, int, int]]) -> None:
-        """One run's changes; it leaves one cell at least."""
-        notebooks = self.recorder.notebooks_for(Author("main", "s", "r"))
+    async def turn(self, steps: list[tuple[str, int, int]], run: str = "r", spare: Collection[str] = ()) -> set[str]:
+        """One run's changes, to none of the cells to `spare`; it leaves one cell at least. Which ones it changed."""
+        notebooks = self.recorder.notebooks_for(Author("main", "s", run))
+        touched: set[str] = set()
         for kind, which, where in steps:
             order = self.shelf.order(A)
-            target = order[which % len(order)]
+            targets = [name for name in order if name not in spare]
+            if not targets:
+                break
+            target = targets[which % len(targets)]
             others = [name for name in order if name != target]
             place = After(others[where % len(others)]) if where >= 0 and others else ("start" if where else "end")
             if kind == "run":
                 await notebooks.run_cell(A, target, lambda line: None)
             elif kind != "delete" or others:
                 await notebooks.apply(A, self._changes(kind, target, place))
+            touched |= {target, *set(self.shelf.order(A)).difference(order)}
+        return touched
 
     def _changes(self, kind: str, target: str, place: Any) -> list[CellChange]:
         self.count += 1
@@ -87,6 +95,11 @@ class Scene:
         return None if kind == "remove" else text
 
 
+def texts(scene: Scene) -> list[tuple[str, str]]:
+    """Between two reverts a notebook may have stood empty but for a cell to type in."""
+    return [(cell["id"], cell["source"]) for cell in scene.cells if cell["source"]]
+
+
 @settings(max_examples=200, deadline=None)
 @given(cells=st.integers(1, 6), steps=STEPS)
 def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int]]) -> None:
@@ -109,23 +122,42 @@ def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int
 
 
 @settings(max_examples=200, deadline=None)
-@given(cells=st.integers(1, 6), steps=STEPS, order=st.randoms(use_true_random=False))
-def test_marks_rejected_one_by_one_leave_what_an_undo_would(
-    cells: int, steps: list[tuple[str, int, int]], order: Random
+@given(cells=st.integers(1, 6), turns=TURNS, order=st.randoms(use_true_random=False), one_by_one=st.booleans())
+def test_marks_of_turns_that_are_rejected_leave_what_was_before_them(
+    cells: int, turns: list[list[tuple[str, int, int]]], order: Random, one_by_one: bool
 ) -> None:
-    """Review and undo: in whatever order a person rejects them, texts and places come back."""
+    """Review and undo: all at once, or in whatever order a person rejects them, texts and places come back."""
 
     async def play(scene: Scene) -> None:
-        before = [(cell["id"], cell["source"]) for cell in scene.cells]
-        await scene.turn(steps)
-        ids = [mark.cell_id for mark in await scene.review.marks(A)]
-        order.shuffle(ids)
-        for cell_id in ids:
-            assert (await scene.review.reject(A, [cell_id], "ada")).left == []
-        if await scene.review.turns("s"):
-            await scene.review.undo("s", "r", "ada")
-        # Between two rejections a notebook may have stood empty but for a cell to type in.
-        assert [(cell["id"], cell["source"]) for cell in scene.cells if cell["source"]] == before
+        before = texts(scene)
+        for number, steps in enumerate(turns):
+            await scene.turn(steps, f"r{number}")
+        while ids := [mark.cell_id for mark in await scene.review.marks(A)]:
+            chosen = [order.choice(ids)] if one_by_one else None
+            assert (await scene.review.reject(A, chosen, "ada")).left == []
+        assert texts(scene) == before
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(play(Scene(folder, cells)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(cells=st.integers(2, 6), turns=TURNS, order=st.randoms(use_true_random=False))
+def test_turns_that_changed_different_cells_are_undone_in_whatever_order(
+    cells: int, turns: list[list[tuple[str, int, int]]], order: Random
+) -> None:
+    """Review and undo: an older turn before a newer one, too."""
+
+    async def play(scene: Scene) -> None:
+        before = texts(scene)
+        touched: set[str] = set()
+        for number, steps in enumerate(turns):
+            touched |= await scene.turn(steps, f"r{number}", touched)
+        runs = [turn.run_id for turn in await scene.review.turns("s")]
+        order.shuffle(runs)
+        for run in runs:
+            assert (await scene.review.undo("s", run, "ada")).left == []
+        assert texts(scene) == before
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Scene(folder, cells)))

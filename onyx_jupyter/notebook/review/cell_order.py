@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onyx_jupyter.notebook.review.lines import BESIDE, Effect
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
@@ -15,8 +16,8 @@ def target_order(
 ) -> tuple[list[str], list[str]]:
     """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
 
-    `rest` are the other changes of the same runs: one by one they are taken back, too, and all together have to give
-    the order of before.
+    `rest` are other changes of runs: one by one they are taken back, too, and all together have to give the order of
+    before.
     """
     touched = {item.cell_id for item in (*acting, *rest) if _order_effects(item)}
     stuck = [item.cell_id for item in acting if item.cell_id in order and _is_moved_since(item, order, touched)]
@@ -30,10 +31,9 @@ def _is_moved_since(item: ReviewedCell, order: Sequence[str], touched: set[str])
 
     Cells that the runs themselves put in, moved or removed are no sign of a person's hand.
     """
-    moves = [effect for _, effect in item.effects if effect.kind == "move"]
-    if not moves:
+    if not item.moves:
         return False
-    put, at = moves[-1], order.index(item.cell_id)
+    put, at = item.moves[-1], order.index(item.cell_id)
     if put.now_above is None or put.now_below is None:  # written before neighbours were
         return put.place in order and order.index(put.place) > at
     above = next((other for other in reversed(order[:at]) if other not in touched), None)
@@ -74,31 +74,36 @@ def _beside_anchors(
         cell_id, is_there = item.cell_id, item.cell_id in order
         if cell_id in stuck or not _order_effects(item):
             continue
-        if is_there and (not item.existed or _is_moved(item)):
+        if is_there and (not item.existed or item.moves):
             target.remove(cell_id)
-        if item.existed and (_is_moved(item) if is_there else not item.exists):
+        if item.existed and (item.moves if is_there else not item.exists):
             coming[cell_id] = None
     over = _Over([*acting, *(item for item in rest if item.state != "accepted")])
-    away = stuck | _away(target, [item for item in rest if item.state == "pending" and _is_moved(item)], over)
+    away = stuck | _away(target, [item for item in rest if item.state == "pending"], over)
     for cell_id in over.sorted(list(coming)):
         anchor = over.nearest(cell_id, {other for other in target if other not in away})
         target.insert(0 if anchor is None else target.index(anchor) + 1, cell_id)
     return target
 
 
-def _away(order: Sequence[str], moved: Sequence[ReviewedCell], over: _Over) -> set[str]:
+def _away(order: Sequence[str], pending: Sequence[ReviewedCell], over: _Over) -> set[str]:
     """Of cells whose moves still wait for a word, those that do not stand where they did.
 
     One that was moved away with its neighbour counts as not moved, and yet stands elsewhere.
     """
-    unsure = {item.cell_id for item in moved}
-    firm = {cell_id for cell_id in order if cell_id not in unsure}
+    moves: dict[str, ReviewedCell] = {}
+    for item in pending:
+        if item.moves:  # by several turns, perhaps there and back
+            effects = (*(moves[item.cell_id].effects if item.cell_id in moves else ()), *item.effects)
+            moves[item.cell_id] = replace(item, effects=tuple(sorted(effects, key=lambda part: part[0])))
+    added = {item.cell_id for item in pending if not item.existed}
+    firm = {cell_id for cell_id in order if cell_id not in moves and cell_id not in added}
     found = set()
-    for item in moved:
-        if item.cell_id in order:
-            now = next((other for other in reversed(order[: order.index(item.cell_id)]) if other in firm), None)
-            if item.is_moved or now != over.nearest(item.cell_id, firm):
-                found.add(item.cell_id)
+    for cell_id, item in moves.items():
+        if cell_id in order:
+            now = next((other for other in reversed(order[: order.index(cell_id)]) if other in firm), None)
+            if item.is_moved or now != over.nearest(cell_id, firm):
+                found.add(cell_id)
     return found
 
 
@@ -166,10 +171,6 @@ class _Over:
 
 def _order_effects(item: ReviewedCell) -> list[tuple[str, Effect]]:
     return [part for part in item.effects if part[1].kind in _ORDER_KINDS]
-
-
-def _is_moved(item: ReviewedCell) -> bool:
-    return any(effect.kind == "move" for _, effect in item.effects)
 
 
 def _behind(order: Sequence[str], above: Sequence[str]) -> int:

@@ -48,6 +48,7 @@ def plan(
     reviewed: Sequence[ReviewedCell],
     is_later: Callable[[str], bool],
     rest: Sequence[ReviewedCell] = (),
+    along: Sequence[ReviewedCell] = (),
     *,
     are_pointed_at: bool = False,
 ) -> Plan:
@@ -56,8 +57,8 @@ def plan(
     `view` has the outputs of those cells in full that show something else than before.
 
     `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `rest` are
-    the other changes of the same runs: they tell where cells stood to one another. Where a person pointed at just
-    these cells, an added one goes although somebody ran it since.
+    other changes of runs: they tell where cells stood to one another. Cells `along` only go back to their places. Where
+    a person pointed at just these cells, an added one goes although somebody ran it since.
     """
     now = {cell.id: cell for cell in view.cells}
     contents: list[CellChange] = []
@@ -74,9 +75,11 @@ def plan(
         if item.existed and not item.exists and item.cell_id not in now and item.outputs_left_out:
             left.append(LeftAlone(item.cell_id, "outputs_not_kept"))
     order = [cell.id for cell in view.cells]
-    target, stuck = target_order(order, acting, rest)
-    left.extend(LeftAlone(cell_id, "changed_later" if is_later(cell_id) else "moved") for cell_id in stuck)
-    places = _order_changes(order, target, acting, now)
+    along = [item for item in along if (cell := now.get(item.cell_id)) is not None and not cell.is_running]
+    target, stuck = target_order(order, [*acting, *along], rest)
+    own = {item.cell_id for item in acting}
+    left.extend(LeftAlone(name, "changed_later" if is_later(name) else "moved") for name in stuck if name in own)
+    places = _order_changes(order, target, [*acting, *along], now)
     notes = {item.cell_id for item in left if item.reason != "outputs_not_kept" and item.reason != "ran"}
     done = tuple(item.cell_id for item in acting if item.cell_id not in notes)
     filler = [InsertCell(EMPTY_CELL, "start")] if order and not target else []
@@ -98,7 +101,7 @@ def _conflict(
     if cell is None or not item.exists:
         return None
     after, before = item.after, item.before
-    if cell.is_running and (not item.existed or any(effect.kind == "move" for _, effect in item.effects)):
+    if cell.is_running and (not item.existed or item.moves):
         return "running"
     ran: Reason = "changed_later" if is_later(item.cell_id) else "ran"
     if not item.existed:
@@ -158,7 +161,7 @@ def _order_changes(
 ) -> list[CellChange]:
     """From top to bottom what has to be put in or moved, each right behind its upper neighbour; then the deletions."""
     befores = {item.cell_id: item.before for item in acting}
-    moved = {item.cell_id for item in acting if any(effect.kind == "move" for _, effect in item.effects)}
+    moved = {item.cell_id for item in acting if item.moves}
     wanted = set(target)
     gone = [cell_id for cell_id in order if cell_id not in wanted]
     changes: list[CellChange] = []

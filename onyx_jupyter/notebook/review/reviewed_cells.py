@@ -66,8 +66,13 @@ class ReviewedCell:
     @property
     def is_moved(self) -> bool:
         """Whether it stands elsewhere; moved there and back is not moved."""
-        moves = [effect for effect in self._all if effect.kind == "move"]
+        moves = self.moves
         return bool(moves) and moves[-1].place != next(iter(moves[0].above or ()), None)
+
+    @property
+    def moves(self) -> Sequence[Effect]:
+        """Those of its effects that put it elsewhere, for a while at least."""
+        return [effect for effect in self._all if effect.kind == "move"]
 
     @property
     def ran(self) -> bool:
@@ -179,10 +184,18 @@ def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
     Changes of several runs to a cell become one where each began with what the one before had left. Where something
     else was done in between, only the later ones are shown: the earlier cannot be taken back by themselves.
     """
-    found = (
-        _joined(sorted(several, key=lambda c: c.effects[0][0])) for several in pending_changes(sessions, path).values()
-    )
+    found = _all_joined(sessions, path)
     return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
+
+
+def unmarked_moves(sessions: Iterable[Changes], path: str, beside: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+    """Cells without a mark that runs moved, with a neighbour or there and back, where these marks are about places."""
+    runs = {run for item in beside if item.moves or not (item.existed and item.exists) for run in item.runs}
+    return [
+        item
+        for item in _all_joined(sessions, path)
+        if not item.is_seen and item.exists and item.moves and not runs.isdisjoint(item.runs)
+    ]
 
 
 def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[ReviewedCell]]:
@@ -196,9 +209,36 @@ def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[Re
     return pending
 
 
+def others(sessions: Iterable[Changes], path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
+    """What runs did in one notebook to other cells than these, as far as it tells where these stood.
+
+    What earlier runs did is a part of how these were found, as long as none of it has been taken back.
+    """
+    own_cells = {item.cell_id for item in items}
+    own_runs = {run for item in items for run in item.runs}
+    began_at = min((item.effects[0][0] for item in items), default="")
+    earlier: list[ReviewedCell] = []
+    found: list[ReviewedCell] = []
+    for changes in sessions:
+        for run_id in changes.run_ids:
+            for item in run_changes(changes, run_id):
+                if item.path == path and item.cell_id not in own_cells:
+                    item = since_kept(item) if item.state == "pending" else item
+                    is_earlier = item.effects[0][0] < began_at and own_runs.isdisjoint(item.runs)
+                    (earlier if is_earlier else found).append(item)
+    if any(item.state in ("rejected", "undone") for item in earlier):
+        found.extend(earlier)
+    return found
+
+
 def since_kept(change: ReviewedCell) -> ReviewedCell:
     """What came after a person had kept what was there until then."""
     return replace(change, effects=tuple(part for part in change.effects if part[0] > change.kept_at))
+
+
+def _all_joined(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
+    by_cell = pending_changes(sessions, path).values()
+    return [_joined(sorted(several, key=lambda change: change.effects[0][0])) for several in by_cell]
 
 
 def _joined(several: Sequence[ReviewedCell]) -> ReviewedCell:

@@ -17,10 +17,11 @@ from onyx_jupyter.notebook.review.reverting import Reason, plan, shows_more
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,
+    others,
     pending_changes,
     revert_changes,
     run_changes,
-    since_kept,
+    unmarked_moves,
 )
 from onyx_jupyter.notebook.review.turns import TurnChanges, turn_changes
 from onyx_jupyter.notebook.review.writes import Changes
@@ -143,8 +144,9 @@ class Reviewing:
         session_key, run_id = wanted[-1].runs[-1]
         author = await self._author(session_key, run_id, outcome.revert_id)
         name = self._canonical(path)
-        rest = await self._rest(name, wanted)
-        done = await self._revert(author, name, wanted, outcome, rest, are_pointed_at=are_pointed_at)
+        along = unmarked_moves(await self._store.of_notebook(name), name, wanted)
+        rest = await self._rest(name, [*wanted, *along])
+        done = await self._revert(author, name, wanted, outcome, rest, along, are_pointed_at=are_pointed_at)
         await self._decide("reject", done, by, outcome.revert_id)
         return outcome
 
@@ -163,7 +165,7 @@ class Reviewing:
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
                 else:
-                    rest = [item for item in items if item.state in ("rejected", "undone")]
+                    rest = await self._rest(path, standing)
                     done = await self._revert(author, path, standing, outcome, rest, undone_by=by)
             except NotebookError as error:
                 outcome.left.append(Left(path, None, error.code, str(error)))
@@ -254,6 +256,8 @@ class Reviewing:
         items: Sequence[ReviewedCell],
         outcome: Outcome,
         rest: Sequence[ReviewedCell] = (),
+        along: Sequence[ReviewedCell] = (),
+        *,
         undone_by: str | None = None,
         are_pointed_at: bool = False,
     ) -> list[ReviewedCell]:
@@ -264,7 +268,7 @@ class Reviewing:
         shown = [item.cell_id for item in items if item.touched_outputs and item.exists]
         for tries_left in reversed(range(_TRIES)):
             view = await notebooks.read(path, shown)
-            planned = plan(view, items, later.__contains__, rest, are_pointed_at=are_pointed_at)
+            planned = plan(view, items, later.__contains__, rest, along, are_pointed_at=are_pointed_at)
             try:
                 if planned.changes:
                     if undone_by is not None:
@@ -315,14 +319,8 @@ class Reviewing:
         return True
 
     async def _rest(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-        """What else the same runs did there, be it taken back already or not."""
-        own = {item.cell_id for item in items}
-        found: list[ReviewedCell] = []
-        for session_key, run_id in dict.fromkeys(run for item in items for run in item.runs):
-            changes = await self._store.of_session(session_key)
-            found.extend(run_changes(changes, run_id) if changes else ())
-        rest = [item for item in found if item.path == path and item.cell_id not in own]
-        return [since_kept(item) if item.state == "pending" else item for item in rest]
+        """What else runs did there that tells where these cells stood."""
+        return others(await self._store.of_notebook(path), path, items)
 
     async def _later(self, path: str, items: Sequence[ReviewedCell]) -> set[str]:
         """The cells that another run changed after these changes."""
