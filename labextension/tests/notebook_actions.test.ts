@@ -25,6 +25,7 @@ class Lab {
       context: {
         path: 'n.ipynb',
         ready: Promise.resolve(),
+        contentsModel: this.file,
         model: { sharedModel: this.model }
       },
       sessionContext: { session: { kernel: { name: 'python3', status: 'busy' } } }
@@ -59,6 +60,7 @@ class Lab {
     return this.model.cells.map(cell => cell.getSource());
   }
 
+  readonly file = { writable: true };
   readonly model;
   readonly widgets;
   private readonly _actions;
@@ -92,5 +94,16 @@ describe('notebook.apply', () => {
     expect(await lab.apply(edit('b', 'changed'), move('c'))).toBe('done');
     expect(lab.sources).toEqual(['c', 'a', 'changed']);
     expect(lab.model.cells[2]).toBe(shared); // else JupyterLab would draw it anew
+  });
+
+  it('refuses what could not be saved, and shows what a run puts out all the same', async () => {
+    const lab = new Lab();
+    lab.file.writable = false;
+    const outputs = { kind: 'outputs', cellId: 'a', outputs: [], executionCount: 3 };
+    expect(await lab.apply(edit('a', 'changed'))).toBe('not_saved');
+    expect(await lab.apply(outputs, edit('a', 'changed'))).toBe('not_saved');
+    expect(await lab.apply(outputs)).toBe('done');
+    expect(lab.sources).toEqual(['a', 'b', 'c']);
+    expect(lab.model.cells[0].toJSON()).toMatchObject({ execution_count: 3 });
   });
 });

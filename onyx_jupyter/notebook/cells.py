@@ -110,6 +110,14 @@ def stale(path: str, cell_id: str, source: str) -> NotebookError:
     )
 
 
+def read_only(path: str) -> NotebookError:
+    return NotebookError(
+        "not_saved",
+        f"{path} is read-only: what is changed in it could not be saved, so nothing was changed. Ask the user to make "
+        "the file writable and open it anew, or to save it under another name.",
+    )
+
+
 def check_unlocked(path: str, cell_id: str, metadata: Mapping[str, Any], change: type[EditCell | DeleteCell]) -> None:
     """Raises: NotebookError (locked) where the cell's metadata says that it is not to be edited, or deleted."""
     key, done = ("editable", "edited") if change is EditCell else ("deletable", "deleted")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
+from jupyter_core.utils import ensure_async
+from tornado.web import HTTPError
+
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.paths import NotebookPaths
 
@@ -26,6 +29,10 @@ class Rooms(Protocol):
 
         Raises: NotebookError (no_room, room_not_ready).
         """
+        ...
+
+    async def is_writable(self, path: str) -> bool:
+        """Whether the room can save what is changed in it."""
         ...
 
 
@@ -51,6 +58,14 @@ class CollaborationRooms:
             raise NotebookError(
                 "room_not_ready", f"{path} is open for working together, and has not loaded for {_READY_S:g} s."
             ) from None
+
+    async def is_writable(self, path: str) -> bool:
+        """A room passes over the saving of a file that is read-only without a word."""
+        try:
+            model = await ensure_async(self._server.contents_manager.get(path, content=False))
+        except HTTPError:  # it is away by now, and the room may make it again
+            return True
+        return model.get("writable") is not False
 
     async def _ready_document(self, path: str) -> Any:
         """A registered room may not have read its file yet: an edit would be lost, or replace the file."""

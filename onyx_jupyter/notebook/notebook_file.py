@@ -13,7 +13,7 @@ from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cells import cell_ids
+from onyx_jupyter.notebook.cells import cell_ids, read_only
 
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
@@ -81,7 +81,7 @@ class NotebookFiles:
     async def change(self, path: str, change: Callable[[NotebookFile], T]) -> T:
         """Loads, lets `change` alter the content, and saves; once more where the file changed in between.
 
-        Raises: NotebookError (stale where it changed twice, would_empty), or whatever `change` raises.
+        Raises: NotebookError (stale where it changed twice, would_empty, not_saved), or whatever `change` raises.
         """
         lock = self._locks.setdefault(path, asyncio.Lock())
         async with lock:
@@ -92,7 +92,10 @@ class NotebookFiles:
                 if had_cells and not file.cells:
                     raise NotebookError("would_empty", f"{path} was left alone: the change would remove all its cells.")
                 await self._refuse_write(path)
-                if (await self._get(path, content=False)).get("last_modified") == file.version:
+                now = await self._get(path, content=False)
+                if now.get("writable") is False:
+                    raise read_only(path)
+                if now.get("last_modified") == file.version:
                     await self._save(file)
                     return result
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")

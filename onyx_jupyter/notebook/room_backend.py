@@ -9,11 +9,20 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, overload
 
 from onyx_jupyter.notebook.cell_changes import Step, plan
-from onyx_jupyter.notebook.cells import cell_ids, cell_views, wanted_places
+from onyx_jupyter.notebook.cells import cell_ids, cell_views, read_only, wanted_places
 from onyx_jupyter.notebook.collaboration_rooms import Rooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.shared_cells import edit_source, restore_cell
-from onyx_jupyter.protocols import AppliedChange, CellChange, CellSize, EditCell, NbCell, NotebookCells, NotebookView
+from onyx_jupyter.protocols import (
+    AppliedChange,
+    CellChange,
+    CellSize,
+    EditCell,
+    NbCell,
+    NotebookCells,
+    NotebookView,
+    SetOutputs,
+)
 
 _MINOR_WITH_IDS = 5
 
@@ -50,7 +59,13 @@ class RoomBackend:
         )
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        """Nothing is awaited between looking and changing, so nobody's keystroke comes in between."""
+        """Nothing is awaited between looking and changing, so nobody's keystroke comes in between.
+
+        Outputs are shown to those who are there even where the file is read-only.
+        """
+        is_kept = not all(isinstance(change, SetOutputs) for change in changes)
+        if is_kept and not await self._rooms.is_writable(path):
+            raise read_only(path)
         document = await self._rooms.document(path)
         cells = _Cells(document)
         steps = plan(cells, cells.ids, changes, path)

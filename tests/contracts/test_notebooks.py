@@ -342,6 +342,26 @@ async def test_running_gives_the_outputs_and_leaves_them_in_the_notebook(place: 
     assert [output["output_type"] for output in after.outputs] == ["stream"]
 
 
+async def test_a_notebook_that_cannot_be_saved_is_not_changed_and_its_cells_run(
+    place: Place, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = place.file.read_bytes()
+    monkeypatch.setattr(jp_serverapp.contents_manager, "is_writable", lambda path: False)
+    if place.tab is not None:
+        place.tab.read_only = True
+    for change in (EditCell("load", "x = 2"), InsertCell(code("new")), DeleteCell("load"), MoveCell("load", "end")):
+        with pytest.raises(NotebookError, match=r"work\.ipynb is read-only") as caught:
+            await place.apply(change)
+        assert caught.value.code == "not_saved"
+    run = await place.service.run_cell("work.ipynb", "load", quiet)
+    assert [output["text"] for output in run.outputs] == ["loaded 1\n"]
+    assert await place.sources() == SOURCES
+    is_open = place.name != "contents"
+    assert bool((await place.service.read("work.ipynb")).cells[1].outputs) == is_open  # seen, if not saved
+    assert ("read-only" in (run.note or "")) != is_open
+    assert place.file.read_bytes() == before
+
+
 async def test_an_exception_is_a_result_and_no_error(place: Place) -> None:
     run = await place.service.run_cell("work.ipynb", "fail", quiet)
     assert run.status == "error"

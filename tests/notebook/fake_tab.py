@@ -32,6 +32,7 @@ class FakeTab:
         self.cells_in_a_frame = 1_000
         self.is_old = False
         self.running: set[str] = set()
+        self.read_only = False
         self.runs_anything = False
         self.before_reading: Callable[[], None] = lambda: None
         self.silent = False
@@ -87,6 +88,8 @@ class FakeTab:
         match action:
             case "notebook.read":
                 return self._read(cells, params)
+            case "notebook.apply" if self.read_only and any(one["kind"] != "outputs" for one in params["changes"]):
+                raise NotebookError("not_saved", f"{params['path']} is read-only")
             case "notebook.apply":
                 changed = copy.deepcopy(cells)
                 done = [_apply(changed, change, self.running) for change in params["changes"]]

@@ -63,7 +63,7 @@ export function applyChanges(
       (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // else saving drops the ids by which cells are known
     }
   };
-  if (changes.every(({ kind }) => kind === 'outputs')) {
+  if (areOutputs(changes)) {
     model.transact(change, false); // as JupyterLab shows outputs: what a person types meanwhile is undone and redone as ever
     return applied;
   }
@@ -72,6 +72,11 @@ export function applyChanges(
   model.transact(change);
   undoManager.stopCapturing();
   return applied;
+}
+
+/** What a run puts out, and nothing else. */
+export function areOutputs(changes: readonly CellChange[]): boolean {
+  return changes.every(({ kind }) => kind === 'outputs');
 }
 
 /** The notebook as it would be after the changes until now. */

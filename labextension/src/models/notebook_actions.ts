@@ -7,7 +7,7 @@ import type { IBaseCellMetadata } from '@jupyterlab/nbformat';
 import type { INotebookCellExecutor, INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { UUID } from '@lumino/coreutils';
 
-import { applyChanges } from './cell_changes';
+import { applyChanges, areOutputs } from './cell_changes';
 import type { CellChange } from './cell_changes';
 import { CellRuns } from './cell_runs';
 import { runningCells } from './kernel_turn';
@@ -96,6 +96,12 @@ async function read(panel: NotebookPanel, params: Params): Promise<Record<string
 
 async function apply(panel: NotebookPanel, changes: CellChange[]): Promise<Record<string, unknown>> {
   const running = await runningCells(panel);
+  if (panel.context.contentsModel?.writable === false && !areOutputs(changes)) {
+    throw new ActionError(
+      'not_saved',
+      `${serverPath(panel.context)} is read-only: what is changed in it could not be saved, so nothing was changed. Ask the user to make the file writable and open it anew, or to save it under another name.`
+    );
+  }
   const applied = applyChanges(panel.context.model.sharedModel, changes, running);
   const inserted = changes.find(change => change.kind === 'insert');
   if (inserted) {
