@@ -202,8 +202,8 @@ class Notebooks(Protocol):
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """Makes all the changes, in order and in one step, or none; each sees what those before it made.
 
-        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; locked; not_saved;
-        running where a cell that runs would be moved, deleted or become another type; …).
+        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; locked;
+        not_saved; running where a cell that runs would be moved, deleted or become another type; …).
         """
         ...
 
