@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { cellHash } from '../src/models/cell_hash';
 import { NotebookMarks } from '../src/models/notebook_marks';
 import { TurnChanges } from '../src/models/turn_changes';
 import type { CellMark, NotebookReverted, TurnInfo } from '../src/protocol/wire';
@@ -89,11 +90,32 @@ describe('the marks of a notebook', () => {
     void marks.revert(['a']);
     expect(marks.isBusy).toBe(true);
     await settle();
-    expect(peer.askedFor('notebook.reject')).toEqual([{ path: 'f/a.ipynb', cellIds: ['a'] }]);
+    expect(peer.askedFor('notebook.reject')).toEqual([
+      { path: 'f/a.ipynb', cellIds: ['a'], shown: { a: '' } }
+    ]);
     expect(marks.outcome).toEqual(left);
     expect(marks.isBusy).toBe(false);
     peer.emit('notebook.changes_updated', { paths: ['f/a.ipynb'] });
     expect(marks.outcome).toBeNull();
+    marks.dispose();
+  });
+
+  it('are kept as they are shown, whatever a turn that goes on does meanwhile', async () => {
+    const edited: CellMark = { ...MARK, cellId: 'b', after: { cellType: 'code', source: 'x = 1' } };
+    peer.results = {
+      'notebook.changes': { marks: [MARK, edited], turns: [] },
+      'notebook.accept': { cells: 2 }
+    };
+    const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
+    await settle();
+    void marks.keep(null);
+    await settle();
+    void marks.keep(['b']);
+    await settle();
+    expect(peer.askedFor('notebook.accept')).toEqual([
+      { path: 'f/a.ipynb', shown: { a: '', b: cellHash('x = 1') } },
+      { path: 'f/a.ipynb', cellIds: ['b'], shown: { b: cellHash('x = 1') } }
+    ]);
     marks.dispose();
   });
 

@@ -92,15 +92,19 @@ class NotebookReview:
         """What each run of the session changed. Raises: StorageError."""
         return await self._reviewing.turns(session_key)
 
-    async def accept(self, path: str, cell_ids: Sequence[str] | None, by: str) -> int:
-        """How many marks were taken as they are. Raises: StorageError."""
-        count = await self._reviewing.accept(path, cell_ids, by)
+    async def accept(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> int:
+        """How many marks were taken as they are; `shown` as `Reviewing.accept` has it. Raises: StorageError."""
+        count = await self._reviewing.accept(path, cell_ids, by, shown)
         self._tell([path])
         return count
 
-    async def reject(self, path: str, cell_ids: Sequence[str] | None, by: str) -> Outcome:
+    async def reject(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> Outcome:
         """Raises: InvalidRequest, NotebookError, StorageError."""
-        outcome = await self._reviewing.reject(path, cell_ids, by)
+        outcome = await self._reviewing.reject(path, cell_ids, by, shown)
         await self._told("reject", by, outcome, {"path": path})
         return outcome
 

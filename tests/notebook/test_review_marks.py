@@ -148,3 +148,33 @@ async def test_keeping_a_cell_brings_up_no_older_mark(desk: Desk) -> None:
     assert await desk.kinds() == {"two": ("edited",)}
     desk.restart()
     assert await desk.kinds() == {"two": ("edited",)}
+
+
+async def test_what_a_person_did_not_see_is_neither_kept_nor_reverted(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"), DeleteCell("three"))
+    shown = {"one": cell_hash("x = 10"), "two": cell_hash("y = 20"), "three": ""}
+    await desk.change(EditCell("two", "y = 200"), InsertCell(code("new", "n"), "end"))
+    assert await desk.review.accept(A, ["two"], "ada", shown) == 0
+    assert await desk.review.accept(A, None, "ada", shown) == 2
+    assert await desk.kinds() == {"two": ("edited",), "new": ("added",)}
+    assert (await desk.review.reject(A, None, "ada", shown)).cells == 0
+    assert desk.shelf.cell(A, "two")["source"] == "y = 200"
+    assert await desk.review.accept(A, None, "ada", {"two": cell_hash("y = 200")}) == 1
+    assert await desk.kinds() == {"new": ("added",)}
+    assert await desk.review.accept(A, None, "ada") == 1  # a page that says nothing of what it showed
+
+
+async def test_what_is_changed_while_a_word_is_written_down_waits_for_another_one(desk: Desk) -> None:
+    await desk.change(EditCell("one", "x = 10"))
+    of_notebook = desk.store.of_notebook
+
+    async def be_changed(path: str) -> Any:
+        found = await of_notebook(path)
+        desk.store.of_notebook = of_notebook  # type: ignore[method-assign]
+        await desk.change(EditCell("one", "x = 100"))
+        return found
+
+    desk.store.of_notebook = be_changed  # type: ignore[method-assign]
+    assert await desk.review.accept(A, None, "ada") == 1
+    (mark,) = await desk.review.marks(A)
+    assert ((mark.before or {})["source"], (mark.after or {})["source"]) == ("x = 10", "x = 100")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.testing.script import Call
 from tests.notebook.files import cell, read_cells, write_notebook
 from tests.server.client import Client, MethodFailed
@@ -57,7 +58,9 @@ async def test_marks_keep_reject_undo_and_put_back(connect, replies, notebook):
     }
     assert (new["kinds"], "before" in new) == (["added"], False)
 
-    assert await client.ask("notebook.accept", path=PATH, cellIds=["one"]) == {"cells": 1}
+    unseen = await client.ask("notebook.accept", path=PATH, cellIds=["one"], shown={"one": cell_hash("x = 9")})
+    assert unseen == {"cells": 0}
+    assert await client.ask("notebook.accept", path=PATH, shown={"one": cell_hash("x = 10")}) == {"cells": 1}
     rejected = await client.ask("notebook.reject", path=PATH, cellIds=["two"])
     assert rejected == {"cells": 1, "paths": [PATH], "leftAlone": [], "removed": [], "made": []}
     assert sources(notebook) == ["x = 10", "y = 2", "z = 3", "# New"]

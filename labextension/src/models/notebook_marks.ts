@@ -7,7 +7,8 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../protocol/frames';
 import type { SocketClient } from '../protocol/socket_client';
-import type { CellMark, NotebookReverted } from '../protocol/wire';
+import type { CellMark, NotebookMarksParams, NotebookReverted } from '../protocol/wire';
+import { cellHash } from './cell_hash';
 import { ChangeFeed } from './change_feed';
 import { nameOf } from './mark_words';
 
@@ -88,8 +89,13 @@ export class NotebookMarks implements IDisposable {
     Signal.clearData(this);
   }
 
-  private _params(cellIds: readonly string[] | null): { path: string; cellIds?: string[] } {
-    return { path: this.path(), ...(cellIds === null ? {} : { cellIds: [...cellIds] }) };
+  /** With what is shown at this moment: a turn that goes on may have changed more since. */
+  private _params(cellIds: readonly string[] | null): NotebookMarksParams {
+    const marks = this._marks.filter(mark => cellIds === null || cellIds.includes(mark.cellId));
+    const shown = Object.fromEntries(
+      marks.map(({ cellId, after }) => [cellId, after ? cellHash(after.source) : ''] as const)
+    );
+    return { path: this.path(), shown, ...(cellIds === null ? {} : { cellIds: [...cellIds] }) };
   }
 
   private async _act(action: () => Promise<void>): Promise<void> {

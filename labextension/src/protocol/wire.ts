@@ -749,10 +749,16 @@ export interface NotebookChangesUpdatedData {
   removedCells?: Record<string, Record<string, string>> | null;
 }
 
-/** These cells' marks, or all of the notebook's. */
+/**
+ * These cells' marks, or all of the notebook's.
+ *
+ * `shown` is what the person saw of them: cell id and the hash of `after`, "" where there is none. A mark that is
+ * another one by now, or was not shown, is left to be seen; without it, marks are taken as they are.
+ */
 export interface NotebookMarksParams {
   path: string;
   cellIds?: Array<string> | null;
+  shown?: Record<string, string> | null;
 }
 
 /** `removed` notebooks are gone (into the bin, where the server has one), `made` ones are there again. */

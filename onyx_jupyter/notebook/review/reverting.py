@@ -86,6 +86,26 @@ def plan(
     return Plan((*filler, *contents, *places), done, tuple(left))
 
 
+def is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
+    """Whether only the run's cells stand there, as it left them: what somebody else ran is theirs, too."""
+    made = {item.cell_id: item for item in items if not item.existed and item.after is not None}
+    blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
+    rest = [cell for cell in view.cells if cell not in blank]
+    is_made = all(
+        (item := made.get(cell.id)) is not None and is_as_left(item, cell) and not shows_more(item, cell)
+        for cell in rest
+    )
+    return is_made and view.kernel_status != "busy" and not any(cell.is_running for cell in view.cells)
+
+
+def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
+    """Whether the run's change of the cell is there."""
+    after = item.after
+    if cell is None or after is None:
+        return (cell is not None) == item.exists
+    return cell.source == after.get("source")
+
+
 def shows_more(item: ReviewedCell, cell: Cell) -> bool:
     """Whether the cell, as it stands now in full, shows something that the run of a turn neither left nor found."""
     return item.touched_outputs and not _shows_run(item, cell) and not _shows_before(item, cell)

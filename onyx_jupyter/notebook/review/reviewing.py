@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound
+from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Decided, Removed, Reverting, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
-from onyx_jupyter.notebook.review.reverting import Reason, plan, shows_more
+from onyx_jupyter.notebook.review.reverting import Reason, is_as_left, is_as_made, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,
@@ -25,7 +26,6 @@ from onyx_jupyter.notebook.review.reviewed_cells import (
 )
 from onyx_jupyter.notebook.review.turns import TurnChanges, turn_changes
 from onyx_jupyter.notebook.review.writes import Changes
-from onyx_jupyter.protocols import Cell, NotebookView
 
 _TRIES = 3
 # The notebook was changed between reading and writing: look again.
@@ -93,28 +93,34 @@ class Reviewing:
         changes = await self._store.of_session(session_key)
         return [turn_changes(changes, run_id) for run_id in changes.run_ids] if changes else []
 
-    async def accept(self, path: str, cell_ids: Sequence[str] | None, by: str) -> int:
+    async def accept(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> int:
         """Marks are taken as they are: of these cells, or of all. How many. Raises: StorageError.
 
-        With a mark goes what older runs did to the cell, or it would come up behind it.
+        With a mark goes what older runs did to the cell, or it would come up behind it. `shown` is what the person saw:
+        marked cells with the hash of the text that a run had left, "" for none. What differs by now is left to be seen.
         """
-        wanted = await self._wanted(path, cell_ids)
+        said = self._ids.new()  # before looking: what is changed from here on waits for another word
+        wanted = await self._wanted(path, cell_ids, shown)
         name = self._canonical(path)
         pending = pending_changes(await self._store.of_notebook(name), name)
         for item in wanted:
-            await self._decide("accept", pending.get(item.cell_id, [item]), by, None)
+            await self._decide("accept", pending.get(item.cell_id, [item]), by, None, said)
         return len(wanted)
 
-    async def reject(self, path: str, cell_ids: Sequence[str] | None, by: str) -> Outcome:
-        """Marked cells, these or all, become as they were before.
+    async def reject(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> Outcome:
+        """Marked cells, these or all, become as they were before; `shown` as `accept` has it.
 
         Raises: InvalidRequest, NotebookError, StorageError.
         """
-        sessions = sorted({session for item in await self._wanted(path, cell_ids) for session, _ in item.runs})
+        sessions = sorted({session for item in await self._wanted(path, cell_ids, shown) for session, _ in item.runs})
         async with AsyncExitStack() as stack:
             for session_key in sessions:
                 await stack.enter_async_context(self._lock(session_key))
-            wanted = await self._wanted(path, cell_ids)
+            wanted = await self._wanted(path, cell_ids, shown)
             return await self._reject(path, wanted, by, are_pointed_at=cell_ids is not None)
 
     async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
@@ -209,7 +215,7 @@ class Reviewing:
         if any(item.kinds for item in items):  # the undo found them to be as before
             view = await self._recorder.notebooks_for(author).read(path)
             now = {cell.id: cell for cell in view.cells}
-            missing = [item.cell_id for item in items if item.kinds and not _is_as_left(item, now.get(item.cell_id))]
+            missing = [item.cell_id for item in items if item.kinds and not is_as_left(item, now.get(item.cell_id))]
             outcome.left.extend(Left(path, cell_id, "not_found") for cell_id in missing)
 
     async def _make_again(self, author: Author, removed: Removed, outcome: Outcome) -> None:
@@ -231,9 +237,12 @@ class Reviewing:
     def _lock(self, session_key: str) -> asyncio.Lock:
         return self._locks.setdefault(session_key, asyncio.Lock())
 
-    async def _wanted(self, path: str, cell_ids: Sequence[str] | None) -> list[ReviewedCell]:
+    async def _wanted(
+        self, path: str, cell_ids: Sequence[str] | None, shown: Mapping[str, str] | None
+    ) -> list[ReviewedCell]:
         found = await self.marks(path)
-        return found if cell_ids is None else [item for item in found if item.cell_id in cell_ids]
+        chosen = found if cell_ids is None else [item for item in found if item.cell_id in cell_ids]
+        return chosen if shown is None else [item for item in chosen if shown.get(item.cell_id) == _text_hash(item)]
 
     async def _changes(self, session_key: str, run_id: str) -> Changes:
         changes = await self._store.of_session(session_key)
@@ -303,7 +312,7 @@ class Reviewing:
         try:
             for _ in range(2):  # somebody may type meanwhile
                 view = await notebooks.read(path, [item.cell_id for item in items])
-                if not _is_as_made(view, items):
+                if not is_as_made(view, items):
                     return False
         except NotebookError as error:
             if error.code == "not_found":
@@ -335,21 +344,30 @@ class Reviewing:
             if write.id > last.get(effect.cell_id, write.id)
         }
 
-    async def _decide(self, what: Verdict, items: Sequence[ReviewedCell], by: str, revert_id: str | None) -> None:
+    async def _decide(
+        self, what: Verdict, items: Sequence[ReviewedCell], by: str, revert_id: str | None, said: str | None = None
+    ) -> None:
         of_runs: dict[tuple[str, str, str], list[str]] = {}
         for item in items:
             for session_key, run_id in item.runs:
                 of_runs.setdefault((session_key, run_id, item.path), []).append(item.cell_id)
         for (session_key, run_id, path), cells in of_runs.items():
             author = await self._author(session_key, run_id, revert_id or "")
-            await self._decide_path(what, author, path, cells, by)
+            await self._decide_path(what, author, path, cells, by, said=said)
 
     async def _decide_path(
-        self, what: Verdict, author: Author, path: str, cells: Iterable[str], by: str, revert_id: str | None = None
+        self,
+        what: Verdict,
+        author: Author,
+        path: str,
+        cells: Iterable[str],
+        by: str,
+        revert_id: str | None = None,
+        said: str | None = None,
     ) -> None:
         decided = Decided(
             path=path,
-            id=self._ids.new(),
+            id=said or self._ids.new(),
             ts=timestamp(self._clock.now()),
             run_id=author.run_id,
             what=what,
@@ -367,24 +385,10 @@ def _by_path(items: Iterable[ReviewedCell], more: Iterable[str] = ()) -> dict[st
     return found
 
 
-def _is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
-    """Whether only the run's cells stand there, as it left them: what somebody else ran is theirs, too."""
-    made = {item.cell_id: item for item in items if not item.existed and item.after is not None}
-    blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
-    rest = [cell for cell in view.cells if cell not in blank]
-    is_made = all(
-        (item := made.get(cell.id)) is not None and _is_as_left(item, cell) and not shows_more(item, cell)
-        for cell in rest
-    )
-    return is_made and view.kernel_status != "busy" and not any(cell.is_running for cell in view.cells)
-
-
-def _is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
-    """Whether the run's change of the cell is there."""
-    after = item.after
-    if cell is None or after is None:
-        return (cell is not None) == item.exists
-    return cell.source == after.get("source")
+def _text_hash(item: ReviewedCell) -> str:
+    """Of the text that the runs left; "" where they left none."""
+    after = item.after or {}
+    return cell_hash(after["source"]) if "source" in after else ""
 
 
 def _undone(changes: Changes, path: str, reverts: Sequence[str]) -> dict[str, tuple[str, ...]]:

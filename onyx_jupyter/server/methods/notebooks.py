@@ -36,11 +36,11 @@ async def changes(params: NotebookChangesParams, caller: Caller) -> dict[str, An
 
 
 async def accept(params: NotebookMarksParams, caller: Caller) -> dict[str, Any]:
-    return {"cells": await caller.onyx.review.accept(params.path, params.cell_ids, caller.user)}
+    return {"cells": await caller.onyx.review.accept(params.path, params.cell_ids, caller.user, params.shown)}
 
 
 async def reject(params: NotebookMarksParams, caller: Caller) -> dict[str, Any]:
-    return _reverted(await caller.onyx.review.reject(params.path, params.cell_ids, caller.user))
+    return _reverted(await caller.onyx.review.reject(params.path, params.cell_ids, caller.user, params.shown))
 
 
 async def undo(params: NotebookTurnParams, caller: Caller) -> dict[str, Any]:

@@ -71,10 +71,15 @@ class NotebookChanges(Wire):
 
 
 class NotebookMarksParams(Wire):
-    """These cells' marks, or all of the notebook's."""
+    """These cells' marks, or all of the notebook's.
+
+    `shown` is what the person saw of them: cell id and the hash of `after`, "" where there is none. A mark that is
+    another one by now, or was not shown, is left to be seen; without it, marks are taken as they are.
+    """
 
     path: str = Field(min_length=1)
     cell_ids: list[str] | None = Field(default=None, min_length=1, max_length=100_000)
+    shown: dict[str, str] | None = Field(default=None, max_length=100_000)
 
 
 class NotebookAccepted(Wire):
