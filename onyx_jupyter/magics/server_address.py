@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from onyx_jupyter.errors import MagicError
 
@@ -34,6 +34,10 @@ class ServerAddress:
     def socket_url(self) -> str:
         scheme, rest = self.url.split("://", 1)
         return f"{'wss' if scheme == 'https' else 'ws'}://{rest}onyx/ws"
+
+    def page(self, path: str) -> str:
+        """Where JupyterLab opens that file of the server: the browser that shows the answer may know it by another host."""
+        return f"{urlsplit(self.url).path if self.is_local else self.url}lab/tree/{quote(path)}"
 
     @property
     def is_loopback(self) -> bool:

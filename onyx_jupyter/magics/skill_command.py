@@ -78,7 +78,10 @@ class SkillCommand:
 
     def _show_result(self, result: SkillResult) -> None:
         mark = _MARKS.get(str(result.run["status"]), "✗")
-        self._show(f"{mark} {escaped(ended(result))} · {code(result.copy)}")
+        copy = code(result.copy)
+        if result.run.get("copyPath"):
+            copy = f"[{copy}]({self._connection.server.page(result.copy)})"
+        self._show(f"{mark} {escaped(ended(result))} · {copy}")
         for output in result.outputs:
             bundle, metadata = as_bundle(output)
             self._publisher.publish(bundle, metadata)

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
 
 from jupyter_core.paths import jupyter_runtime_dir
 
@@ -114,7 +113,7 @@ class SkillForm:
         self.status.value = note(line)
 
     def _show_result(self, result: SkillResult) -> None:
-        address = f"{urlsplit(self._server.url).path}lab/tree/{quote(result.copy)}"
+        address = self._server.page(result.copy)
         look = 'target="_blank" style="text-decoration: underline"'
         link = f'<a href="{html.escape(address)}" {look}>{html.escape(result.copy)}</a>'
         copy = link if result.run.get("copyPath") else html.escape(result.copy)

@@ -166,6 +166,10 @@ def test_a_skill_runs_from_a_cell_after_a_yes_and_from_a_form(
     hook(consent, "trust").click()
     expect(asking).to_contain_text("Hello Ada!")
     expect(asking).to_contain_text("greet-someone · done")
+    with notebook.page.expect_popup() as opened:
+        asking.get_by_role("link", name="greet-someone.ipynb").click()
+    expect(opened.value.locator(".jp-NotebookPanel:visible .jp-OutputArea")).to_contain_text(["Hello Ada!"])
+    opened.value.close()
 
     notebook.source(2).click()
     notebook.page.keyboard.press("Shift+Enter")

@@ -41,6 +41,9 @@ def test_the_server_that_started_the_kernel_comes_before_those_of_the_folder(tmp
     found = find_server({"JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
     assert found == ServerAddress("https://127.0.0.1:8888/user/ada/", "token-7", is_local=True)
     assert found.socket_url == "wss://127.0.0.1:8888/user/ada/onyx/ws"
+    # A browser knows this server by another name; one that its person named is known by that.
+    assert found.page("Onyx:runs/a b.ipynb") == "/user/ada/lab/tree/Onyx%3Aruns/a%20b.ipynb"
+    assert ServerAddress("https://x.example/", "").page("a.ipynb") == "https://x.example/lab/tree/a.ipynb"
 
 
 def test_without_it_the_nearest_living_server_of_the_folder_is_taken(

@@ -61,7 +61,8 @@ def test_a_skill_runs_with_a_variable_and_shows_its_result(kernel: Cells, skills
     ran = kernel.run("%onyx skill double n={count} word=ab")
     assert ran.status == "ok", ran.traceback
     headline, result = ran.displays.values()
-    assert headline["text/markdown"].startswith("✓ double · done · `Onyx:runs/")
+    assert headline["text/markdown"].startswith("✓ double · done · [`Onyx:runs/")
+    assert "](/lab/tree/Onyx%3Aruns/" in headline["text/markdown"]
     assert result["text/plain"] == "abababababab\n"
     assert kernel.run("%onyx --out r skill double n=2").status == "ok"
     assert "xxxx" in kernel.value("r")
