@@ -12,7 +12,7 @@ from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.review import Review, allow
 from tests.e2e.sidebar import Notebook, Sidebar, source_of
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, tool_results
 
 LOOP = "total = 0\nfor x in [1, 2, 3]:\n    total += x\nprint(total)"
 SUM = "total = sum([1, 2, 3])\nprint(f'total: {total}')"
@@ -285,3 +285,38 @@ def test_removed_and_moved_cells_and_a_new_notebook_where_two_work_together(
     expect(review.below("undo")).to_be_visible()
     assert sources_on_disk(lab.files / made) == ["made = True"]
     wait_for_sources(other, "c = 3", "a = 1", "b = 2")
+
+
+def test_a_cell_that_a_person_runs_keeps_its_place_and_what_it_puts_out(
+    tabs: Tabs, lab: LabServer, stage: Stage, name: str
+) -> None:
+    gate = lab.files / f"{name}.open"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({gate.name!r}).exists():\n    time.sleep(0.05)"
+    path = lab.notebook(f"{name}.ipynb", f"print('on', flush=True)\n{wait}\nprint('and on')", "'other'").name
+    sidebar, notebook = tabs.open(lab, path, name)
+    notebook.wait(cells=2)
+    notebook.wait_for_kernel()
+    review = Review(sidebar.page)
+    move = more("move_cell", path=path, cellId="cell-1")
+    stage.play([move], "Moved.", [more("move_cell", path=path, cellId="cell-1", atStart=True)], "Not now.")
+    sidebar.ask("Put it at the end")
+    allow(sidebar, calls=1)
+    expect(notebook.source(1)).to_contain_text("and on")
+
+    notebook.cells.nth(1).click(position={"x": 200, "y": 12})
+    sidebar.page.keyboard.press("Control+Enter")
+    expect(notebook.output(1)).to_have_text("on\n")
+
+    # Neither the agent nor an undo takes it from under its own run.
+    sidebar.ask("Put it back")
+    allow(sidebar, calls=1)
+    assert "Cell cell-1 runs now" in tool_results(stage.asked[-1])[-1]
+    review.below("undo").click()
+    expect(review.below("told")).to_contain_text("1 cell was left as it is: it runs now.")
+    gate.touch()
+    expect(notebook.output(1)).to_have_text("on\nand on\n")
+
+    review.below("undo").click()
+    expect(notebook.source(0)).to_contain_text("and on")
+    expect(notebook.output(0)).to_have_text("on\nand on\n")
+    expect(review.turn).to_contain_text("Undone")
