@@ -36,7 +36,7 @@ class ServerAddress:
         return f"{'wss' if scheme == 'https' else 'ws'}://{rest}onyx/ws"
 
     def page(self, path: str) -> str:
-        """Where JupyterLab opens that file of the server: the browser that shows the answer may know it by another host."""
+        """Where JupyterLab opens that file: the browser that shows the answer may know the server by another host."""
         return f"{urlsplit(self.url).path if self.is_local else self.url}lab/tree/{quote(path)}"
 
     @property
