@@ -9,6 +9,7 @@ import pytest
 from onyx_jupyter.clock import timestamp
 from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import StorageError
+from onyx_jupyter.runtime import consolidating
 from onyx_jupyter.runtime.consolidating import LEFT_BEHIND_A_DAY, MAX_AGE_DAYS, RETRIES_S, Consolidating
 from onyx_jupyter.sessions.conversation import Summary
 from onyx_jupyter.sessions.entry import Entry
@@ -146,12 +147,15 @@ async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path:
 
 
 async def test_how_many_wait_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def told() -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.name == consolidating.log.name]
+
     looked = Looked(tmp_path, FakeClock())
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", consolidating.log.name):
         looked.consolidating.start([])
-        assert caplog.messages == []
+        assert told() == []
         looked.consolidating.start(left(looked.clock, 45))
-    assert caplog.messages == ["45 conversations wait to be looked through, 20 a day."]
+    assert told() == ["45 conversations wait to be looked through, 20 a day."]
     await looked.consolidating.close()
 
 
