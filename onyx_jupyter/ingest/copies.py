@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.readers import MAX_FILE_BYTES, reader_of
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
+from onyx_jupyter.storage.take_place import leftovers
 
 log = logging.getLogger(__name__)
 MAX_UPLOAD_BYTES = MAX_FILE_BYTES
@@ -27,18 +26,20 @@ class Copies:
         self.folder = folder
 
     def keep(self, name: str, data: bytes) -> None:
-        """Raises: StorageError."""
+        """Nobody else keeps one meanwhile. Raises: StorageError."""
         make_private_folder(self.folder)
+        for left in leftovers(self.folder):  # of a server that was killed
+            self.remove(left.place.name)
         write_bytes_atomically(self.folder / name, data)
 
-    def clear(self, kept: Collection[str], before: datetime) -> None:
-        """Without those that are older than that, but for `kept`; what cannot be removed is said in the log."""
+    def remove(self, name: str) -> bool:
+        """Whether it is gone; why it is not is said in the log."""
         try:
-            for place in list(self.folder.iterdir()) if self.folder.is_dir() else []:
-                if place.name not in kept and place.stat().st_mtime < before.timestamp():
-                    place.unlink(missing_ok=True)
+            (self.folder / name).unlink(missing_ok=True)
         except OSError as error:
             log.warning("A copy could not be removed: %s", error)
+            return False
+        return True
 
 
 def upload_title(given: str) -> str:

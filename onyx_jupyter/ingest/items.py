@@ -6,8 +6,7 @@ out is kept beside it for a while, in `removed.json`: an item that is in both, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -18,7 +17,7 @@ from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.ingest.copies import Copies
 from onyx_jupyter.protocols.knowledge import KnowledgeKind
-from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.shared_lock import SharedLock
 
@@ -94,25 +93,30 @@ class ItemStore:
 
     def add(self, item: Item, copy: bytes | None = None) -> Item:
         """The item, or the one that has been there for that location, removed or not; `copy` becomes its `kept` one."""
-        with self._held():
+        with self._lock.held():
+            there = self._bring(lambda one: (one.kind, one.location) == (item.kind, item.location))
             if item.kept is not None and copy is not None:
                 self.copies.keep(item.kept, copy)
-            return self._bring(lambda one: (one.kind, one.location) == (item.kind, item.location)) or self._put(item)
+            return there or self._put(item)
 
     def restore(self, item_id: str) -> Item:
         """What was removed, or is there. Raises: NotFound where it was removed for good."""
-        with self._held():
+        with self._lock.held():
             return _found(item_id, self._bring(lambda one: one.id == item_id))
 
     def keep_copy(self, item_id: str, name: str, data: bytes) -> Item:
-        """The item with that copy. Raises: as `change`."""
-        with self._held():
+        """The item with that copy in place of its former one. Raises: as `change`."""
+        with self._lock.held():
+            former = self.one(item_id).kept
             self.copies.keep(name, data)
-            return self.change(item_id, kept=name)
+            item = self.change(item_id, kept=name)
+            if former not in (None, name):
+                self.copies.remove(former)
+            return item
 
     def change(self, item_id: str, **changes: object) -> Item:
         """The item with those changes. Raises: NotFound where it was removed, by whichever server: it stays away."""
-        with self._held():
+        with self._lock.held():
             documents = self._load(self._path)
             old = _present(documents)
             new = [one.model_copy(update=changes) if one.id == item_id else one for one in old]
@@ -122,34 +126,33 @@ class ItemStore:
 
     def remove(self, item_id: str, removed_at: str) -> None:
         """It can be restored until it is cleared away. Raises: NotFound."""
-        with self._held():
+        with self._lock.held():
             gone = self.one(item_id).model_copy(update={"removed_at": removed_at, "files": ()})
             documents, removed = self._load(self._path), self._load(self._removed_path)
             self._write(self._removed_path, removed, [*_removed(documents, removed), gone])
             self._write(self._path, documents, [one for one in _present(documents) if one.id != item_id])
 
     def clear(self, before: datetime) -> bool:
-        """For good without what was removed before, and without older copies that are nobody's.
+        """For good without what was removed before, and without the copies of that; False where nothing was ever added.
 
-        False where nothing was ever added.
+        A copy that no list names stays: the list that does may have been moved away, and come back.
         """
         if not self._path.parent.is_dir():
             return False
-        with self._held():
+        with self._lock.held():
             documents, removed = self._load(self._path), self._load(self._removed_path)
-            left = [one for one in _removed(documents, removed) if _is_later(one.removed_at, before)]
+            away = _removed(documents, removed)
+            later = [one for one in away if _is_later(one.removed_at, before)]
+            kept = {item.kept for item in (*_present(documents), *later)}
+            gone = {one.id for one in away if one not in later and self._is_without_copy(one, kept)}
+            left = [one for one in away if one.id not in gone]
             if left != list(removed.items):
                 self._write(self._removed_path, removed, left)
-            kept = {item.kept for item in (*_present(documents), *left) if item.kept is not None}
-            self.copies.clear(kept, before)
         return True
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Nobody else changes the list meanwhile; may be taken again."""
-        make_private_folder(self._path.parent)
-        with self._lock.held():
-            yield
+    def _is_without_copy(self, item: Item, kept: Collection[str | None]) -> bool:
+        """Where its copy is deleted, now, unless that is one of the `kept`."""
+        return item.kept is None or item.kept in kept or self.copies.remove(item.kept)
 
     def _bring(self, is_wanted: Callable[[Item], bool]) -> Item | None:
         """What is there, or was removed and is there again."""

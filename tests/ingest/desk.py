@@ -1,7 +1,6 @@
 """The knowledge of one person as a server has it, on folders of its own, with an index that a test can look into."""
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -132,13 +131,6 @@ class Desk:
     async def close(self) -> None:
         await self.knowledge.close()
         await self.index.close()
-
-    def later(self, seconds: float) -> None:
-        """So long after the copies were kept: their files tell the time of the clock on the wall, and not this one."""
-        now = self.clock.now().timestamp()
-        for place in (self.home / "knowledge" / "files").iterdir():
-            os.utime(place, (now, now))
-        self.clock.advance(seconds)
 
     async def looked(self) -> None:
         """At what has changed, and all of it was read."""

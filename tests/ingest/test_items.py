@@ -1,6 +1,7 @@
 """What is in the list stays in it, and what was taken out stays out, whichever server writes it, of any version."""
 
 import json
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,11 +15,14 @@ from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.ingest import items as module
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
+from onyx_jupyter.storage.take_place import UNFINISHED
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 NOW = FakeClock().now()
 A = Item(id="a", kind="path", location="/a", agent_id="", added_at="2026-01-01T00:00:00Z")
 B = A.model_copy(update={"id": "b", "location": "/b", "added_at": "2026-01-02T00:00:00Z"})
+UPLOAD = A.model_copy(update={"id": "u", "kind": "upload", "location": "upload:x/u.pdf", "kept": "u.pdf"})
+LATER = NOW + timedelta(days=10_000)
 FILE = FileRecord(name="/a/x.md", checksum="c", size_bytes=1, changed_ns=2)
 
 
@@ -65,22 +69,100 @@ def test_what_was_brought_back_is_not_cleared_away_with_what_was_not(
     removed(store)
     removed(store, "b")
     assert bring(store).id == "a"
-    store.clear(NOW + timedelta(days=10_000))
+    store.clear(LATER)
     assert (ids(store), [place.name for place in store.copies.folder.iterdir()]) == (["a"], ["a.html"])
     with pytest.raises(NotFound):
         store.restore("b")
 
 
-def test_copies_that_nobody_has_are_cleared_away_when_they_are_old(store: ItemStore) -> None:
+def copies(store: ItemStore) -> set[str]:
+    return {place.name for place in store.copies.folder.iterdir()}
+
+
+def test_a_copy_goes_with_its_item_when_that_cannot_be_brought_back_any_more(store: ItemStore) -> None:
     store.keep_copy("a", "a.html", b"page")
     store.keep_copy("b", "b.html", b"page")
     removed(store)
-    store.copies.keep("left.pdf", b"by a server that was killed")
-    names = {"a.html", "b.html", "left.pdf"}
     store.clear(NOW - timedelta(hours=1))
-    assert {place.name for place in store.copies.folder.iterdir()} == names, "just kept"
-    store.clear(NOW + timedelta(days=10_000))
-    assert {place.name for place in store.copies.folder.iterdir()} == {"b.html"}
+    assert copies(store) == {"a.html", "b.html"}
+    store.clear(LATER)
+    assert copies(store) == {"b.html"}
+
+
+@pytest.mark.parametrize("name", ["documents.json", "removed.json"])
+def test_a_list_that_is_moved_away_for_a_while_costs_no_copy(store: ItemStore, tmp_path: Path, name: str) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    store.keep_copy("b", "b.html", b"page")
+    removed(store)
+    for copy in store.copies.folder.iterdir():
+        os.utime(copy, (0, 0))
+    place = tmp_path / name
+    place.rename(tmp_path / "away")
+    store.clear(NOW - timedelta(hours=1))
+    (tmp_path / "away").rename(place)
+    assert copies(store) == {"a.html", "b.html"}
+    assert (ids(store), store.restore("a").kept) == (["b"], "a.html")
+
+
+def test_an_older_list_that_is_put_back_costs_no_copy_of_what_was_added_since(store: ItemStore, tmp_path: Path) -> None:
+    place = tmp_path / "documents.json"
+    older = place.read_bytes()
+    store.add(UPLOAD, b"only copy")
+    place.write_bytes(older)
+    store.clear(LATER)
+    assert copies(store) == {"u.pdf"}
+
+
+def test_a_copy_that_another_item_has_stays(store: ItemStore, tmp_path: Path) -> None:
+    """A list was put back after its person had added the same file again, and removed that."""
+    store.add(UPLOAD, b"only copy")
+    place = tmp_path / "documents.json"
+    place.rename(tmp_path / "away")
+    store.add(UPLOAD.model_copy(update={"id": "again"}), b"only copy")
+    removed(store, "again")
+    (tmp_path / "away").rename(place)
+    store.clear(LATER)
+    assert (ids(store), copies(store)) == (["a", "u", "b"], {"u.pdf"})
+
+
+def test_what_cannot_be_deleted_is_tried_again(store: ItemStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    removed(store)
+
+    def busy(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "another program has it open")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", busy)
+        store.clear(LATER)
+    assert copies(store) == {"a.html"}
+    store.clear(LATER)
+    assert copies(store) == set()
+    with pytest.raises(NotFound):
+        store.restore("a")
+
+
+def test_half_a_copy_that_a_killed_server_left_goes_with_the_next_one(store: ItemStore) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    (store.copies.folder / f".u.pdf.ab{UNFINISHED}").write_bytes(b"hal")
+    store.add(UPLOAD, b"only copy")
+    assert copies(store) == {"a.html", "u.pdf"}
+
+
+def test_a_page_of_another_kind_takes_the_place_of_its_former_copy(store: ItemStore) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    store.keep_copy("a", "a.pdf", b"paper")
+    assert copies(store) == {"a.pdf"}
+
+
+def test_what_is_not_in_the_list_leaves_no_copy(store: ItemStore, tmp_path: Path) -> None:
+    removed(store)
+    with pytest.raises(NotFound):
+        store.keep_copy("a", "a.html", b"page")
+    (tmp_path / "documents.json").write_text("{")
+    with pytest.raises(StorageError, match="damaged"):
+        store.add(UPLOAD, b"only copy")
+    assert not store.copies.folder.exists()
 
 
 @pytest.mark.parametrize("step", [0, 1])

@@ -263,7 +263,7 @@ async def test_a_removal_can_be_undone_for_an_hour_without_the_web(desk: Desk) -
     assert (back.state, back.chunks, await desk.found("high water")) == ("done", item.chunks, [url])
 
     await desk.knowledge.remove(item.item_id)
-    desk.later(UNDO.total_seconds() + 1)
+    desk.clock.advance(UNDO.total_seconds() + 1)
     await desk.looked()
     assert list((desk.home / "knowledge" / "files").iterdir()) == []
     with pytest.raises(NotFound):

@@ -32,7 +32,7 @@ async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time
 
     await desk.knowledge.remove(item.item_id)
     assert await desk.found("bilge pump") == []
-    desk.later(UNDO.total_seconds() + 1)
+    desk.clock.advance(UNDO.total_seconds() + 1)
     await desk.looked()
     assert copies(desk) == []
 
@@ -49,7 +49,7 @@ async def test_two_names_of_one_content_do_not_share_their_copy(desk: Desk) -> N
     first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
     await desk.finished(await desk.knowledge.add_upload("b.md", b"Anemones"))
     await desk.knowledge.remove(first.item_id)
-    desk.later(UNDO.total_seconds() + 1)
+    desk.clock.advance(UNDO.total_seconds() + 1)
     await desk.looked()
     (left,) = await desk.knowledge.refresh()
     assert ((await desk.finished(left)).problem, await desk.found("Anemones")) == (None, ["b.md"])
