@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 # Whoever else writes is done in milliseconds; a save does not wait for one that hangs.
 _WAIT_S = 2.0
 _PAUSE_S = 0.02
+# (files, path) → keeps what the file holds now.
+_Note = Callable[[MemoryFiles, str], object]
 
 
 @dataclass(slots=True)
@@ -69,13 +71,13 @@ class OwnChanges:
     async def _begin(self, change: _Change, places: Sequence[Path]) -> None:
         roots = await asyncio.to_thread(self._roots, change, places)
         is_held = all([await _hold(root, change.locks) for root in roots])
-        await asyncio.to_thread(self._note, change, places, is_held=True)
+        await asyncio.to_thread(self._note, change, places, _noted_while_held if is_held else _noted_beside_a_writer)
         change.given_up |= not is_held
 
     async def _finish(self, beginning: asyncio.Future[None], change: _Change, places: Sequence[Path]) -> None:
         await asyncio.wait([beginning])
         change.locks.close()  # in no worker thread: all of those may be waiting for it
-        await asyncio.to_thread(self._note, change, places)
+        await asyncio.to_thread(self._note, change, places, MemoryFiles.note_outside_change)
 
     def _roots(self, change: _Change, places: Sequence[Path]) -> Sequence[Path]:
         """The folders to hold for it, in the order in which everybody takes them."""
@@ -84,7 +86,7 @@ class OwnChanges:
         roots = {memory.folder.root_of(place) for memory, place in pairs}
         return sorted(root for root in roots if root.is_dir())
 
-    def _note(self, change: _Change, places: Sequence[Path], *, is_held: bool = False) -> None:
+    def _note(self, change: _Change, places: Sequence[Path], note: _Note) -> None:
         for memory in [] if change.given_up else change.memories:
             before = change.noted.get(memory.agent_id, set())
             try:
@@ -95,12 +97,12 @@ class OwnChanges:
             found = change.noted[memory.agent_id] = {file.path for file in files}
             for path in sorted(found | before):
                 if not change.given_up:
-                    self._note_one(memory, path, change, is_held=is_held)
+                    self._note_one(memory, path, change, note)
 
-    def _note_one(self, memory: MemoryFiles, path: str, change: _Change, *, is_held: bool) -> None:
+    def _note_one(self, memory: MemoryFiles, path: str, change: _Change, note: _Note) -> None:
         file = memory.kept.named(path)
         try:
-            memory.note_outside_change(path, is_held=is_held)
+            note(memory, path)
         except (StorageError, ToolError) as error:
             change.given_up = isinstance(error, StorageError)
             log.warning("No version of %s could be kept: %s", path, error)
@@ -125,6 +127,15 @@ async def _hold(root: Path, locks: ExitStack) -> bool:
         return False
     locks.callback(release)
     return True
+
+
+def _noted_while_held(memory: MemoryFiles, path: str) -> object:
+    return memory.note_outside_change(path, is_held=True)
+
+
+def _noted_beside_a_writer(memory: MemoryFiles, path: str) -> object:
+    """Without the lock: what lies beside the file may be of a write under way, and is left alone."""
+    return memory.kept.note(path, memory.folder.resolve(path))
 
 
 def _within(real: Path, places: Sequence[Path]) -> bool:

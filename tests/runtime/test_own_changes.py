@@ -1,6 +1,8 @@
 """A person's own save on Onyx's drive: it always succeeds, nobody writes into it, and what cannot be kept is told."""
 
 import asyncio
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from onyx_jupyter.memory.exchange import held
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.runtime import own_changes
 from onyx_jupyter.runtime.own_changes import OwnChanges
+from onyx_jupyter.storage.take_place import leftovers
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import LIMIT_S
@@ -137,6 +140,31 @@ async def test_a_save_waits_for_no_other_server_that_hangs(drive: Drive, monkeyp
     assert drive.kept("MEMORY.md") == [("user", 6)], "what it holds is kept when it is next looked at"
     await drive.memories[0].versions("MEMORY.md")
     assert drive.kept("MEMORY.md") == [("user", 6), ("user", 8)]
+
+
+async def test_a_save_that_waits_no_longer_takes_nothing_from_whoever_is_writing(
+    drive: Drive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_changes, "_WAIT_S", 0.01)
+    folder, fsync = drive.folder / "ada", os.fsync
+    (folder / "MEMORY.md").write_text("before\n")
+    writing, saved = threading.Event(), threading.Event()
+
+    def slow(descriptor: int) -> None:
+        if leftovers(folder) and not writing.is_set():
+            writing.set()
+            assert saved.wait(LIMIT_S)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    adding = asyncio.create_task(drive.memories[0].write("- told", "MEMORY.md"))
+    assert await asyncio.to_thread(writing.wait, LIMIT_S)
+    async with drive.changes.around([folder / "MEMORY.md", folder / "USER.md"]):
+        (folder / "USER.md").write_text("mine")
+    saved.set()
+    await adding
+    assert ((folder / "MEMORY.md").read_text(), (folder / "USER.md").read_text()) == ("before\n\n- told\n", "mine")
+    assert not drive.changes.problems
 
 
 async def test_a_save_of_what_is_too_large_for_memory_succeeds_and_is_told(drive: Drive) -> None:
