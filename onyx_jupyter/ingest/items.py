@@ -74,7 +74,8 @@ class _File(BaseModel):
 class ItemStore:
     """The list, shared by all servers on one home. Each call blocks, reads the files anew and may raise StorageError.
 
-    Where a file is damaged nothing is changed in it.
+    A damaged list of documents is left as it is. One of what was removed, which serves only who changes their mind, is
+    put aside by the next removal.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,7 +95,8 @@ class ItemStore:
     def add(self, item: Item, copy: bytes | None = None) -> Item:
         """The item, or the one that has been there for that location, removed or not; `copy` becomes its `kept` one."""
         with self._lock.held():
-            there = self._bring(lambda one: (one.kind, one.location) == (item.kind, item.location))
+            place = (item.kind, item.location)
+            there = self._bring(lambda one: (one.kind, one.location) == place, self._known_removed())
             if item.kept is not None and copy is not None:
                 self.copies.keep(item.kept, copy)
             return there or self._put(item)
@@ -102,7 +104,7 @@ class ItemStore:
     def restore(self, item_id: str) -> Item:
         """What was removed, or is there. Raises: NotFound where it was removed for good."""
         with self._lock.held():
-            return _found(item_id, self._bring(lambda one: one.id == item_id))
+            return _found(item_id, self._bring(lambda one: one.id == item_id, self._load(self._removed_path)))
 
     def keep_copy(self, item_id: str, name: str, data: bytes) -> Item:
         """The item with that copy in place of its former one. Raises: as `change`."""
@@ -118,18 +120,18 @@ class ItemStore:
         """The item with those changes. Raises: NotFound where it was removed, by whichever server: it stays away."""
         with self._lock.held():
             documents = self._load(self._path)
-            old = _present(documents)
-            new = [one.model_copy(update=changes) if one.id == item_id else one for one in old]
+            old = _found(item_id, next((one for one in _present(documents) if one.id == item_id), None))
+            new = old.model_copy(update=changes)
             if new != old:
-                self._write(self._path, documents, new)
-            return _found(item_id, next((one for one in new if one.id == item_id), None))
+                self._write(self._path, documents, [new if one is old else one for one in documents.items])
+            return new
 
     def remove(self, item_id: str, removed_at: str) -> None:
         """It can be restored until it is cleared away. Raises: NotFound."""
         with self._lock.held():
             gone = self.one(item_id).model_copy(update={"removed_at": removed_at, "files": ()})
-            documents, removed = self._load(self._path), self._load(self._removed_path)
-            self._write(self._removed_path, removed, [*_removed(documents, removed), gone])
+            documents, removed = self._load(self._path), self._known_removed()
+            self._write_removed(removed, [*_removed(documents, removed), gone])
             self._write(self._path, documents, [one for one in _present(documents) if one.id != item_id])
 
     def clear(self, before: datetime) -> bool:
@@ -140,38 +142,53 @@ class ItemStore:
         if not self._path.parent.is_dir():
             return False
         with self._lock.held():
-            documents, removed = self._load(self._path), self._load(self._removed_path)
+            documents, removed = self._load(self._path), self._known_removed()
             away = _removed(documents, removed)
             later = [one for one in away if _is_later(one.removed_at, before)]
             kept = {item.kept for item in (*_present(documents), *later)}
             gone = {one.id for one in away if one not in later and self._is_without_copy(one, kept)}
             left = [one for one in away if one.id not in gone]
             if left != list(removed.items):
-                self._write(self._removed_path, removed, left)
+                self._write_removed(removed, left)
+            present = _present(documents)
+            if present != list(documents.items):
+                self._write(self._path, documents, present)
         return True
 
     def _is_without_copy(self, item: Item, kept: Collection[str | None]) -> bool:
         """Where its copy is deleted, now, unless that is one of the `kept`."""
         return item.kept is None or item.kept in kept or self.copies.remove(item.kept)
 
-    def _bring(self, is_wanted: Callable[[Item], bool]) -> Item | None:
+    def _bring(self, is_wanted: Callable[[Item], bool], removed: _File) -> Item | None:
         """What is there, or was removed and is there again."""
-        documents, removed = self._load(self._path), self._load(self._removed_path)
+        documents = self._load(self._path)
         there = next(filter(is_wanted, _present(documents)), None)
         away = _removed(documents, removed)
         item = next(filter(is_wanted, away), None)
         if there is not None or item is None:
             return there
         back = self._put(item.model_copy(update={"removed_at": None}))
-        self._write(self._removed_path, removed, [one for one in away if one.id != item.id])
+        self._write_removed(removed, [one for one in away if one.id != item.id])
         return back
 
     def _put(self, item: Item) -> Item:
         documents = self._load(self._path)
-        self._write(self._path, documents, sorted([*_present(documents), item], key=lambda one: one.added_at))
+        others = [one for one in documents.items if one.id != item.id]
+        self._write(self._path, documents, sorted([*others, item], key=lambda one: one.added_at))
         return item
 
     def _load(self, path: Path) -> _File:
+        file = self._read(path)
+        if file is None:
+            raise self._damaged(path)
+        return file
+
+    def _known_removed(self) -> _File:
+        """What can be read of it."""
+        return self._read(self._removed_path) or _File(schema_version=1, items=[])
+
+    def _read(self, path: Path) -> _File | None:
+        """None where it is damaged."""
         try:
             with disk_errors("read", path):
                 text = path.read_text("utf-8")
@@ -180,8 +197,15 @@ class ItemStore:
             if not path.exists():
                 return _File(schema_version=1, items=[])
             raise
-        except (UnicodeDecodeError, ValidationError) as error:
-            raise self._damaged(path) from error
+        except (UnicodeDecodeError, ValidationError):
+            return None
+
+    def _write_removed(self, removed: _File, items: Sequence[Item]) -> None:
+        path = self._removed_path
+        if self._read(path) is None:
+            with disk_errors("put aside", path):
+                path.replace(path.with_name(f"{path.name}.damaged"))
+        self._write(path, removed, items)
 
     def _write(self, path: Path, file: _File, items: Sequence[Item]) -> None:
         changed = file.model_copy(update={"items": items})

@@ -266,12 +266,50 @@ def test_what_was_removed_in_the_list_itself_is_not_there_and_can_be_restored(st
     assert ids(store) == ["a", "b"]
 
 
+def test_what_was_removed_in_the_list_itself_stays_removed_whatever_is_changed(
+    store: ItemStore, tmp_path: Path
+) -> None:
+    store.keep_copy("a", "a.html", b"page")
+    place = tmp_path / "documents.json"
+    content = json.loads(place.read_text())
+    content["items"][0]["removedAt"] = timestamp(NOW)
+    place.write_text(json.dumps(content))
+    store.change("b", stopped=True)
+    with pytest.raises(NotFound):
+        store.change("a", stopped=True)
+    store.add(UPLOAD, b"only copy")
+    assert (ids(store), store.restore("a").kept) == (["u", "b"], "a.html")
+    assert ids(store) == ["u", "a", "b"]
+
+
+def test_what_was_removed_in_the_list_itself_is_cleared_from_it(store: ItemStore, tmp_path: Path) -> None:
+    place = tmp_path / "documents.json"
+    content = json.loads(place.read_text())
+    content["items"][0]["removedAt"] = timestamp(NOW)
+    place.write_text(json.dumps(content))
+    store.clear(LATER)
+    assert [item["id"] for item in json.loads(place.read_text())["items"]] == ["b"]
+    with pytest.raises(NotFound):
+        store.restore("a")
+
+
 def test_a_damaged_list_of_what_was_removed_keeps_nobody_from_what_is_there(store: ItemStore, tmp_path: Path) -> None:
+    store.keep_copy("a", "a.html", b"page")
     removed(store)
-    (tmp_path / "removed.json").write_text("{")
+    place = tmp_path / "removed.json"
+    place.write_text("{")
     assert ids(store) == ["b"]
     assert store.change("b", stopped=True).stopped
+    assert store.add(UPLOAD, b"only copy").id == "u"
+    assert store.clear(LATER)
     with pytest.raises(StorageError, match="damaged") as error:
         store.restore("a")
     assert "Move it away" in str(error.value.hint)
-    assert (tmp_path / "removed.json").read_text() == "{"
+    assert (place.read_text(), copies(store)) == ("{", {"a.html", "u.pdf"})
+
+
+def test_what_is_removed_next_is_noted_beside_the_damaged_list_of_before(store: ItemStore, tmp_path: Path) -> None:
+    (tmp_path / "removed.json").write_text("{")
+    removed(store)
+    assert (ids(store), store.restore("a").id) == (["b"], "a")
+    assert (tmp_path / "removed.json.damaged").read_text() == "{"
