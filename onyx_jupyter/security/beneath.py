@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from onyx_jupyter.storage.take_place import UNFINISHED, Check, take_place
+from onyx_jupyter.storage.take_place import Check, take_place, temporary_name
 
 _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -62,7 +61,7 @@ class Folder:
 
         `check` is given what is replaced; what it raises leaves the file as it is. Raises: OSError.
         """
-        temporary = f".{name[:100]}.{secrets.token_hex(6)}{UNFINISHED}"
+        temporary = temporary_name(name)
         kept_mode = self._mode_of(name)
         if kept_mode is not None and not kept_mode & stat.S_IWUSR:
             raise PermissionError(errno.EACCES, "the file is write-protected")

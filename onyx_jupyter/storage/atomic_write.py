@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.take_place import UNFINISHED, Check, take_place
+from onyx_jupyter.storage.take_place import Check, take_place, temporary_name
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) -> None:
@@ -25,19 +25,20 @@ def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE,
     """
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent)
+        temporary = path.with_name(temporary_name(path.name))
+        descriptor = os.open(temporary, _CREATE, PRIVATE_FILE)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(kept_mode)
+            temporary.chmod(kept_mode)
             if check is None:
-                Path(temporary).replace(path)
+                temporary.replace(path)
             else:
-                take_place(temporary, str(path), data, check)
+                take_place(str(temporary), str(path), data, check)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
 

@@ -12,6 +12,7 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,8 +26,10 @@ UNFINISHED = ".onyx-new"
 """Ends the name of a file that is being written, beside `name` and called `.name.` and something of its own."""
 
 _PLACED = ".onyx-old"
+_OWN_BYTES = 4
 _DIGEST_CHARS = 16
 _LONGEST_NAME_BYTES = 255
+_LONGEST_FOUND_BYTES = _LONGEST_NAME_BYTES - len("..") - 2 * _OWN_BYTES - len(".") - _DIGEST_CHARS - len(_PLACED)
 _ENDS = rf"{re.escape(UNFINISHED)}|\.[0-9a-f]{{{_DIGEST_CHARS}}}{re.escape(_PLACED)}"
 _LEFTOVER = re.compile(rf"\.(.+)\.[^.]+(?:{_ENDS})", re.DOTALL)
 _SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
@@ -48,43 +51,48 @@ class Leftover:
     may_be_owed: bool
 
 
+def temporary_name(name: str) -> str:
+    """What a file is called while it is written, beside `name`.
+
+    Of a name without room for all of that only the beginning stays, and no leftover of it is found by its own.
+    """
+    own = secrets.token_hex(_OWN_BYTES)
+    encoded = os.fsencode(name)
+    if len(encoded) <= _LONGEST_FOUND_BYTES:
+        return f".{name}.{own}{UNFINISHED}"
+    return f".{encoded[:_LONGEST_FOUND_BYTES].decode('utf-8', 'ignore')}.{own}"
+
+
 def take_place(temporary: str, name: str, data: bytes, check: Check, *, dir_fd: int | None = None) -> None:
     """`temporary`, which holds `data`, becomes `name`; both are names in the open folder `dir_fd`, or paths.
 
+    `temporary` is called as `temporary_name` says.
     Where that fails, `name` holds what it held. Where not even that can be done, a leftover holds it.
 
     Source: rename(2), RENAME_EXCHANGE; rename(2) of macOS, RENAME_SWAP; link(2). Raises: OSError.
     """
     former = content_at(name, dir_fd)
     check(former)
-    second = _second_name(temporary, name, data)
-    if second is None:
-        os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-        return
+    digest = _digest(data)
+    # Without a digest where only the beginning of a name is there, so that `leftover_of` takes it for no other file's.
+    begins = temporary.removesuffix(UNFINISHED)
+    second = f"{begins}{_PLACED}" if begins == temporary else f"{begins}.{digest}{_PLACED}"
     os.rename(temporary, second, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     try:
         _placed(second, name, former, check, dir_fd)
     except BaseException:
         with suppress(OSError):
-            put_back(second, name, dir_fd)
+            _put_back(second, name, digest, dir_fd)
         raise
 
 
-def put_back(second: str, name: str, dir_fd: int | None = None) -> bool:
-    """What was taken from `name` stands there again, and `second` is gone.
+def put_back(second: str, name: str) -> bool:
+    """What was taken from `name` stands there again, and `second`, a leftover beside it, is gone.
 
     False where `second` is left, with a content that is nowhere else: the name holds a newer one, or cannot be swapped.
     Raises: OSError; then, too, `second` is left.
     """
-    digest = second.removesuffix(_PLACED)[-_DIGEST_CHARS:]
-    if not _is_ours(second, digest, dir_fd):
-        if not _is_ours(name, digest, dir_fd) or not swap(second, name, dir_fd):
-            return False
-        if not _is_ours(second, digest, dir_fd):  # one more save, on top of what stood there for this moment
-            swap(second, name, dir_fd)
-            return False
-    os.unlink(second, dir_fd=dir_fd)
-    return True
+    return _put_back(second, name, second.removesuffix(_PLACED)[-_DIGEST_CHARS:], None)
 
 
 def leftovers(folder: Path) -> Sequence[Leftover]:
@@ -124,14 +132,6 @@ def content_at(name: str, dir_fd: int | None = None) -> bytes | None:
     return None
 
 
-def _second_name(temporary: str, name: str, data: bytes) -> str | None:
-    """Under which lies what is replaced, and is found again; None where no name may be as long as that."""
-    second = f"{temporary.removesuffix(UNFINISHED)}.{_digest(data)}{_PLACED}"
-    last = Path(second).name
-    is_found = last.startswith(f".{Path(name).name}.") and len(os.fsencode(last)) <= _LONGEST_NAME_BYTES
-    return second if is_found else None
-
-
 def _placed(second: str, name: str, former: bytes | None, check: Check, dir_fd: int | None) -> None:
     if former is None and _appears(second, name, check, dir_fd):
         return
@@ -157,6 +157,17 @@ def _appears(temporary: str, name: str, check: Check, dir_fd: int | None) -> boo
     except (OSError, NotImplementedError):
         return False
     os.unlink(temporary, dir_fd=dir_fd)
+    return True
+
+
+def _put_back(second: str, name: str, digest: str, dir_fd: int | None) -> bool:
+    if not _is_ours(second, digest, dir_fd):
+        if not _is_ours(name, digest, dir_fd) or not swap(second, name, dir_fd):
+            return False
+        if not _is_ours(second, digest, dir_fd):  # one more save, on top of what stood there for this moment
+            swap(second, name, dir_fd)
+            return False
+    os.unlink(second, dir_fd=dir_fd)
     return True
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from onyx_jupyter.security.beneath import folder_beneath
 from onyx_jupyter.storage import take_place as module
-from onyx_jupyter.storage.take_place import UNFINISHED, leftovers, put_back, swap, take_place
+from onyx_jupyter.storage.atomic_write import write_bytes_atomically
+from onyx_jupyter.storage.take_place import UNFINISHED, Check, leftover_of, leftovers, put_back, swap, take_place
 
 
 class Changed(Exception):
@@ -49,6 +51,11 @@ def names(file: Path, *, in_open_folder: bool) -> Iterator[tuple[str, str, int |
         yield temporary.name, file.name, descriptor
     finally:
         os.close(descriptor)
+
+
+def in_its_open_folder(file: Path, data: bytes, check: Check | None = None) -> None:
+    with folder_beneath(file.parent, file.parent) as folder:
+        folder.replace(file.name, data, 0o600, check=check)
 
 
 @pytest.fixture(params=[True, False], ids=["open folder", "paths"])
@@ -162,12 +169,45 @@ def test_what_was_saved_is_left_where_it_cannot_be_put_back_and_goes_back_later(
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_a_name_too_long_for_a_second_one_is_replaced_all_the_same(tmp_path: Path, in_open_folder: bool) -> None:
-    file = tmp_path / ("x" * 230)
-    file.write_text("before")
-    taken(file, Expected(b"before"), in_open_folder)
-    assert file.read_text() == "ours"
+LONG = ["x" * 110, "記" * 73, "x" * 220, "x" * 237, "記" * 85]
+
+
+@pytest.mark.parametrize("name", LONG, ids=lambda name: str(len(name.encode())))
+@pytest.mark.parametrize("write", [write_bytes_atomically, in_its_open_folder])
+def test_what_is_saved_meanwhile_stays_whatever_the_length_of_the_name(
+    tmp_path: Path, name: str, write: Callable[..., None]
+) -> None:
+    file = tmp_path / name
+    write(file, b"before")
+    write(file, b"written", check=Expected(b"before"))
+    assert file.read_text() == "written"
+    with pytest.raises(Changed):
+        write(file, b"ours", check=Expected(b"before"))
     assert list(tmp_path.iterdir()) == [file]
+    needs_swap(file)
+    saves = (lambda: file.write_text("by hand"), lambda: file.write_text("and again"))
+    with pytest.raises(Changed):
+        write(file, b"ours", check=Expected(b"written", saves[0]))
+    assert file.read_text() == "by hand"
+    assert list(tmp_path.iterdir()) == [file]
+    with pytest.raises(Changed):
+        write(file, b"ours", check=Expected(b"by hand", lambda: file.write_text("once more"), saves[1]))
+    assert sorted(place.read_text() for place in tmp_path.iterdir()) == ["and again", "once more"]
+
+
+@pytest.mark.parametrize("name", LONG, ids=lambda name: str(len(name.encode())))
+@pytest.mark.parametrize("write", [write_bytes_atomically, in_its_open_folder])
+def test_a_leftover_is_never_taken_for_one_of_another_file(
+    tmp_path: Path, name: str, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[str | None] = set()
+
+    def look(now: bytes | None) -> None:
+        seen.update(leftover_of(place.name) for place in tmp_path.iterdir() if place.name != name)
+
+    write(tmp_path / name, b"ours", check=look)
+    write(tmp_path / name, b"ours", check=look)
+    assert seen == ({name} if len(name.encode()) < 220 else {None})
 
 
 def test_a_file_that_is_made_or_deleted_after_the_look_stays_so(file: Path, in_open_folder: bool) -> None:
