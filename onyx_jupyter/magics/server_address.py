@@ -62,7 +62,7 @@ def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Pat
     )
     for server in _by_depth(runtime_folder, place):
         if _answers(server):
-            return _address(server)
+            return _address(server, _hub_token(server, environment) if _lives(server.get("pid")) else "")
     looked.append(f"no running server has {place} in its folder")
     raise MagicError(
         "no_server",
@@ -137,6 +137,16 @@ def _answers(server: Mapping[str, Any]) -> bool:
         contextlib.suppress(OSError),
         socket.create_connection(("127.0.0.1" if host in _WILDCARDS else host, server["port"]), _KNOCK_S),
     ):
+        return True
+    return False
+
+
+def _lives(pid: Any) -> bool:
+    """Whether it is a process of this user: the file of a server that was killed may name anybody's port by now."""
+    if os.name == "nt" or not isinstance(pid, int) or pid <= 0:
+        return False
+    with contextlib.suppress(OSError):
+        os.kill(pid, 0)
         return True
     return False
 

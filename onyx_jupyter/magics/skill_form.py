@@ -9,7 +9,7 @@ import contextlib
 import html
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from jupyter_core.paths import jupyter_runtime_dir
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, unreachable
-from onyx_jupyter.magics.form_fields import FieldProblem, form_field
+from onyx_jupyter.magics.form_fields import FieldProblem, FormField, form_field
 from onyx_jupyter.magics.kernel_facts import KernelFacts
 from onyx_jupyter.magics.server_address import find_server
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
@@ -47,6 +47,8 @@ class SkillForm:
         self._title, self._source = library.HTML(), library.HTML()
         self._bar = library.HBox([self.run_button, self.stop_button, self.progress])
         self.widget = library.VBox()
+        self.fields: dict[str, FormField] = {}
+        self._described: Sequence[Mapping[str, Any]] = ()
         self._describe()
 
     def run(self) -> None:
@@ -124,9 +126,10 @@ class SkillForm:
         digest = self._skill["hash"]
         try:
             self._ask(lambda connection: SkillRun(connection, self._name, self._agent).trust(digest))
-            self._describe()
         except MagicError as error:
             self._show_as_it_is_now(error)
+        else:
+            self._show_state("ready", None)
 
     def _show_as_it_is_now(self, refusal: MagicError) -> None:
         """What was refused is mostly a version that is no more: the next yes has to be for what one can read."""
@@ -138,7 +141,10 @@ class SkillForm:
         """Shows the skill as it is on disk. Raises: MagicError."""
         shown = self._ask(lambda connection: SkillRun(connection, self._name, self._agent).describe())
         self._skill: Mapping[str, Any] = shown["skill"]
-        self.fields = {f["name"]: form_field(f) for f in (self._skill.get("parameters") or {}).get("fields", ())}
+        described = (self._skill.get("parameters") or {}).get("fields", ())
+        if described != self._described:  # else what was typed stays
+            self._described = described
+            self.fields = {field["name"]: form_field(field) for field in described}
         self._title.value = f"<b>{html.escape(self._name)}</b> {note(self._skill['description'])}"
         self._source.value = _source(shown)
         rows = [field.row for field in self.fields.values()]

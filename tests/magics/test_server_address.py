@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ def silent() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-def write(folder: Path, pid: int, **facts: Any) -> None:
+def write(folder: Path, pid: int, /, **facts: Any) -> None:
     given = {"port": 1, "token": f"token-{pid}", "hostname": "localhost", "base_url": "/", "secure": False, **facts}
     (folder / f"jpserver-{pid}.json").write_text(json.dumps(given))
 
@@ -88,6 +90,13 @@ def test_the_hubs_token_goes_to_no_other_server(tmp_path: Path, listening: int) 
     assert find_server({**HUB, "JPY_PARENT_PID": "7"}, tmp_path, tmp_path).token == ""
     write(tmp_path, 8, port=listening, token="", base_url="/user/ada/", root_dir=str(tmp_path))
     assert find_server(HUB, tmp_path, tmp_path).token == ""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    found = {"port": listening, "token": "", "base_url": "/user/ada/", "root_dir": str(tmp_path)}
+    write(tmp_path, 8, **found, pid=ended.pid)
+    assert find_server(HUB, tmp_path, tmp_path).token == ""
+    write(tmp_path, 8, **found, pid=os.getpid())  # it lives: what runs beside the kernels, as nbconvert, finds it so
+    assert find_server(HUB, tmp_path, tmp_path).token == "of the hub"
 
 
 def test_an_error_says_what_was_looked_for_and_no_token(tmp_path: Path, silent: int) -> None:

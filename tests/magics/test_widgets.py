@@ -73,8 +73,12 @@ def test_a_form_asks_for_trust_in_what_can_be_read_and_in_nothing_newer(kernel: 
     assert "changed" in kernel.value("form.status.value")
     assert kernel.value("[form.run_button.disabled, 'other' in form._source.value]") == [True, True]
     assert kernel.value("list(form.fields)") == ["m"]
-    kernel.run("form.trust_button.click()")
+    kernel.run("form.fields['m'].widget.value = 'typed'; form.trust_button.click()")
     assert kernel.value("[form.run_button.disabled, form.trust_button.layout.display]") == [False, "none"]
+    assert kernel.value("form.fields['m'].widget.value") == "typed"
+    write_notebook(skills / "shifty.ipynb", cell("m: str = 'x'", "parameters"), cell("print('once more')"))
+    kernel.run("form.trust_button.click()")  # refused: that is not what it shows
+    assert kernel.value("['once more' in form._source.value, form.fields['m'].widget.value]") == [True, "typed"]
 
 
 # What the form's thread asks of the server is held until the test lets it go.
