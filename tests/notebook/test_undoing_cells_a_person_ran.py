@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, NotebookView
 from tests.notebook.desk import RUN, SESSION, A, Desk, undone
 from tests.notebook.shelf import code
@@ -58,6 +60,49 @@ async def test_an_added_cell_that_a_person_ran_is_left_by_undo_and_by_revert_all
     assert await undone(desk) == {"new": "ran"}
     assert desk.shelf.order(A) == ["one", "two", "three", "new"]
     assert desk.shelf.cell(A, "new")["outputs"][0]["text"] == "N"
+
+
+def clear(desk: Desk, path: str, cell_id: str) -> None:
+    """As *Clear Outputs* does."""
+    desk.shelf.cell(path, cell_id).update(outputs=[], execution_count=None)
+
+
+async def test_an_added_cell_whose_outputs_a_person_cleared_goes(desk: Desk) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"))
+    await desk.run("new")
+    clear(desk, A, "new")
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+
+
+async def test_a_made_notebook_whose_outputs_a_person_cleared_goes(desk: Desk) -> None:
+    await made(desk)
+    await desk.run("m1", path=NEW)
+    clear(desk, NEW, "m1")
+    outcome = await desk.review.undo(SESSION, RUN, "ada")
+    assert (outcome.removed, outcome.left) == ([NEW], [])
+    assert NEW not in desk.shelf.notebooks
+
+
+@pytest.mark.parametrize("is_edited", [True, False])
+async def test_a_cell_that_was_there_and_that_a_person_cleared_stays_clear(desk: Desk, is_edited: bool) -> None:
+    """Nobody ran it, so nobody is said to have; outputs that were cleared do not come up again."""
+    desk.shelf.run_by_hand(A, "two")
+    if is_edited:
+        await desk.change(EditCell("two", "y = 20"))
+    await desk.run("two")
+    clear(desk, A, "two")
+    assert await undone(desk) == {}
+    two = desk.shelf.cell(A, "two")
+    assert (two["source"], two["outputs"], two["execution_count"]) == ("y = 2", [], None)
+
+
+async def test_a_cell_that_a_person_runs_at_this_moment_is_said_to_have_run(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    await desk.run("two")
+    clear(desk, A, "two")  # as each run begins
+    desk.shelf.running = {"two"}
+    assert await undone(desk) == {"two": "ran"}
 
 
 async def test_an_added_cell_that_a_person_ran_goes_where_they_revert_that_very_one(desk: Desk) -> None:

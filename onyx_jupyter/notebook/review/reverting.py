@@ -108,7 +108,8 @@ def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
 
 def shows_more(item: ReviewedCell, cell: Cell) -> bool:
     """Whether the cell, as it stands now in full, shows something that the run of a turn neither left nor found."""
-    return item.touched_outputs and not _shows_run(item, cell) and not _shows_before(item, cell)
+    is_known = _shows_run(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
+    return item.touched_outputs and not is_known
 
 
 def _conflict(
@@ -145,7 +146,7 @@ def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, 
     note: Reason | None = None
     if item.touched_outputs:
         if not _shows_run(item, cell):
-            note = None if _shows_before(item, cell) else "ran"
+            note = "ran" if shows_more(item, cell) else None
         elif item.outputs_left_out or "outputs" not in before:
             note = "outputs_not_kept"
         else:
@@ -167,6 +168,11 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
         is_same = item.left_digest is None or item.left_digest == shown_digest(cell.outputs)
         return is_same and cell.execution_count == item.left_count
     return cell.execution_count is None and not cell.outputs  # as each run begins: nothing of anybody's is there
+
+
+def _is_cleared(cell: Cell) -> bool:
+    """Whether nothing of anybody's is shown: who clears outputs has run nothing."""
+    return not cell.outputs and cell.execution_count is None and not cell.is_running
 
 
 def _shows_before(item: ReviewedCell, cell: Cell) -> bool:
