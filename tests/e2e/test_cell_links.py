@@ -15,7 +15,7 @@ from tests.e2e.stage import Stage
 def test_a_named_cell_leads_to_its_notebook_and_is_the_same_cell_later(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
-    other = lab.notebook(f"{name}-other.ipynb", "'first'", "'meant'")
+    other = lab.notebook(f"{name}_second.ipynb", "'first'", "'meant'")
     sidebar, notebook = open_lab("'in front'", "'not meant'")
     page, links = sidebar.page, sidebar.hook("cell-reference")
     stage.play([Call("notebook_outline", {"path": other.name})], "It is in cell 2, not in cell 9.", "See cell 2.")

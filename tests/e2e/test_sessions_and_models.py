@@ -125,7 +125,7 @@ def test_the_launcher_begins_a_conversation_in_the_closed_sidebar(
 
     page.locator(".lm-MenuBar-item", has_text="File").click()
     page.locator(".lm-Menu-item[data-command='launcher:create']").click()
-    card = page.locator(".jp-LauncherCard", has_text="Onyx chat")
+    card = page.locator(".jp-LauncherCard:visible", has_text="Onyx chat")
     expect(card.locator("svg[data-icon='onyx:stone']")).to_be_visible()
     card.click()
     expect(sidebar.empty).to_be_visible()

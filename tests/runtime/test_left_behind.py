@@ -1,5 +1,6 @@
 """Conversations that were left before a start, and clocks that jump: none of them is lost to the memory."""
 
+import logging
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -146,7 +147,12 @@ async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path:
     await looked.consolidating.close()
 
 
-async def test_how_many_wait_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_how_many_wait_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A server writes the log of its own package by itself, and lets nobody else have it.
+    monkeypatch.setattr(logging.getLogger("onyx_jupyter"), "propagate", True)
+
     def told() -> list[str]:
         return [record.getMessage() for record in caplog.records if record.name == consolidating.log.name]
 
