@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.shared_lock import SharedLock
 
 # Another server's change stays for so long, and for twice as long after each further one of a day.
@@ -96,7 +96,6 @@ class IndexHistory:
     def _change(self, changed: Callable[[History], History]) -> None:
         """One server at a time; where the disk refuses, nothing is noted."""
         try:
-            make_private_folder(self._file.parent)
             with self._lock.held():
                 before = self._on_disk()
                 if before is not None:

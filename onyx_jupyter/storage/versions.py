@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -82,12 +82,9 @@ class VersionStore:
         self._added = 0
         self._has_grown = False
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Nobody else records meanwhile; may be taken again. Raises: StorageError."""
-        make_private_folder(self._folder)
-        with self._lock.held():
-            yield
+        return self._lock.held()
 
     def record(
         self,
