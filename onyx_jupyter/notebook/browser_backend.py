@@ -39,7 +39,7 @@ _INTERRUPT_S = 1.0
 _READINGS = 3
 _AFTER_INTERRUPT_S = 0.5
 # A run that ends so may have begun; any other refusal says that it has not.
-_MAY_HAVE_RUN = ("tab_gone", "tab_silent", "bad_response", "closed", "kernel_died")
+_MAY_HAVE_RUN = ("tab_gone", "tab_silent", "bad_response", "closed", "kernel_died", "internal", "too_large")
 _WRITING = ("notebook.apply", "notebook.wait", "notebook.run")
 
 _log = logging.getLogger(__name__)
@@ -201,23 +201,30 @@ class BrowserBackend:
         )
 
     async def _run(self, path: str, cell_id: str, base_hash: str | None, run_key: str, begun: asyncio.Event) -> _Run:
-        """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
+        """`begun` is set from when the tab is asked to run it until it has refused to."""
         params = {"cellId": cell_id, "runKey": run_key, "baseHash": base_hash}
-        while not begun.is_set():
+        while True:
             await self._kernel_free(path)
             begun.set()
             try:
-                return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
+                return await self._run_or_join(path, params)
             except NotebookError as error:
-                gone = error
-            if gone.code not in _MAY_HAVE_RUN:
+                if error.code in _MAY_HAVE_RUN:
+                    raise
                 begun.clear()
-                if gone.code != "kernel_busy":  # somebody was quicker
-                    raise gone
+                if error.code != "kernel_busy":  # somebody was quicker
+                    raise
+
+    async def _run_or_join(self, path: str, params: Mapping[str, Any]) -> _Run:
+        """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
+        try:
+            return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
+        except NotebookError as error:
+            gone = error
         while gone.code == "tab_gone":
             await self._tabs.settled(path)
             try:
-                return await self._ask(path, "notebook.join", {"runKey": run_key}, _Run, timeout_s=None)
+                return await self._ask(path, "notebook.join", {"runKey": params["runKey"]}, _Run, timeout_s=None)
             except NotebookError as error:
                 if error.code in ("not_open", "no_run"):
                     break

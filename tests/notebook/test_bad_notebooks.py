@@ -3,7 +3,7 @@
 import asyncio
 import json
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +265,63 @@ async def test_what_the_tab_refuses_to_run_has_not_begun(code: str) -> None:
     case.tab._run = refuse  # type: ignore[method-assign]
     assert (await refused(case.run())).code == code
     assert (case.asked, case.began) == (["notebook.wait", "notebook.run"], [])
+
+
+@pytest.mark.parametrize("code", ["internal", "too_large", "bad_response", "kernel_died"])
+async def test_what_can_go_wrong_only_once_the_tab_took_the_run_up_counts_as_begun(code: str) -> None:
+    case = Stopping()
+
+    async def fail(cell: dict[str, Any]) -> dict[str, Any]:
+        raise NotebookError(code, "failed")
+
+    case.tab._run = fail  # type: ignore[method-assign]
+    assert (await refused(case.run())).code == code
+    assert case.began == [True]
+
+
+def refused_unheard(case: Stopping, code: str) -> Callable[[], FakeTab]:
+    """The tab refuses the run while its connection is gone; calling it connects the same page again."""
+    is_asked_again = asyncio.Event()
+
+    async def refuse(cell: dict[str, Any]) -> dict[str, Any]:
+        case.tab.started.set()
+        await is_asked_again.wait()
+        raise NotebookError(code, "not here")
+
+    case.tab._run = refuse  # type: ignore[method-assign]
+
+    def wake() -> FakeTab:
+        case.tab.close()
+        awake = case.open()
+        awake.runs = case.tab.runs
+        is_asked_again.set()
+        return awake
+
+    return wake
+
+
+@pytest.mark.parametrize("code", ["stale", "no_cell"])
+async def test_a_refusal_that_is_heard_only_after_a_break_says_that_nothing_has_begun(code: str) -> None:
+    case = Stopping()
+    wake = refused_unheard(case, code)
+    running = case.run()
+    await case.tab.started.wait()
+    awake = wake()
+    assert (await refused(running)).code == code
+    assert case.began == []
+    assert [request.action for request in awake.asked] == ["notebook.join"]
+
+
+async def test_a_kernel_that_was_taken_during_a_break_is_waited_for_again() -> None:
+    case = Stopping()
+    wake = refused_unheard(case, "kernel_busy")
+    running = case.run()
+    await case.tab.started.wait()
+    awake = wake()
+    await awake.started.wait()
+    awake.end()
+    assert (await running).status == "error"
+    assert [request.action for request in awake.asked] == ["notebook.join", "notebook.wait", "notebook.run"]
 
 
 async def test_a_kernel_that_is_taken_between_the_wait_and_the_run_is_waited_for_again() -> None:
