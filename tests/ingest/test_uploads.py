@@ -1,10 +1,11 @@
 """What a person uploads is kept as a copy, found with its place, and goes when it is removed for good."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.errors import DocumentUnreadable, StorageError
 from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES, upload_title
 from onyx_jupyter.ingest.knowledge import UNDO
 from tests.ingest.desk import Desk
@@ -35,6 +36,28 @@ async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time
     desk.clock.advance(UNDO.total_seconds() + 1)
     await desk.looked()
     assert copies(desk) == []
+
+
+async def test_who_moves_the_damaged_list_away_and_puts_a_whole_one_back_has_lost_no_upload(desk: Desk) -> None:
+    await desk.finished(await desk.knowledge.add_upload("manual.md", b"The bilge pump has a fuse."))
+    (copy,) = (desk.home / "knowledge" / "files").iterdir()
+    os.utime(copy, (0, 0))
+    place = desk.home / "knowledge" / "documents.json"
+    whole = place.read_bytes()
+    place.write_text("{")
+    with pytest.raises(StorageError, match="damaged") as error:
+        await desk.knowledge.items()
+    assert "move it away" in str(error.value.hint)
+    place.unlink()
+    await desk.looked()
+    assert (await desk.knowledge.items(), await desk.found("bilge pump")) == ([], [])
+
+    place.write_bytes(whole)
+    await desk.looked()
+    assert ([item.state for item in await desk.knowledge.items()], await desk.found("bilge pump")) == (
+        ["done"],
+        ["manual.md"],
+    )
 
 
 async def test_the_same_file_is_one_item_and_another_one_of_that_name_is_another(desk: Desk) -> None:
