@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.protocols import DeleteCell, EditCell, MoveCell
+from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
 from tests.notebook.desk import SESSION, A, Desk, undone
 from tests.notebook.shelf import code
 
@@ -60,3 +60,24 @@ async def test_a_cell_that_was_moved_twice_and_has_no_mark_goes_home_with_its_ne
     assert five.shelf.order(A) == NAMES
     (turn,) = await five.review.turns(SESSION)
     assert turn.pending == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [
+        (InsertCell(code("new", "n"), "start"), "new"),
+        (DeleteCell("c0"), "c0"),
+        (MoveCell("c0", After("c1")), "c0"),
+    ],
+)
+async def test_a_cell_without_a_mark_stays_with_its_neighbour_until_that_one_is_judged(
+    five: Desk, change: CellChange, other: str
+) -> None:
+    for name in ("c3", "c2", "c3"):
+        await five.change(MoveCell(name, "end"))
+    await five.change(change)
+    await five.review.reject(A, [other], "ada")
+    assert five.shelf.order(A) == ["c0", "c1", "c4", "c2", "c3"]
+    assert await five.kinds() == {"c2": ("moved",)}
+    await five.review.reject(A, ["c2"], "ada")
+    assert five.shelf.order(A) == NAMES

@@ -189,12 +189,18 @@ def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
 
 
 def unmarked_moves(sessions: Iterable[Changes], path: str, beside: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-    """Cells without a mark that runs moved, with a neighbour or there and back, where these marks are about places."""
+    """Cells without a mark that runs moved, with a neighbour or there and back, where these marks are about places.
+
+    They wait as long as the mark of another cell that was moved does: it may be the neighbour.
+    """
     runs = {run for item in beside if item.moves or not (item.existed and item.exists) for run in item.runs}
+    judged = {item.cell_id for item in beside}
+    moved = [item for item in _all_joined(sessions, path) if item.moves]
+    waiting = {run for item in moved if item.is_seen and item.cell_id not in judged for run in item.runs}
     return [
         item
-        for item in _all_joined(sessions, path)
-        if not item.is_seen and item.exists and item.moves and not runs.isdisjoint(item.runs)
+        for item in moved
+        if not item.is_seen and item.exists and not runs.isdisjoint(item.runs) and waiting.isdisjoint(item.runs)
     ]
 
 
