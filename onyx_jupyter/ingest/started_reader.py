@@ -20,7 +20,15 @@ from onyx_jupyter.security.known_secrets import without_secrets
 _CHILD = "onyx_jupyter.ingest.reading_child"
 _KEPT_BYTES = 4_000
 _END_S = 10.0
-_OF_ONYX = "ONYX_"
+# What Python and its libraries may need to start as in the server: where they lie, where homes and temporary files are,
+# the language, the time zone, and the bound of memory. All else stays there, since any value may hold a password.
+_NEEDED = frozenset(
+    {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "GUIX_PYTHONPATH"}
+    | {"CONDA_DLL_SEARCH_MODIFICATION_ENABLE", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR"}
+    | {"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA"}
+    | {"TMPDIR", "TMP", "TEMP", "LANG", "LANGUAGE", "TZ", "TZDIR", "MEM_LIMIT"}
+)
+_NEEDED_BEGINNINGS = ("PYTHON", "DYLD_", "LC_", "NIX_LD", "NIX_PYTHON")
 
 
 class StartedReader:
@@ -129,6 +137,6 @@ class StartedReader:
 
 
 def _environment() -> dict[str, str]:
-    """Whatever Python may need to start as the server did; keys, and what configures Onyx, stay with the server."""
-    kept = without_secrets(os.environ)
-    return {name: value for name, value in kept.items() if not name.upper().startswith(_OF_ONYX)}
+    """What is needed, and of that nothing that is named like a secret."""
+    given = without_secrets(os.environ).items()
+    return {name: value for name, value in given if name in _NEEDED or name.startswith(_NEEDED_BEGINNINGS)}

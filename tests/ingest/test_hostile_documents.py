@@ -167,8 +167,18 @@ def test_python_starts_as_in_the_server_and_keys_stay_there(
         "AWS_SECRET_ACCESS_KEY",
         "PGPASSWORD",
         "ONYX_PROVIDERS__A__APIKEY",
+        "DATABASE_URL",
+        "SMTP_PASS",
+        "MYSQL_PWD",
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "SSH_AUTH_SOCK",
+        "PYTHON_KEYRING_TOKEN",
+        "NIX_CONFIG",
+        "LD_SDK_KEY",
+        "PATHOLOGY_LAB_LOGIN",
     }
-    needed = {"PYTHONUSERBASE", "LD_LIBRARY_PATH", "APPDATA", "USERPROFILE"}
+    needed = {"PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "LC_CTYPE", "LANG", "TMPDIR"}
+    needed |= {"APPDATA", "USERPROFILE", "VIRTUAL_ENV", "CONDA_PREFIX", "NIX_LD", "MEM_LIMIT", "HOME"}
     for name in secrets | needed | {"ONYX_HOME"}:
         monkeypatch.setenv(name, "word-with-dashes")
     read(process, "a.md", b"Anemones")
