@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 MAX_BYTES = 3_000_000_000
-# With less its libraries cannot be loaded.
-MIN_BYTES = 256_000_000
+# What ordinary pages and tables take; that this may be more than there is, is why it is the first to be ended.
+MIN_BYTES = 512_000_000
+# No server runs with less: such a number is another tool's, in megabytes for one.
+_LEAST_BELIEVED_BYTES = 128_000_000
 # Two are at work at once at most, and the server with its kernels needs the rest.
 _SHARE = 4
 # What sets address space aside at its start would be counted as if it were used: memory pools, and a stack a thread.
@@ -22,15 +24,18 @@ _MODEST = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "
 
 
 def bound_bytes(environment: Mapping[str, str] = os.environ, system: Path = Path("/")) -> int:
-    """A quarter of what this container, pod or service may take, and 3 GB at most. `system` holds /proc and /sys."""
+    """A quarter of what this container, pod or service may take, 512 MB at least and 3 GB at most. `system`: /."""
     limits = [*_declared(environment), *_of_control_groups(system)]
     return max(MIN_BYTES, min([MAX_BYTES, *(limit // _SHARE for limit in limits)]))
 
 
-def bound_memory() -> None:
-    """Of this process, before it has loaded a library; and whoever looks for one to end takes this one first."""
+def bound_memory() -> int | None:
+    """Of this process, before it has loaded a library; and whoever looks for one to end takes this one first.
+
+    Gives the bound that holds, None where there is none.
+    """
     if sys.platform != "linux":
-        return
+        return None
     import resource
 
     os.environ.update(_MODEST)
@@ -39,12 +44,14 @@ def bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (bound, bound))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
+    held, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return held if held != resource.RLIM_INFINITY else None
 
 
 def _declared(environment: Mapping[str, str]) -> Iterator[int]:
     """As a JupyterHub tells its servers, in bytes. Source: JupyterHub, Spawner.mem_limit."""
     with contextlib.suppress(ValueError):
-        if (limit := int(environment.get("MEM_LIMIT", ""))) > 0:
+        if (limit := int(environment.get("MEM_LIMIT", ""))) >= _LEAST_BELIEVED_BYTES:
             yield limit
 
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.cutting import cut
-from onyx_jupyter.ingest.memory_bound import bound_memory
+from onyx_jupyter.ingest.memory_bound import MAX_BYTES, bound_memory
 from onyx_jupyter.ingest.readers import read_document
 
 # The server ends it when the time is over; should that be gone, it ends by itself.
@@ -30,7 +30,7 @@ _OVERTIME_S = 2
 
 
 def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]:
-    """The passages with what is told of the document, or why there are none."""
+    """The passages with what is told of the document, or why there are none. Raises: MemoryError."""
     try:
         with given() as file:
             document = read_document(name, file)
@@ -38,7 +38,7 @@ def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]
     except DocumentUnreadable as error:
         return {"problem": str(error)}
     except MemoryError:
-        return {"problem": "It takes more memory to read than a document may. Save it in parts, and add those."}
+        raise
     except OSError as error:
         return {"refused": error.strerror or str(error)}
     except Exception:
@@ -47,11 +47,12 @@ def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]
     return {**found, "chunks": [astuple(chunk) for chunk in chunks]}
 
 
-def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None) -> None:
+def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bound_bytes: int | None = None) -> None:
     """An empty line says that it has started. Each request is a line of JSON: `name`, `title`, `limitS` and `path`.
 
-    `files` gives the open file of each; without it `path` is opened.
+    `files` gives the open file of each; without it `path` is opened. `bound_bytes`: of memory, where it is bound.
     """
+    exceeded = json.dumps({"exceeded": _exceeded(bound_bytes)})  # for when there is no room to make it
     _say(answers, "")
     while line := requests.readline():
         asked = json.loads(line)
@@ -60,11 +61,21 @@ def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None) ->
         def given(path: str = asked["path"]) -> BinaryIO:
             return Path(path).open("rb") if files is None else _received(files)
 
-        answer = read(asked["name"], asked["title"], given)
+        try:
+            answer = json.dumps(read(asked["name"], asked["title"], given), ensure_ascii=False)
+        except MemoryError:
+            answer = exceeded
         _end_after(0)
-        _say(answers, json.dumps(answer, ensure_ascii=False))
+        _say(answers, answer)
         del answer
         gc.collect()  # what is left of this document would be counted for the next one
+
+
+def _exceeded(bound_bytes: int | None) -> str:
+    may = "may here" if bound_bytes is None else f"may here, which is {bound_bytes // 1_000_000} MB"
+    is_most = bound_bytes is None or bound_bytes >= MAX_BYTES
+    otherwise = "" if is_most else ", or have this server given more memory"
+    return f"It takes more memory to read than a document {may}. Save it in parts and add those{otherwise}."
 
 
 def _received(files: socket.socket) -> BinaryIO:
@@ -87,7 +98,7 @@ if __name__ == "__main__":
     # What a library prints must not come between the answers.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    bound_memory()
+    bound = bound_memory()
     given_files = socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None
     with contextlib.suppress(BrokenPipeError):  # the server is gone
-        serve(sys.stdin.buffer, channel, given_files)
+        serve(sys.stdin.buffer, channel, given_files, bound)

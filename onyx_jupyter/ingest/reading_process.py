@@ -49,14 +49,20 @@ class ReadingProcess:
         self._over = threading.Event()
 
     def read(self, name: str, title: str, file: BinaryIO) -> ReadDocument:
-        """One at a time; `file` is read from where it stands, and stays open.
+        """One at a time; `file` is read from its beginning, and stays open.
 
         Raises: DocumentUnreadable, also where it takes too long or too much; ReadingUnavailable; OSError.
         """
         reader = self._started()
+        was_fresh = reader.is_fresh
         # Of a larger one a part is read.
         limit_s = self._limit_s(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES))
         answer = reader.ask({"name": name, "title": title}, file, limit_s)
+        if answer is not None and "exceeded" in answer:
+            self._reap()  # what it holds by now would be counted for the next one
+            if was_fresh:
+                raise DocumentUnreadable(str(answer["exceeded"]))
+            return self.read(name, title, file)  # by one that holds nothing of the documents before
         if answer is not None:
             return _document(answer)
         ended = self._reap()

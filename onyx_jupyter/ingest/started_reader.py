@@ -37,6 +37,7 @@ class StartedReader:
     def __init__(self, *, gives_files: bool = hasattr(socket, "send_fds")) -> None:
         """`gives_files`: it is given files that are open, so that what was judged is what is read. Raises: OSError."""
         self.is_late = False
+        self.is_fresh = True  # asked for nothing so far
         self._said = b""
         self._files: socket.socket | None = None
         theirs: socket.socket | None = None
@@ -77,6 +78,7 @@ class StartedReader:
         """Blocks until it answers; None where it ended instead. `is_late` tells why."""
         descriptor, path = file.fileno(), file.name
         asked = json.dumps({**header, "limitS": limit_s, "path": path}).encode() + b"\n"
+        self.is_fresh = False
         with self._within(limit_s):
             line = self._line(asked, descriptor)
         return json.loads(line.decode("utf-8", "surrogatepass")) if line else None

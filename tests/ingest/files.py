@@ -93,9 +93,9 @@ def _escaped(text: str) -> str:
 
 
 def swelling_parquet() -> bytes:
-    """A few kilobytes that hold one value of 200 MB."""
+    """A few kilobytes that hold a row of three values of 200 MB each."""
     out = io.BytesIO()
-    table = pa.table({"a": pa.array(["x" * 200_000_000], pa.large_string())})
+    table = pa.table(dict.fromkeys("abc", pa.array(["x" * 200_000_000], pa.large_string())))
     with pq.ParquetWriter(out, table.schema, compression="zstd", use_dictionary=False, write_statistics=False) as file:
         file.write_table(table)
     return out.getvalue()
