@@ -221,6 +221,25 @@ describe('a search', () => {
     expect(peer.askedFor('sessions.list')).toHaveLength(1);
   });
 
+  it('asks for no days where it is narrowed to facts, which have none', async () => {
+    const search = new MemorySearch(peer.client, () => null);
+    peer.results['memory.search'] = { results: [] };
+    peer.results['sessions.list'] = { sessions: [], total: 0 };
+    search.narrow({ lastDays: 7 });
+    search.type('fiscal');
+    await vi.advanceTimersByTimeAsync(500);
+    search.narrow({ where: 'facts' });
+    await settle();
+    search.narrow({ lastDays: 30 });
+    await settle();
+    search.narrow({ where: 'all' });
+    await settle();
+    expect(search.filter).toEqual({ where: 'all', lastDays: null });
+    expect(peer.askedFor('memory.search').map(asked => 'since' in (asked as object))).toEqual([
+      ...[true, false, false, false]
+    ]);
+  });
+
   it('in conversations alone asks for nothing else, and has those of the days that are meant', async () => {
     vi.setSystemTime(new Date(2026, 2, 14, 12));
     const search = new MemorySearch(peer.client, () => null);

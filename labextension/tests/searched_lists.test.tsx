@@ -9,6 +9,7 @@ import { MemoryList } from '../src/components/memory_list';
 import { SessionListView } from '../src/components/session_list_view';
 import { UiProvider } from '../src/components/ui_context';
 import type { Ui } from '../src/components/ui_context';
+import type { MemoryFilter } from '../src/models/memory_search';
 import type { MemoryPassage, SessionInfo } from '../src/protocol/wire';
 
 let root: Root;
@@ -104,6 +105,23 @@ describe('the search of memory', () => {
     await choose('memory-since', '30');
     await choose('memory-since', '');
     expect(narrow.mock.calls).toEqual([[{ where: 'facts' }], [{ lastDays: 30 }], [{ lastDays: null }]]);
+  });
+
+  it('says what a span of days leaves out, and has none for facts', async () => {
+    const told = async (filter: MemoryFilter) => {
+      await list({ filter });
+      const { disabled, title } = hook('memory-since') as HTMLSelectElement;
+      return [disabled, title.includes('Facts are searched by no date'), hook('memory-undated')?.textContent];
+    };
+    expect(await told({ where: 'all', lastDays: null })).toEqual([false, false, undefined]);
+    expect(await told({ where: 'all', lastDays: 7 })).toEqual([
+      ...[false, false, 'What has no date is left out: facts, MEMORY.md and the like.']
+    ]);
+    expect(await told({ where: 'files', lastDays: 7 })).toEqual([
+      ...[false, false, 'What has no date is left out: MEMORY.md and the like.']
+    ]);
+    expect(await told({ where: 'conversations', lastDays: 7 })).toEqual([false, false, undefined]);
+    expect(await told({ where: 'facts', lastDays: null })).toEqual([true, true, undefined]);
   });
 
   it('has the room of the documents for what was found', async () => {

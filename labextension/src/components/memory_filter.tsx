@@ -1,5 +1,5 @@
 /** What a search of memory looks through: all of it, or one kind, or what is not older than some days. */
-import type { MemoryFilter } from '../models/memory_search';
+import { isDated, type MemoryFilter } from '../models/memory_search';
 import { useUi } from './ui_context';
 
 interface MemoryFilterRowProps {
@@ -9,13 +9,15 @@ interface MemoryFilterRowProps {
 
 export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.Element {
   const { trans } = useUi();
+  const { where, lastDays } = filter;
+  const hasUndated = lastDays !== null && (where === 'all' || where === 'files');
   return (
     <div className="onyx-Memory-filter" data-onyx="memory-filter">
       <select
         className="onyx-Input"
         data-onyx="memory-where"
         aria-label={trans.__('Where to search')}
-        value={filter.where}
+        value={where}
         onChange={event => narrow({ where: event.target.value as MemoryFilter['where'] })}
       >
         <option value="all">{trans.__('Everywhere')}</option>
@@ -27,8 +29,13 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
         className="onyx-Input"
         data-onyx="memory-since"
         aria-label={trans.__('Since when')}
-        title={trans.__('What has no date, such as MEMORY.md, is only found at any time')}
-        value={filter.lastDays ?? ''}
+        title={
+          isDated(where)
+            ? trans.__('What has no date, such as facts and MEMORY.md, is only found at any time')
+            : trans.__('Facts are searched by no date: each holds until another takes its place')
+        }
+        disabled={!isDated(where)}
+        value={lastDays ?? ''}
         onChange={event =>
           narrow({ lastDays: (Number(event.target.value) || null) as MemoryFilter['lastDays'] })
         }
@@ -38,6 +45,13 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
         <option value="30">{trans.__('Past month')}</option>
         <option value="365">{trans.__('Past year')}</option>
       </select>
+      {hasUndated && (
+        <div className="onyx-Note" data-onyx="memory-undated">
+          {where === 'all'
+            ? trans.__('What has no date is left out: facts, MEMORY.md and the like.')
+            : trans.__('What has no date is left out: MEMORY.md and the like.')}
+        </div>
+      )}
     </div>
   );
 }

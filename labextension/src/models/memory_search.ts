@@ -23,6 +23,11 @@ const CONVERSATIONS = 5;
 /** Of which those that are too old are left out here: the server does not know of days there. */
 const DATED_CONVERSATIONS = 50;
 
+/** Whether some of what is found there has a date, so that it can be searched by age. */
+export function isDated(where: MemoryFilter['where']): boolean {
+  return where !== 'facts';
+}
+
 export class MemorySearch implements IDisposable {
   constructor(
     private readonly client: SocketClient,
@@ -90,9 +95,10 @@ export class MemorySearch implements IDisposable {
     this._changed.emit();
   }
 
-  /** Search there alone, at once. What was found elsewhere is no answer any more. */
+  /** Search there alone, at once. What was found elsewhere is no answer any more. Of facts none has a date. */
   narrow(filter: Partial<MemoryFilter>): void {
-    this._filter = { ...this._filter, ...filter };
+    const wanted = { ...this._filter, ...filter };
+    this._filter = isDated(wanted.where) ? wanted : { ...wanted, lastDays: null };
     this._turn += 1;
     this._forget();
     this._changed.emit();
