@@ -115,8 +115,10 @@ class LanceTextIndex:
             return [], None
         if not await self._has_table():
             await self._begin()
-        candidates, note = await self._legs.search(query, count, only)
-        self._upkeep.looked()
+        try:
+            candidates, note = await self._legs.search(query, count, only)
+        finally:
+            self._upkeep.looked()  # what it has loaded is to be let go, however it ends
         return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
 
     async def count(self) -> int:

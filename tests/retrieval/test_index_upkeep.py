@@ -4,14 +4,14 @@ import asyncio
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from onyx_jupyter.errors import EmbeddingError
-from onyx_jupyter.protocols.retrieval import SearchFilter
+from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
+from onyx_jupyter.protocols.retrieval import Candidate, SearchFilter
 from onyx_jupyter.retrieval import index_following, index_upkeep
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.storage import shared_lock
@@ -178,6 +178,27 @@ async def test_what_searches_hold_in_memory_is_let_go_when_nobody_has_searched_f
     del view
     await until(lambda: vectors() is None)
     assert await found(index, "tea") == [before]
+    await until(lambda: index._legs._views._view is None)
+    await index.close()
+
+
+@pytest.mark.parametrize("ends", ["fails", "is cancelled"])
+async def test_what_a_search_has_loaded_is_let_go_however_it_ends(
+    ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeddings = FakeEmbeddings(FakeEmbedder())
+    index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, rest_s=0.5)
+    await index.put([source("a.md", "tea")])
+    search = index._legs.search
+
+    async def ended(query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
+        await search(query, count, only)
+        assert index._legs._views._view is not None
+        raise IndexUnavailable("It was replaced.") if ends == "fails" else asyncio.CancelledError
+
+    monkeypatch.setattr(index._legs, "search", ended)
+    with pytest.raises((IndexUnavailable, asyncio.CancelledError)):
+        await found(index, "tea")
     await until(lambda: index._legs._views._view is None)
     await index.close()
 
