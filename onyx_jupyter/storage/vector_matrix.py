@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 MATRIX_BYTES = 32_000_000
 # Of a matrix, beside the rows' ids and vectors.
 MATRIX_COLUMNS = ("agent", "kind", "path", "day")
-# Room for so many rows more, and for this share of those that are there, is kept; it takes no memory until it is used.
-_LEAST_SPARE = 1_024
+# Room for so much more (1,024 rows of 384 numbers), or for this share of the rows that are there, is kept, whichever is
+# more; it takes no memory until it is used.
+_LEAST_SPARE_BYTES = 1_572_864
 _SPARE_PERCENT = 12
 _NO_DAY = -(2**31)
 
@@ -168,7 +169,8 @@ def matrix_of(rows: Rows, vectors: Iterable[pa.RecordBatch], dimension: int) -> 
     ids = _row_ids(rows)
     order = np.argsort(ids)
     ids, count = ids[order], len(ids)
-    room = _Room(np.zeros((count + max(_LEAST_SPARE, count * _SPARE_PERCENT // 100), dimension), np.float32), count)
+    spare = max(_LEAST_SPARE_BYTES // (4 * dimension), count * _SPARE_PERCENT // 100)
+    room = _Room(np.zeros((count + spare, dimension), np.float32), count)
     scales = np.zeros(count, np.float32)
     for part in vectors:
         places = np.searchsorted(ids, _row_ids(part))

@@ -109,7 +109,7 @@ def test_a_new_version_copies_nothing_of_the_one_before(table: LanceTable) -> No
 def test_where_it_has_no_room_both_are_never_in_memory_together(
     table: LanceTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_matrix, "_LEAST_SPARE", 1)
+    monkeypatch.setattr(vector_matrix, "_LEAST_SPARE_BYTES", 8)
     for number in range(4):
         put(table, f"{number}.md", [f"note {number}"], [EAST])
     views = NewestView()
@@ -156,6 +156,17 @@ def test_more_than_the_bound_is_searched_on_disk(table: LanceTable) -> None:
     assert NewestView(8).of(table).matrix is None
     assert fits(20_000, 384)
     assert not fits(21_000, 384)
+
+
+@pytest.mark.parametrize("dimension", [384, 768, 1536, 3072, 4096])
+def test_a_matrix_has_room_for_more_and_takes_no_more_than_is_said(dimension: int) -> None:
+    for count in (1, MATRIX_BYTES // (4 * dimension)):
+        ids = np.arange(count, dtype=np.uint64)
+        one = as_table([row.columns for row in rows_of(source("a.md", "one"), "c")], [None], dimension)
+        rows = one.take([0] * count).append_column(ROW_ID, [ids])
+        room = matrix_of(rows, [], dimension).room.vectors
+        assert len(room) > count
+        assert room.nbytes <= 36_000_000
 
 
 class Reading(LanceTable):
