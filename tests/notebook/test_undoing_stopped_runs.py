@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.protocols import NotebookCells
 from tests.notebook.desk import SESSION, A, Desk, undone
 
 MINE = {"output_type": "stream", "name": "stdout", "text": "two hours of training"}
@@ -69,6 +70,59 @@ async def test_a_stopped_run_is_undone_where_nobody_ran_the_cell_since(desk: Des
     assert desk.told == [A]
     assert await undone(desk) == {}
     assert desk.shelf.notebooks == before
+
+
+def obey(desk: Desk) -> None:
+    """The kernel has heard of the stop, and the cell shows it."""
+    stop = {"output_type": "error", "ename": "KeyboardInterrupt", "evalue": "", "traceback": []}
+    cell = desk.shelf.cell(A, "two")
+    cell.update(outputs=[*cell["outputs"], stop], execution_count=7)
+    desk.shelf.running = set()
+
+
+async def test_a_kernel_that_takes_its_time_to_stop_leaves_a_run_that_can_be_undone(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    before = json.loads(json.dumps(desk.shelf.notebooks))
+    read, looks = desk.shelf.read_cells, 0
+
+    async def look(*asked: Any) -> NotebookCells:
+        nonlocal looks
+        looks += 1
+        seen = await read(*asked)
+        if looks == 2:  # the first one is that of what stood there before
+            obey(desk)
+        return seen
+
+    desk.shelf.read_cells = look  # type: ignore[method-assign,assignment]
+    desk.shelf.running = {"two"}
+    await stopped(desk, "in_run")
+    assert looks == 3
+    assert await undone(desk) == {}
+    assert desk.shelf.notebooks == before
+
+
+async def test_a_cell_that_still_runs_when_the_stop_has_waited_is_not_taken_for_one_that_has_ended(desk: Desk) -> None:
+    desk.shelf.run_by_hand(A, "two")
+    desk.shelf.running = {"two"}
+    await stopped(desk, "in_run")
+    assert [line["kind"] for line in desk.lines()] == ["begun"]
+    obey(desk)
+    ran = dict(desk.shelf.cell(A, "two"))
+    assert await undone(desk) == {"two": "ran"}
+    assert desk.shelf.cell(A, "two") == ran
+
+
+@pytest.mark.parametrize("code_of", ["tab_gone", "tab_silent", "closed"])
+async def test_a_tab_that_is_away_tells_nothing_of_how_a_run_ended(desk: Desk, code_of: str) -> None:
+    """The file can be read all the same, and shows the cell as it was before."""
+
+    async def go_away() -> None:
+        raise NotebookError(code_of, "It has gone.")
+
+    desk.shelf.in_run = go_away
+    with pytest.raises(NotebookError):
+        await desk.run("two")
+    assert [line["kind"] for line in desk.lines()] == ["begun"]
 
 
 async def test_a_run_of_which_nobody_knows_the_end_never_claims_what_a_cell_shows(desk: Desk) -> None:

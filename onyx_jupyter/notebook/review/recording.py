@@ -45,8 +45,11 @@ from onyx_jupyter.protocols import (
 log = logging.getLogger(__name__)
 # The notebook may have been changed or not: nobody answered.
 _UNSURE = ("tab_gone", "tab_silent", "bad_response")
-# A cell that was stopped is looked at once; who stops it waits no longer for that.
+# The cell may run on where nobody sees it.
+_OUT_OF_SIGHT = ("tab_gone", "tab_silent", "closed")
+# A cell that was stopped is looked at until it has ended; who stops it waits no longer for that.
 _LOOK_S = 1.0
+_LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +182,11 @@ class ChangeRecorder:
 
         try:
             run = await self._notebooks.run_cell(name, cell_id, progress, base_hash=base_hash, began=note_beginning)
-        except (NotebookError, asyncio.CancelledError):
-            if has_begun:
-                await self._cut_off(author, begun)
-            else:
+        except (NotebookError, asyncio.CancelledError) as error:
+            if not has_begun:
                 await self._end(author, NotDone(path=name, id=begun.id))
+            elif not (isinstance(error, NotebookError) and error.code in _OUT_OF_SIGHT):
+                await self._cut_off(author, begun)
             raise
         if not run.is_shown:
             await self._end(author, NotDone(path=name, id=begun.id))
@@ -221,12 +224,16 @@ class ChangeRecorder:
         await self._end(author, NotDone(path=removed.path, id=removed.id))
 
     async def _cut_off(self, author: Author, begun: Begun) -> None:
-        """What the cell shows by then is what the run left there; if it cannot be read, its end stays unknown."""
+        """What the cell shows when it has ended is what the run left there; unseen, its end stays unknown."""
         (effect,) = begun.effects
         name = await self._name(begun.path)
         try:
             async with asyncio.timeout(_LOOK_S):
-                cells = (await self._notebooks.read_cells(name, [effect.cell_id], [effect.cell_id])).cells
+                while True:
+                    cells = (await self._notebooks.read_cells(name, [effect.cell_id], [effect.cell_id])).cells
+                    if not any(cell.is_running for cell in cells):
+                        break
+                    await asyncio.sleep(_LOOK_EVERY_S)
         except (NotebookError, TimeoutError) as error:
             log.info("How a cell of %s was left is not known: %s", name, error)
             return
