@@ -62,6 +62,65 @@ async def test_an_added_cell_that_a_person_ran_is_left_by_undo_and_by_revert_all
     assert desk.shelf.cell(A, "new")["outputs"][0]["text"] == "N"
 
 
+def put_out_more(desk: Desk, path: str, cell_id: str, how: str) -> None:
+    """As a thread of the cell's own does after its end: on in the last stream, or as another output."""
+    outputs = desk.shelf.cell(path, cell_id)["outputs"]
+    if how == "stream":
+        outputs[-1]["text"] += "\nlate"
+    else:
+        outputs.append({"output_type": "display_data", "data": {"text/plain": "late"}, "metadata": {}})
+
+
+@pytest.mark.parametrize("how", ["stream", "output"])
+async def test_what_an_added_cell_puts_out_after_its_end_is_its_runs_own(desk: Desk, how: str) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"))
+    await made(desk)
+    await desk.run("new")
+    await desk.run("m1", path=NEW)
+    put_out_more(desk, A, "new", how)
+    put_out_more(desk, NEW, "m1", how)
+    assert await undone(desk) == {}
+    assert desk.shelf.order(A) == ["one", "two", "three"]
+    assert NEW not in desk.shelf.notebooks
+
+
+@pytest.mark.parametrize(
+    ("outputs", "count"),
+    [
+        ([{"output_type": "stream", "name": "stdout", "text": "N\nmine"}], 2),
+        ([{"output_type": "stream", "name": "stdout", "text": "mine\nN"}], 1),
+        ([{"output_type": "execute_result", "data": {"text/plain": "N mine"}, "metadata": {}}], 1),
+        ([], 1),
+    ],
+)
+async def test_outputs_that_do_not_go_on_from_the_runs_own_are_a_persons(
+    desk: Desk, outputs: list[dict[str, Any]], count: int
+) -> None:
+    """Also with the same count, as after a restart of the kernel."""
+    await desk.change(InsertCell(code("new", "n"), "end"))
+    await desk.run("new")
+    desk.shelf.cell(A, "new").update(outputs=outputs, execution_count=count)
+    assert await undone(desk) == {"new": "ran"}
+    assert desk.shelf.cell(A, "new")["outputs"] == outputs
+
+
+@pytest.mark.parametrize("result", [[], [{"output_type": "execute_result", "data": {"text/plain": "1"}}]])
+async def test_a_run_that_left_nothing_or_a_result_has_no_other_result_later(
+    desk: Desk, result: list[dict[str, Any]]
+) -> None:
+    await desk.change(InsertCell(code("new", "n"), "end"))
+
+    async def show() -> None:
+        desk.shelf.cell(A, "new")["outputs"] = result
+
+    desk.shelf.in_run = show
+    await desk.run("new")
+    mine = [{"output_type": "execute_result", "data": {"text/plain": "10"}}]
+    desk.shelf.cell(A, "new")["outputs"] = mine
+    assert await undone(desk) == {"new": "ran"}
+    assert desk.shelf.cell(A, "new")["outputs"] == mine
+
+
 def clear(desk: Desk, path: str, cell_id: str) -> None:
     """As *Clear Outputs* does."""
     desk.shelf.cell(path, cell_id).update(outputs=[], execution_count=None)

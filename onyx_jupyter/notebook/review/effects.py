@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.notebook.review.lines import BESIDE, Effect, EffectKind
-from onyx_jupyter.notebook.review.shown_digest import shown_digest
+from onyx_jupyter.notebook.review.shown_digest import shown_digest, shown_size
 from onyx_jupyter.protocols import (
     After,
     AppliedChange,
@@ -112,7 +112,7 @@ def shown_part(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
 
 def left_shown(outputs: Sequence[Mapping[str, Any]], execution_count: int | None) -> dict[str, Any]:
     """What tells these outputs of a cell from others, later on."""
-    return {"execution_count": execution_count, "digest": shown_digest(outputs)}
+    return {"execution_count": execution_count, "digest": shown_digest(outputs), "size": list(shown_size(outputs))}
 
 
 def _follow(order: list[str], change: CellChange) -> None:

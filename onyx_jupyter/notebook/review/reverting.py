@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from onyx_jupyter.notebook.review.cell_order import target_order
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.shown_digest import shown_digest
+from onyx_jupyter.notebook.review.shown_digest import goes_on_from, shown_digest
 from onyx_jupyter.protocols import (
     After,
     Cell,
@@ -108,7 +108,7 @@ def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
 
 def shows_more(item: ReviewedCell, cell: Cell) -> bool:
     """Whether the cell, as it stands now in full, shows something that the run of a turn neither left nor found."""
-    is_known = _shows_run(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
+    is_known = _shows_run(item, cell) or _goes_on(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
     return item.touched_outputs and not is_known
 
 
@@ -168,6 +168,14 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
         is_same = item.left_digest is None or item.left_digest == shown_digest(cell.outputs)
         return is_same and cell.execution_count == item.left_count
     return cell.execution_count is None and not cell.outputs  # as each run begins: nothing of anybody's is there
+
+
+def _goes_on(item: ReviewedCell, cell: Cell) -> bool:
+    """Whether a cell that a run added has but put out more since that run ended, as a thread of it may."""
+    if item.existed or item.left_digest is None or item.left_size is None:
+        return False
+    is_same = cell.execution_count == item.left_count
+    return is_same and goes_on_from(cell.outputs, item.left_digest, item.left_size)
 
 
 def _is_cleared(cell: Cell) -> bool:

@@ -94,6 +94,11 @@ class ReviewedCell:
         return (self._shown[-1] or {}).get("digest") if self._shown else None
 
     @property
+    def left_size(self) -> Sequence[int] | None:
+        """`shown_size` of those outputs; None where it is not known."""
+        return (self._shown[-1] or {}).get("size") if self._shown else None
+
+    @property
     def end_is_known(self) -> bool:
         """Whether it was told what the last run of the cell left."""
         return not self._shown or self._shown[-1] is not None

@@ -14,7 +14,29 @@ _CHARS = 10_000
 
 def shown_digest(outputs: Sequence[Mapping[str, Any]]) -> str:
     """16 hex digits over the texts of the first outputs, the same however a file splits them into lines."""
-    shown = [(str(output.get("output_type")), _text(output)[:_CHARS]) for output in outputs[:_OUTPUTS]]
+    return _digest(_shown(outputs))
+
+
+def shown_size(outputs: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """How many outputs the digest is over, and how many characters the last of them has there."""
+    shown = _shown(outputs)
+    return len(shown), len(shown[-1][1]) if shown else 0
+
+
+def goes_on_from(outputs: Sequence[Mapping[str, Any]], digest: str, size: Sequence[int]) -> bool:
+    """Whether these outputs begin with those of that digest and size, which were some; only a stream gets longer."""
+    count, chars = size
+    shown = _shown(outputs)[:count]
+    if shown and shown[-1][0] == "stream":
+        shown[-1] = ("stream", shown[-1][1][:chars])
+    return bool(shown) and _digest(shown) == digest
+
+
+def _shown(outputs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return [(str(output.get("output_type")), _text(output)[:_CHARS]) for output in outputs[:_OUTPUTS]]
+
+
+def _digest(shown: Sequence[tuple[str, str]]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
