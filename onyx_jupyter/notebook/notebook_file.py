@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -18,6 +19,8 @@ from onyx_jupyter.notebook.cells import cell_ids, read_only
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
 _MOST_KNOWN = 100
+# Jupyter empties a file before it writes it anew, so one that is being saved is no notebook for a moment.
+_TRIES, _BETWEEN_TRIES_S = 4, 0.1
 
 
 @dataclass(slots=True)
@@ -55,7 +58,14 @@ class NotebookFiles:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def load(self, path: str) -> NotebookFile:
-        """Raises: NotebookError (not_found, not_notebook)."""
+        """Never in the middle of a save: Jupyter would take what was there before for a lost file, and bring it back.
+
+        Raises: NotebookError (not_found, not_notebook).
+        """
+        async with self._lock(path):
+            return await self._load(path)
+
+    async def _load(self, path: str) -> NotebookFile:
         model = await self._get(path, content=True)
         content = model.get("content")
         if model.get("type") != "notebook" or not isinstance(content, dict) or "cells" not in content:
@@ -83,10 +93,9 @@ class NotebookFiles:
 
         Raises: NotebookError (stale where it changed twice, would_empty, not_saved), or whatever `change` raises.
         """
-        lock = self._locks.setdefault(path, asyncio.Lock())
-        async with lock:
+        async with self._lock(path):
             for _ in range(2):
-                file = await self.load(path)
+                file = await self._load(path)
                 had_cells = bool(file.cells)
                 result = change(file)
                 if had_cells and not file.cells:
@@ -102,13 +111,16 @@ class NotebookFiles:
 
     async def create(self, path: str, content: Mapping[str, Any]) -> None:
         """A file that was not there. Raises: NotebookError (exists, no_folder, not_saved)."""
-        async with self._locks.setdefault(path, asyncio.Lock()):
+        async with self._lock(path):
             if await self.has(path) or await self._is_folder(path):
                 raise NotebookError("exists", f"{path} exists already. Choose another name.")
             folder = path.rpartition("/")[0]
             if not await self._is_folder(folder):
                 raise NotebookError("no_folder", f"There is no folder {folder}. Make it first, or choose another one.")
             await self._save(NotebookFile(path, dict(content), None))
+
+    def _lock(self, path: str) -> asyncio.Lock:
+        return self._locks.setdefault(path, asyncio.Lock())
 
     async def has(self, path: str) -> bool:
         """Whether there is a file of that name."""
@@ -126,11 +138,14 @@ class NotebookFiles:
         except HTTPError as error:
             raise NotebookError("not_saved", f"{file.path} could not be saved: {_reason(error)}.") from error
 
-    async def _get(self, path: str, *, content: bool) -> dict[str, Any]:
+    async def _get(self, path: str, *, content: bool, tries: int = _TRIES) -> dict[str, Any]:
         try:
             model: dict[str, Any] = await ensure_async(self._contents.get(path, content=content))
         except HTTPError as error:
-            code = "not_found" if error.status_code == 404 else "not_notebook"
+            if error.status_code == HTTPStatus.BAD_REQUEST and tries > 1:  # a front end may be saving it
+                await asyncio.sleep(_BETWEEN_TRIES_S)
+                return await self._get(path, content=content, tries=tries - 1)
+            code = "not_found" if error.status_code == HTTPStatus.NOT_FOUND else "not_notebook"
             raise NotebookError(code, f"{path} cannot be read as a notebook: {_reason(error)}.") from error
         return model
 

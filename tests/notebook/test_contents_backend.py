@@ -102,6 +102,25 @@ async def test_what_is_no_notebook_is_said(
     assert caught.value.code == code
 
 
+async def test_a_file_that_is_being_saved_is_read_once_it_is_whole(
+    server: Any, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jupyter empties a notebook's file before it writes it anew."""
+    path = jp_root_dir / "n.ipynb"
+    path.write_text("")
+    get = server.contents_manager.get
+
+    async def get_and_save(*args: Any, **options: Any) -> Any:
+        try:
+            return await get(*args, **options)
+        finally:
+            write_notebook(path, [cell("a", "x = 1")])
+
+    monkeypatch.setattr(server.contents_manager, "get", get_and_save)
+    service, _ = service_over(server)
+    assert [one.source for one in (await service.read("n.ipynb")).cells] == ["x = 1"]
+
+
 async def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "1")], kernelspec={"name": "fortran", "display_name": "F"})
     service, _ = service_over(server)
