@@ -20,13 +20,16 @@ CHUNK_RATE = 500
 REPLY_BYTES = CHUNKS * CHUNK_CHARS
 TRAFFIC_ROUNDS = 3
 _SETTLE_S = 0.5
+_UPKEEP_S = 3.0
 METHOD = (
     "Three processes on one machine and one clock: the provider writes the moment of writing into each chunk, the "
     "client on the socket subtracts it from the moment of receiving the whole frame. "
     f"{RATE} chunks a second, {STAMPS} a run; LiteLLM alone and a bare HTTP client read the same stream in turn, to "
     f"tell whose time it is. Traffic is every byte the client receives from `chat.send` to `chat.final`. What is "
     f"written is every byte the server hands to files in that time (Linux: `wchar` of the process, without its log), "
-    "so the file that protects a reply under way counts, although it is deleted at the end."
+    "so the file that protects a reply under way counts, although it is deleted at the end. The question and the reply "
+    "go into the index together when nothing more is said for a while, or somebody searches: what is written then "
+    "(words, vectors, the table's list of files) is told apart."
 )
 
 
@@ -47,7 +50,7 @@ def measure() -> Group:
             cpu_ms.append(1000 * (server.cpu_s() - cpu_before) / STAMPS)
             litellm.append(_library("litellm", provider))
             http.append(_library("http", provider))
-        traffic, written, stored = zip(*(_cost(client, server) for _ in range(TRAFFIC_ROUNDS)), strict=True)
+        traffic, written, stored, indexed = zip(*(_cost(client, server) for _ in range(TRAFFIC_ROUNDS)), strict=True)
     return Group(
         "Streaming",
         METHOD,
@@ -67,6 +70,7 @@ def measure() -> Group:
             ),
             Figure("written to files ÷ the reply's size", [size / REPLY_BYTES for size in written], "×", 3),
             Figure("  disk pages written", [size / 1000 for size in stored], "kB", digits=1),
+            Figure("  into the index, later", [size / REPLY_BYTES for size in indexed], "×"),
         ],
     )
 
@@ -88,8 +92,9 @@ def _library(how: str, provider: ProviderProcess) -> list[float]:
     return taken_ms
 
 
-def _cost(client: SocketClient, server: JupyterProcess) -> tuple[int, int, int]:
-    """Bytes received, bytes handed to files, and bytes of disk pages, for one reply."""
+def _cost(client: SocketClient, server: JupyterProcess) -> tuple[int, int, int, int]:
+    """Bytes received, bytes handed to files, bytes of disk pages, and bytes for the index, for one reply."""
+    _index_what_was_said(client)
     session = client.call("sessions.create")["sessionKey"]
     time.sleep(_SETTLE_S)
     received, (written, stored) = client.received_bytes, server.written_bytes()
@@ -100,7 +105,15 @@ def _cost(client: SocketClient, server: JupyterProcess) -> tuple[int, int, int]:
     received_after = client.received_bytes
     time.sleep(_SETTLE_S)
     written_after, stored_after = server.written_bytes()
-    return received_after - received, written_after - written, stored_after - stored
+    _index_what_was_said(client)
+    indexed, _ = server.written_bytes()
+    return received_after - received, written_after - written, stored_after - stored, indexed - written_after
+
+
+def _index_what_was_said(client: SocketClient) -> None:
+    """A search has the rest put there at once; afterwards there is time for the table's upkeep."""
+    client.call("sessions.search", query="chunks")
+    time.sleep(_UPKEEP_S)
 
 
 def _percentiles(rounds: list[list[float]], share: float) -> list[float]:

@@ -34,6 +34,11 @@ IN_THE_NEWEST = (
 # The first answer of a new server comes first; other servers and deleted files are seen at the next look.
 _FIRST_LOOK_S = 3.0
 _LOOK_S = 60.0
+# A run says one thing after another: all of it goes into the index together, for each time a whole part of the session
+# is written anew. Who searches before hurries that, and waits for it if it is not long.
+_QUIET_S = 5.0
+_MOST_WAITS = 12
+_CATCH_UP_S = 1.0
 # Long turns come in several passages, and several turns of one session may answer.
 _PASSAGES_A_RESULT = 3
 
@@ -82,6 +87,7 @@ class SessionSearch:
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
         self._changed = asyncio.Event()
         self._wanted = asyncio.Event()
+        self._caught_up = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self._in_step = False
 
@@ -92,6 +98,7 @@ class SessionSearch:
 
     def changed(self) -> None:
         """Something was said, or a session is gone."""
+        self._caught_up.clear()
         self._changed.set()
 
     async def search(
@@ -109,10 +116,12 @@ class SessionSearch:
         that time, and no longer than until the next such search.
         """
         self.start()
-        self._wanted.set()
+        if not self._caught_up.is_set():
+            self._wanted.set()
         only = SearchFilter(agents=None if agent_id is None else frozenset({agent_id}))
         most = limit * _PASSAGES_A_RESULT
         if self._in_step:
+            await _set_within(self._caught_up, _CATCH_UP_S if within_s is None else min(within_s, _CATCH_UP_S))
             answer = await self._search.search(query, only=only, limit=most, min_score=min_score)
             return SessionAnswer((await self._hits(answer.found))[:limit], answer.note)
         read = await self._words.search(query, only, most, within_s=within_s)
@@ -130,7 +139,7 @@ class SessionSearch:
 
     def _index_was_lost(self, why: str) -> None:
         self._in_step = False
-        self._changed.set()
+        self.changed()
 
     async def _hits(self, found: Sequence[Found]) -> list[SessionHit]:
         """Of sessions that are there still."""
@@ -147,6 +156,7 @@ class SessionSearch:
         await _set_within(self._wanted, _FIRST_LOOK_S)
         while True:
             self._changed.clear()
+            self._wanted.clear()
             try:
                 await self._sync.run()
                 self._in_step = True
@@ -156,7 +166,17 @@ class SessionSearch:
             except Exception:  # a search by words is better than none at all
                 self._in_step = False
                 log.exception("The sessions could not be brought into the index")
-            await _set_within(self._changed, _LOOK_S)
+            if not self._changed.is_set():
+                self._wanted.clear()
+                self._caught_up.set()
+            if await _set_within(self._changed, _LOOK_S):
+                await self._until_quiet()
+
+    async def _until_quiet(self) -> None:
+        for _ in range(_MOST_WAITS):
+            self._changed.clear()
+            if await _set_within(self._wanted, _QUIET_S) or not self._changed.is_set():
+                return
 
 
 def _note(read: FoundByWords) -> str:
@@ -164,7 +184,8 @@ def _note(read: FoundByWords) -> str:
     return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
 
 
-async def _set_within(event: asyncio.Event, seconds: float) -> None:
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+    return event.is_set()

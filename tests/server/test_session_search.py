@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.server.methods import sessions
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync
@@ -47,6 +48,30 @@ async def test_a_turn_is_found_from_any_session_by_its_words_and_leads_back_to_i
     entries = {entry["id"]: entry for entry in (await client.ask("sessions.get", sessionKey=key))["messages"]}
     assert entries[best["entryId"]]["content"] == "In burrows on grassy cliffs."
     assert entries[best["entryId"]]["ts"] == best["at"]
+
+
+async def test_what_is_said_goes_into_the_index_together_and_at_once_where_somebody_searches(
+    connect, replies, monkeypatch, jp_root_dir
+):
+    puts = []
+    put = LanceTextIndex.put
+
+    async def counted(self, sources):
+        puts.extend(source.path.partition("/")[0] for source in sources if source.kind == "session")
+        return await put(self, sources)
+
+    monkeypatch.setattr(LanceTextIndex, "put", counted)
+    (jp_root_dir / "birds.txt").write_text("-\n")
+    client = await connect()
+    await said(client, replies, "How old are violins?", "Five hundred years.", title="Music")
+    await once(client, "violins", lambda found: found)
+    reading = [Call("read", {"path": "birds.txt"}) for _ in range(3)]
+    key = await said(client, replies, "Where do puffins nest?", *[[call] for call in reading], "In burrows.")
+    await asyncio.sleep(0.3)
+    assert key not in puts
+    found = await client.ask("sessions.search", query="burrows")
+    assert [one["sessionKey"] for one in found["results"]] == [key]
+    assert puts.count(key) == 1
 
 
 async def test_by_meaning_too_where_there_is_an_embedder(connect, replies, embedded_embedder):
