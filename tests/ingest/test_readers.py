@@ -5,6 +5,7 @@ import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pypdf
 import pytest
 
 from onyx_jupyter.errors import DocumentUnreadable
@@ -92,6 +93,15 @@ def test_a_pdf_gives_a_section_a_page() -> None:
         (Place(page=1), "The bilge pump\nhas a fuse."),
         (Place(page=3), "The anchor (Bruce) weighs 10 kg."),
     ]
+
+
+def test_a_lack_of_memory_is_not_taken_for_a_broken_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(self: pypdf.PageObject) -> str:
+        raise MemoryError
+
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", no_room)
+    with pytest.raises(MemoryError):
+        read("manual.pdf", pdf("The bilge pump has a fuse."))
 
 
 def test_a_notebook_gives_markdown_code_and_printed_text_under_the_headings_above() -> None:

@@ -15,7 +15,7 @@ MAX_PAGES = 5_000
 
 
 def read_pdf(name: str, file: BinaryIO) -> Document:
-    """A section a page. Raises: DocumentUnreadable where it is encrypted, or holds no text."""
+    """A section a page. Raises: DocumentUnreadable where it is encrypted, or holds no text; MemoryError."""
     import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of each oddity that it mends
@@ -28,6 +28,8 @@ def read_pdf(name: str, file: BinaryIO) -> Document:
     for number in range(1, count + 1):
         try:
             text = reader.pages[number - 1].extract_text()
+        except MemoryError:  # says nothing of the page: with more of it, or in a fresh process, all of them can be read
+            raise
         except Exception:  # one page that the library cannot read leaves the others
             broken.append(number)
             continue
