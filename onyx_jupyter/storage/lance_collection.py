@@ -172,10 +172,8 @@ class LanceCollection:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """One writer at a time. May be taken again within. Raises: IndexUnavailable."""
-        with _index_errors():
-            make_private_folder(self._folder.path)
-            with self._lock.held():
-                yield
+        with _index_errors(), self._lock.held():
+            yield
 
     def following_lock(self) -> FollowingLock:
         """Who holds it works alone on what takes long: the table that will follow, the index of the vectors."""
