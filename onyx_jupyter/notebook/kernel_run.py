@@ -27,6 +27,9 @@ _NO_INPUT = (
     "user run the cell in JupyterLab."
 )
 
+# The event loop alone would let them be collected before they are done.
+_late_interrupts: set[asyncio.Task[None]] = set()
+
 
 class KernelRun:
     """One execution. `outputs` holds what came until now, also when `run` was cancelled; `has_begun`: it is sent.
@@ -72,6 +75,7 @@ class KernelRun:
         """
         client = new_client(self._kernel)
         client.start_channels()
+        is_left = False
         try:
             await self._wait_for_turn(client)
             if check is not None:
@@ -82,11 +86,14 @@ class KernelRun:
             try:
                 await self._collect(client, message_id)
             except asyncio.CancelledError:
-                await self._interrupt(client, message_id)
+                is_left = not await self._interrupt(client, message_id)
+                if is_left:
+                    self._interrupt_later(client, message_id)
                 raise
             reply = await self._reply(client, message_id)
         finally:
-            client.stop_channels()
+            if not is_left:
+                client.stop_channels()
         outputs = self.outputs
         if reply.get("execution_count") is not None:
             self._execution_count = reply["execution_count"]
@@ -149,13 +156,33 @@ class KernelRun:
             await self._check_alive()
         return {}
 
-    async def _interrupt(self, client: Any, message_id: str) -> None:
-        """Stops our code alone. Where somebody was quicker it waits behind theirs, and cannot be taken back."""
+    async def _interrupt(self, client: Any, message_id: str) -> bool:
+        """Stops our code alone; False where somebody was quicker, so that it waits behind theirs."""
         with contextlib.suppress(NotebookError, TimeoutError, RuntimeError):
             if not self._is_running:
-                await asyncio.wait_for(self._collect(client, message_id, until="busy"), _AFTER_INTERRUPT_S)
+                try:
+                    await asyncio.wait_for(self._collect(client, message_id, until="busy"), _AFTER_INTERRUPT_S)
+                except TimeoutError:
+                    return False
             await asyncio.wait_for(ensure_async(self._kernel.interrupt_kernel()), _AFTER_INTERRUPT_S)
             await asyncio.wait_for(self._collect(client, message_id), _AFTER_INTERRUPT_S)
+        return True
+
+    def _interrupt_later(self, client: Any, message_id: str) -> None:
+        """What waits in the kernel cannot be taken back: it is stopped as it begins, and nobody waits for that."""
+
+        async def interrupt() -> None:
+            try:
+                with contextlib.suppress(NotebookError, RuntimeError):
+                    await self._collect(client, message_id, until="busy")
+                    await ensure_async(self._kernel.interrupt_kernel())
+            finally:
+                client.stop_channels()
+
+        self._progress = lambda line: None
+        task = asyncio.create_task(interrupt(), name="onyx late interrupt")
+        _late_interrupts.add(task)
+        task.add_done_callback(_late_interrupts.discard)
 
     async def _check_alive(self) -> None:
         """A kernel that died is often restarted by the server at once: then its process is another one."""

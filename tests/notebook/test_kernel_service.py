@@ -11,7 +11,7 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.kernels import KernelPlace, quiet
-from tests.waiting import until
+from tests.waiting import LIMIT_S, until
 
 
 async def code_of(awaitable: Any) -> str:
@@ -131,7 +131,9 @@ async def test_code_that_goes_wrong_leaves_what_a_person_has_queued_behind_it(ke
     assert await kernels.value("x") == "2"
 
 
-async def test_a_stop_spares_a_persons_cell_that_was_quicker_than_the_run(kernels: KernelPlace) -> None:
+async def test_a_stop_spares_a_persons_cell_that_was_quicker_and_ends_the_run_as_soon_as_it_begins(
+    kernels: KernelPlace,
+) -> None:
     flag = kernels.root / "go"
     code = f"import os, time\nwhile not os.path.exists({str(flag)!r}): time.sleep(0.01)"
     pressed = ""
@@ -148,7 +150,7 @@ async def test_a_stop_spares_a_persons_cell_that_was_quicker_than_the_run(kernel
     async with kernels.person() as person:
         told = asyncio.Event()
         execution = Overtaken(kernels.manager, kernels.kernel_id, lambda line: told.set(), elapsed_every_s=0.1)
-        task = asyncio.ensure_future(execution.run("y = 1"))
+        task = asyncio.ensure_future(execution.run("import time\ntime.sleep(600)"))
         await until(lambda: bool(pressed))
         told.clear()
         await told.wait()
@@ -157,6 +159,8 @@ async def test_a_stop_spares_a_persons_cell_that_was_quicker_than_the_run(kernel
             await task
         flag.touch()
         assert await person.ended(pressed) == "ok"
+        async with asyncio.timeout(LIMIT_S):
+            assert await kernels.value("1 + 1") == "2"
 
 
 async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels: KernelPlace) -> None:
