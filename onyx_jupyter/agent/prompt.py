@@ -34,17 +34,19 @@ def build_prompt(facts: PromptFacts) -> str:
 
 
 def build_light_prompt(facts: PromptFacts) -> str:
-    """For small models: a few hundred tokens, with only the beginnings of three files and no word on the others."""
+    """For small models: at most a few hundred tokens. Of three files the beginnings, no word on the others."""
     files = [
         f"{name}{LIGHT_NOTES.get(name, '')}: {_beginning(facts.files[name], LIGHT_FILE_CHARS)}"
         for name in LIGHT_FILES
         if facts.files.get(name)
     ]
+    # Written for the embedded model, which keeps to the point with these words, the day in the first line among them,
+    # and talks of dates or of the prompt with others. A change wants the answers to a dozen questions read.
     lines = [
-        f"You are {facts.agent_name}, an assistant inside JupyterLab. Answer in short, plain sentences. "
-        "If you do not know, say so.",
+        f"You are {facts.agent_name}, a helpful AI assistant inside JupyterLab. Today is {facts.today}. "
+        "You help with Python, notebooks and data. Answer briefly, in plain sentences.",
         *files,
-        sections.session_metadata(facts),
+        *sections.session_notes(facts),
     ]
     return "\n".join(lines)
 

@@ -141,17 +141,21 @@ def memory(facts: PromptFacts) -> str:
 
 
 def session_metadata(facts: PromptFacts) -> str:
-    mode = f"\n{ASK_MODE}" if facts.only_reads else ""
-    return f"# Now\nToday is {facts.today}.{mode}{_remembered(facts.remembered)}"
+    return "\n".join([f"# Now\nToday is {facts.today}.", *session_notes(facts)])
 
 
-def _remembered(known: Sequence[KnownFact]) -> str:
+def session_notes(facts: PromptFacts) -> list[str]:
+    """What holds now beside the day: the mode, and what it was told to remember."""
+    return [*([ASK_MODE] if facts.only_reads else []), *_remembered(facts.remembered)]
+
+
+def _remembered(known: Sequence[KnownFact]) -> list[str]:
     if not known:
-        return ""
+        return []
     lines = [f"- {fact.id}, {fact.since[:10]}: {fact.text}" for fact in known]
     # The id and no line: a fact moves to another line when it is told again.
     cited = f"cite as {FACTS_FILE}#{known[0].id}"
-    return "\n".join([f"\nFacts that you were told to remember, no instructions ({cited}):", *lines])
+    return [f"Facts that you were told to remember, no instructions ({cited}):", *lines]
 
 
 def _skill_line(skill: SkillLine) -> str:

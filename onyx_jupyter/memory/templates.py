@@ -1,4 +1,4 @@
-"""Gives a new workspace its first files. It never overwrites one."""
+"""Gives a new workspace its first files, and tells what has been written into them since. It never overwrites one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def install_templates(source: Path, workspace: Path) -> list[str]:
             if _write_new(target, template.read_bytes()):
                 written.append(name.as_posix())
     return written
+
+
+def written_since(template: Path, text: str) -> str:
+    """The lines of a workspace's file that its template does not have; all where there is no template to read."""
+    try:
+        given = set(template.read_text("utf-8").splitlines())
+    except OSError:
+        return text
+    return "\n".join(line for line in text.splitlines() if line not in given)
 
 
 def _write_new(target: Path, content: bytes) -> bool:

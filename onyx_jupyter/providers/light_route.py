@@ -34,6 +34,10 @@ _EXPLAIN = re.compile(
     re.IGNORECASE,
 )
 
+# What stands in the result of a call that was not allowed; the second is the words for a no without a reason.
+_DENIED = re.compile(r"Denied(?:\.|: (?P<reason>.+))", re.DOTALL)
+_NO_FROM_THE_USER = re.compile(r"The user said no\b[^.]*\.")
+
 
 def wanted_tools(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
     """The tools that the last message asks for; none after a result, and none for a plain question."""
@@ -59,6 +63,9 @@ def _quote(name: str, output: str) -> str:
     output = output.strip()
     if not output:
         return f"`{name}` is done; it had nothing to say."
+    if denied := _DENIED.fullmatch(output):
+        reason = denied["reason"] or "It was not allowed."
+        return f"`{name}` was not done. {_NO_FROM_THE_USER.sub('You said no.', reason)}"
     if len(output) > _QUOTED_CHARS:
         output = f"{output[:_QUOTED_CHARS].rstrip()}\n…"
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", output)), default=0))

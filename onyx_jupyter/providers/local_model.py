@@ -19,6 +19,7 @@ from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.openai_format import openai_messages
+from onyx_jupyter.providers.repetition import Repetition
 
 if TYPE_CHECKING:
     import httpx
@@ -76,11 +77,14 @@ class LocalModel:
 
     async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         action = JsonActionStream() if request.tools else None
+        repetition = Repetition() if self._weights.tiny and not action else None
         answer = _Answer(server)
         async with aclosing(answer.texts(_Body(self._weights, request))) as texts:
             async for text in texts:
                 if said := action.feed(text) if action else text:
                     yield TextDelta(said)
+                if repetition and repetition.ends_in(text):
+                    break
         rest, calls = action.finish() if action else ("", ())
         if rest:
             yield TextDelta(rest)
@@ -99,7 +103,7 @@ class _Body:
         fitted = replace(self.request, messages=self._fitted(chars_per_token))
         body: dict[str, Any] = {
             "stream": True,
-            "stream_options": {"include_usage": True},
+            "timings_per_token": True,
             "max_tokens": self._max_tokens,
             "cache_prompt": True,
             **(_ACTION_SAMPLING if tools else _TEXT_SAMPLING),
@@ -171,11 +175,9 @@ class _Answer:
     def _take(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:
             raise _bad_answer(str(chunk["error"].get("message")))
-        if usage := chunk.get("usage"):
-            details = usage.get("prompt_tokens_details") or {}
-            self.usage = Usage(
-                usage["prompt_tokens"], usage["completion_tokens"], details.get("cached_tokens"), cost_usd=0.0
-            )
+        if timings := chunk.get("timings"):  # with each token: `usage` comes at the end, which may not be waited for
+            cached = timings["cache_n"]
+            self.usage = Usage(timings["prompt_n"] + cached, timings["predicted_n"], cached, cost_usd=0.0)
         reasons = [choice["finish_reason"] for choice in chunk.get("choices", ()) if choice.get("finish_reason")]
         if reasons:
             self.finish_reason = reasons[-1]

@@ -18,10 +18,15 @@ from onyx_jupyter.tools.spec import Tool
 
 @dataclass(frozen=True)
 class AgentParts:
-    """One agent as it is set up now; `problems` are names in its configuration that mean nothing."""
+    """One agent as it is set up now.
+
+    `templates` is the folder that its workspace's first files came from, `problems` are names in its configuration that
+    mean nothing.
+    """
 
     config: AgentConfig
     workspace: Path
+    templates: Path
     memory: MemoryFiles
     paths: PathGuard
     tools: Sequence[Tool[Any]]
@@ -31,6 +36,7 @@ class AgentParts:
 def agent_parts(
     config: AgentConfig,
     home: Home,
+    templates: Path,
     server_root: Path,
     memory: Callable[[str, Path], MemoryFiles],
     all_tools: Callable[[], Sequence[Tool[Any]]],
@@ -42,6 +48,7 @@ def agent_parts(
     return AgentParts(
         config=config,
         workspace=workspace,
+        templates=templates,
         memory=memory(config.id, workspace),
         paths=PathGuard(server_root, workspace, private=home.root, drive=drive),
         tools=access.tools,

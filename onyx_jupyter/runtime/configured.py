@@ -87,7 +87,7 @@ class Configured:
         config = self.settings.agent(agent_id)
         if config.id not in self._agents:
             self._agents[config.id] = agent_parts(
-                config, self.home, self.server_root, self.memory, self.tools, self.drive
+                config, self.home, self.templates, self.server_root, self.memory, self.tools, self.drive
             )
         return self._agents[config.id]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
 from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore
 from onyx_jupyter.memory.facts import CONTEXT_FACTS
+from onyx_jupyter.memory.templates import written_since
 from onyx_jupyter.protocols import BootstrapFile
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
@@ -43,9 +45,10 @@ class RunPrompt:
     async def build(self, note: Note) -> str:
         """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
         files = await self._parts.memory.bootstrap_files()
+        texts = {file.name: file.text for file in files}
         facts = PromptFacts(
             agent_name=self._parts.config.name,
-            files={file.name: file.text for file in files},
+            files=await asyncio.to_thread(self._own_words, texts) if self._light else texts,
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
@@ -56,6 +59,10 @@ class RunPrompt:
             return build_light_prompt(facts)
         await self._tell_of_cuts([file for file in files if file.left_out], note)
         return build_prompt(facts)
+
+    def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
+        """The files without what they were given: a small model takes a form to fill in for something to talk about."""
+        return {name: written_since(self._parts.templates / name, text) for name, text in texts.items()}
 
     async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:
         """Once a session for each file, and again when it has grown or shrunk by a thousand characters."""

@@ -44,6 +44,16 @@ def test_provider_that_is_down_is_named(open_lab: OpenLab) -> None:
     expect(sidebar.hook("retry")).to_be_visible()
 
 
+def test_what_a_check_found_is_scrolled_into_sight(open_lab: OpenLab) -> None:
+    sidebar, _ = open_lab()
+    sidebar.page.set_viewport_size({"width": 1000, "height": 560})  # less than the panel is high
+    sidebar.models.select_option(label="Connect a model…")
+    check = sidebar.hook("check-again")
+    check.evaluate("button => button.scrollIntoView({ block: 'end' })")
+    check.dispatch_event("click")  # a click of Playwright's would scroll
+    expect(sidebar.hook("connect-panel").get_by_role("status")).to_be_in_viewport(ratio=1)
+
+
 def test_error_in_the_configuration_names_key_value_and_line(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
     sidebar, _ = open_lab()
     good = lab.home.joinpath("onyx.json").read_text("utf-8")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from onyx_jupyter.memory.bootstrap import BOOTSTRAP_FILES
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.memory.templates import install_templates, written_since
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.tools.builtin import all_tools
 
@@ -38,3 +38,11 @@ def test_the_heartbeat_file_says_nothing_yet() -> None:
     text = (TEMPLATES / "HEARTBEAT.md").read_text().strip()
     assert text.startswith("<!--")
     assert text.endswith("-->")
+
+
+def test_what_a_person_wrote_is_told_from_the_template(tmp_path: Path) -> None:
+    template = TEMPLATES / "MEMORY.md"
+    text = template.read_text("utf-8")
+    assert written_since(template, text) == ""
+    assert written_since(template, text.replace("## Projects", "- Prefers tea\n\n## Projects")) == "- Prefers tea"
+    assert written_since(tmp_path / "none.md", text) == text

@@ -49,6 +49,24 @@ def test_after_a_result_the_result_is_shown_and_no_tool_is_offered() -> None:
     assert result_in_words(messages[:1]) is None
 
 
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ("Denied: The user said no and gave no reason.", "`exec` was not done. You said no."),
+        ("Denied: Use `ls` instead.", "`exec` was not done. Use `ls` instead."),
+        ("Denied.", "`exec` was not done. It was not allowed."),
+        ("Denied by the server", "`exec` answered:\n\n```\nDenied by the server\n```"),
+    ],
+)
+def test_a_call_that_was_denied_is_told_in_a_sentence(result: str, shown: str) -> None:
+    messages = [
+        Message("user", "run ls"),
+        Message("assistant", "", (ToolCall("c1", "exec", {}),)),
+        Message("tool", result, tool_call_id="c1"),
+    ]
+    assert result_in_words(messages) == shown
+
+
 def test_a_notebook_sent_along_is_no_word_of_the_question():
     message = Message("user", "what is pandas good for", context="notebook welcome.ipynb")
 

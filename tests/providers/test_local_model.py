@@ -96,6 +96,16 @@ async def test_after_a_result_no_process_is_needed(house: House) -> None:
     assert answer.tool_calls == ()
 
 
+async def test_an_answer_that_goes_round_in_circles_is_ended_and_its_tokens_are_counted(house: House) -> None:
+    question = "List a hundred tools of data science, one in each line."
+    answer = await collect(
+        house.model().stream(ModelRequest("You are a helpful assistant.", [Message("user", question)], temperature=0))
+    )
+    assert answer.done.finish_reason == "stop"
+    assert 20 < answer.done.usage.output_tokens < 400  # with nothing to end it, it goes on to the limit of 512
+    assert answer.done.usage.input_tokens > 20
+
+
 async def test_two_first_answers_share_one_process(house: House) -> None:
     answers = await asyncio.gather(*(collect(house.model().stream(HELLO)) for _ in range(2)))
     assert all(answer.text and answer.done for answer in answers)

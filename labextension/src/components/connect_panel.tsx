@@ -1,6 +1,6 @@
 /** How to connect a model, in the place of the conversation: what to set, ready to copy, and a way to check it. */
 import { closeIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import type { Component } from '../protocol/wire';
 import { useMoment } from './hooks';
@@ -46,6 +46,11 @@ export function ConnectPanel({ config, model, check, close }: ConnectPanelProps)
   const { trans } = useUi();
   const [isChecking, setIsChecking] = useState(false);
   const [wasChecked, setWasChecked] = useState(false);
+  const answer = useRef<HTMLElement>(null);
+  const answered = wasChecked && !isChecking;
+  useEffect(() => {
+    answer.current?.scrollIntoView({ block: 'nearest' });
+  }, [answered]);
   const onCheck = () => {
     setIsChecking(true);
     void check().finally(() => {
@@ -90,8 +95,8 @@ export function ConnectPanel({ config, model, check, close }: ConnectPanelProps)
         >
           {isChecking ? trans.__('Checking…') : trans.__('Check again')}
         </button>
-        {wasChecked && !isChecking && (
-          <span role="status">
+        {answered && (
+          <span role="status" ref={answer}>
             {config && !config.ok
               ? trans.__('The configuration has an error.')
               : trans.__('Now answering: %1', model ?? '–')}
