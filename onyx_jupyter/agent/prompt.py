@@ -34,21 +34,37 @@ def build_prompt(facts: PromptFacts) -> str:
 
 
 def build_light_prompt(facts: PromptFacts) -> str:
-    """For small models: at most a few hundred tokens. Of three files the beginnings, no word on the others."""
-    files = [
+    """For small models: a few hundred tokens, with only the beginnings of three files and no word on the others."""
+    lines = [
+        f"You are {facts.agent_name}, an assistant inside JupyterLab. Answer in short, plain sentences. "
+        "If you do not know, say so.",
+        *_beginnings(facts),
+        sections.session_metadata(facts),
+    ]
+    return "\n".join(lines)
+
+
+def build_tiny_prompt(facts: PromptFacts) -> str:
+    """The same for the embedded model, with as little as can be to lead it astray.
+
+    With these words, the day in the first line among them, it keeps to the point; with others it talks of dates or of
+    its prompt. After a change, read what it answers to a dozen questions.
+    """
+    lines = [
+        f"You are {facts.agent_name}, a helpful AI assistant inside JupyterLab. Today is {facts.today}. "
+        "You help with Python, notebooks and data. Answer briefly, in plain sentences.",
+        *_beginnings(facts),
+        *sections.session_notes(facts),
+    ]
+    return "\n".join(lines)
+
+
+def _beginnings(facts: PromptFacts) -> list[str]:
+    return [
         f"{name}{LIGHT_NOTES.get(name, '')}: {_beginning(facts.files[name], LIGHT_FILE_CHARS)}"
         for name in LIGHT_FILES
         if facts.files.get(name)
     ]
-    # Written for the embedded model, which keeps to the point with these words, the day in the first line among them,
-    # and talks of dates or of the prompt with others. A change wants the answers to a dozen questions read.
-    lines = [
-        f"You are {facts.agent_name}, a helpful AI assistant inside JupyterLab. Today is {facts.today}. "
-        "You help with Python, notebooks and data. Answer briefly, in plain sentences.",
-        *files,
-        *sections.session_notes(facts),
-    ]
-    return "\n".join(lines)
 
 
 def _beginning(text: str, limit: int) -> str:

@@ -59,13 +59,19 @@ ModelEvent = TextDelta | ModelProgress | ModelNote | ModelDone
 
 
 class Model(Protocol):
-    """A model that can answer. `light` ones get a short prompt and few tools."""
+    """A model that can answer.
+
+    `light` ones get a short prompt and few tools; of these, `tiny` ones are led: they do not choose what to do.
+    """
 
     @property
     def id(self) -> str: ...
 
     @property
     def light(self) -> bool: ...
+
+    @property
+    def tiny(self) -> bool: ...
 
     @property
     def context_window(self) -> int:

@@ -46,6 +46,10 @@ class EndpointModel:
         return False
 
     @property
+    def tiny(self) -> bool:
+        return False
+
+    @property
     def context_window(self) -> int:
         if self._context_window is None:
             own_server = self.endpoint.provider.base_url is not None

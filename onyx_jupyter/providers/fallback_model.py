@@ -47,6 +47,10 @@ class FallbackModel:
         return self._now.light
 
     @property
+    def tiny(self) -> bool:
+        return self._now.tiny
+
+    @property
     def context_window(self) -> int:
         return self._now.context_window
 

@@ -55,6 +55,10 @@ class LocalModel:
         return True
 
     @property
+    def tiny(self) -> bool:
+        return self._weights.tiny
+
+    @property
     def context_window(self) -> int:
         return self._weights.context_tokens
 

@@ -47,6 +47,10 @@ class ResilientModel:
         return self._model.light
 
     @property
+    def tiny(self) -> bool:
+        return self._model.tiny
+
+    @property
     def context_window(self) -> int:
         return self._model.context_window
 

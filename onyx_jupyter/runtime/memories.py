@@ -101,7 +101,7 @@ class Memories:
         )
         self._redact = redact
         self._facts: dict[str, FactStore] = {}
-        self.recall = Recall(self._recalling, lambda: configured.settings.config.memory, redact)
+        self.recall = Recall(self._recalling, lambda: configured.settings.config.memory, redact, configured.templates)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._seeking: asyncio.Task[EmbedderIdentity | None] | None = None
 

@@ -11,10 +11,12 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.memory.templates import written_since
 from onyx_jupyter.protocols import Found, Search, SearchFilter
 from onyx_jupyter.security.external_content import fence_memory
 from onyx_jupyter.sessions.entry import Entry
@@ -43,6 +45,8 @@ _PATHS = ("MEMORY.md", "USER.md", "HISTORY.md", "memory/", "shared/")
 class Recall:
     """`search` is an agent's, None while its index cannot be asked; `redact` takes out secrets.
 
+    `templates` holds what a new workspace comes with: what still stands as it came answers no question.
+
     A search that took longer than `wait_s` belongs to the session's next message.
     """
 
@@ -51,12 +55,14 @@ class Recall:
         search: Callable[[str], Search | None],
         config: Callable[[], MemoryConfig],
         redact: Callable[[str], str],
+        templates: Path,
         *,
         wait_s: float = WAIT_S,
     ) -> None:
         self._search = search
         self._config = config
         self._redact = redact
+        self._templates = templates
         self._wait_s = wait_s
         self._key = secrets.token_bytes(32)
         self._late: dict[str, asyncio.Task[Sequence[Found]]] = {}
@@ -102,7 +108,11 @@ class Recall:
         except Exception:  # a message is answered, whatever becomes of this
             log.exception("Recall failed")
             return []
-        return [one for one in answer.found if _answers_well(one, least)]
+        good = [one for one in answer.found if _answers_well(one, least)]
+        return await asyncio.to_thread(lambda: [one for one in good if self._is_own(one)]) if good else good
+
+    def _is_own(self, found: Found) -> bool:
+        return bool(written_since(self._templates / found.path, found.snippet).strip())
 
     def _item(self, found: Found, changed: bool) -> dict[str, Any]:
         """`changed`: an earlier message has what stood in these lines then."""

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt
+from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
 from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore
 from onyx_jupyter.memory.facts import CONTEXT_FACTS
 from onyx_jupyter.memory.templates import written_since
-from onyx_jupyter.protocols import BootstrapFile
+from onyx_jupyter.protocols import BootstrapFile, Model
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -33,14 +33,14 @@ class RunPrompt:
         transcript: SessionTranscript,
         remembered: FactStore,
         *,
-        light: bool,
+        model: Model,
     ) -> None:
         self._parts = parts
         self._skills = skills
         self._tools = tools
         self._transcript = transcript
         self._remembered = remembered
-        self._light = light
+        self._model = model
 
     async def build(self, note: Note) -> str:
         """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
@@ -48,20 +48,20 @@ class RunPrompt:
         texts = {file.name: file.text for file in files}
         facts = PromptFacts(
             agent_name=self._parts.config.name,
-            files=await asyncio.to_thread(self._own_words, texts) if self._light else texts,
+            files=await asyncio.to_thread(self._own_words, texts) if self._model.tiny else texts,
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
-            remembered=await self._remembered.context(*_ROOM[self._light]),
+            remembered=await self._remembered.context(*_ROOM[self._model.light]),
             today=self._parts.memory.local_now().date().isoformat(),
         )
-        if self._light:
-            return build_light_prompt(facts)
+        if self._model.light:
+            return build_tiny_prompt(facts) if self._model.tiny else build_light_prompt(facts)
         await self._tell_of_cuts([file for file in files if file.left_out], note)
         return build_prompt(facts)
 
     def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
-        """The files without what they were given: a small model takes a form to fill in for something to talk about."""
+        """The files without what they were given: a tiny model takes a form to fill in for something to talk about."""
         return {name: written_since(self._parts.templates / name, text) for name, text in texts.items()}
 
     async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:

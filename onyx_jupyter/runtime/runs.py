@@ -277,7 +277,7 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), light=model.light)
+            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), model=model)
 
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))

@@ -10,6 +10,7 @@ class UnavailableModel:
     """A model whose every answer is the error with which opening it failed."""
 
     light = False
+    tiny = False
     context_window = 128_000
 
     def __init__(self, model_id: str, error: ModelError) -> None:

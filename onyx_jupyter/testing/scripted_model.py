@@ -40,6 +40,7 @@ class ScriptedModel:
         *,
         model_id: str = "scripted/model",
         light: bool = False,
+        tiny: bool = False,
         context_window: int = 128_000,
     ) -> None:
         self.requests: list[ModelRequest] = []
@@ -48,6 +49,7 @@ class ScriptedModel:
         self._script: Script[ModelRequest] = Script(replies)
         self._id = model_id
         self._light = light
+        self._tiny = tiny
         self._context_window = context_window
 
     @property
@@ -57,6 +59,10 @@ class ScriptedModel:
     @property
     def light(self) -> bool:
         return self._light
+
+    @property
+    def tiny(self) -> bool:
+        return self._tiny
 
     @property
     def context_window(self) -> int:

@@ -14,7 +14,8 @@ from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from tests.runtime.house import House
 from tests.waiting import LIMIT_S, until
 
-TEMPLATE = """# Memory
+TEMPLATES = Path(__file__).parents[2] / "workspace"
+MEMORY = """# Memory
 
 ## Facts
 
@@ -53,7 +54,8 @@ class Notes:
 
 def recall_of(notes: Notes | None, wait_s: float = LIMIT_S, **config: Any) -> Recall:
     settings = MemoryConfig(**config)
-    return Recall(lambda agent: notes, lambda: settings, lambda text: text.replace("hunter2", "***"), wait_s=wait_s)
+    redact = lambda text: text.replace("hunter2", "***")  # noqa: E731
+    return Recall(lambda agent: notes, lambda: settings, redact, TEMPLATES, wait_s=wait_s)
 
 
 def entry(items: Sequence[dict[str, Any]]) -> Entry:
@@ -94,6 +96,17 @@ async def test_what_answers_badly_stays_behind_and_words_alone_have_to_say_more(
     assert await places(recall_of(notes, recall=False)) == []
     assert await places(recall_of(None)) == []
     assert await places(recall_of(notes), " \n") == []
+
+
+async def test_a_form_that_nobody_filled_in_answers_nothing() -> None:
+    form = (TEMPLATES / "USER.md").read_text("utf-8")
+    filled_in = form.replace("month of the fiscal year:", "month of the fiscal year: April")
+
+    def noted(text: str) -> Notes:
+        return Notes(Found("memory", "main", "USER.md", 1, 9, "User", text, 0.9, 0.8, 0.5))
+
+    assert await places(recall_of(noted(form))) == []
+    assert await places(recall_of(noted(filled_in))) == ["USER.md:1-9"]
 
 
 async def test_the_first_of_many_bad_answers_is_a_bad_one_too() -> None:
@@ -158,11 +171,10 @@ async def test_a_search_that_fails_keeps_no_message() -> None:
 
 
 async def test_a_recalled_note_is_part_of_its_message_to_the_letter_from_then_on(tmp_path: Path) -> None:
-    (tmp_path / "templates").mkdir()
-    (tmp_path / "templates/MEMORY.md").write_text(TEMPLATE)
     embedder = FakeEmbedder(alike={"beverage": "tea"})
     house = House(tmp_path, ["Green tea.", "In April.", "Bye."], embeddings=FakeEmbeddings(embedder))
     key = await house.session()
+    (house.onyx.configured.agent("main").workspace / "MEMORY.md").write_text(MEMORY)
     house.onyx.memories.start()
     while not (await house.onyx.memories.search("tea", None)).found:
         await until(lambda: house.of("memory.updated"))
