@@ -39,13 +39,13 @@ afterEach(() => host.remove());
 
 describe('an error output', () => {
   const actions = { fix: vi.fn(), explain: vi.fn() };
-  const render = async (place: HTMLElement) => {
+  const render = async (place: HTMLElement, ename = 'KeyError') => {
     const rendermime = registry();
     addErrorOutputs(rendermime as unknown as IRenderMimeRegistry, actions, trans);
     const [{ factory }] = rendermime.factories;
     expect(factory.mimeTypes).toEqual([ERROR_MIME]);
     const output = factory.createRenderer({ mimeType: ERROR_MIME } as IRenderMime.IRendererOptions);
-    const data = { 'application/vnd.jupyter.stderr': 'KeyError', [ERROR_MIME]: {} };
+    const data = { 'application/vnd.jupyter.stderr': 'KeyError', [ERROR_MIME]: { ename } };
     await output.renderModel({ data, metadata: {}, trusted: false } as unknown as IRenderMime.IMimeModel);
     Widget.attach(output, place);
     return output;
@@ -65,6 +65,14 @@ describe('an error output', () => {
     expect(actions.explain).not.toHaveBeenCalled();
     output.dispose();
     expect(document.querySelector('[data-onyx=error-actions]')).toBeNull();
+  });
+
+  it('has no row where nothing is to be fixed: a cell that was stopped, a question that was', async () => {
+    for (const ename of ['KeyboardInterrupt', 'MagicError']) {
+      const output = await render(inCell(), ename);
+      expect(row(output).classList.contains('lm-mod-hidden')).toBe(true);
+      output.dispose();
+    }
   });
 
   it('has no row where there is no cell of a notebook, and has it when it comes back into one', async () => {

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _CHARS = 80
+# How a call's result begins where the call itself failed, and not the code or command that it ran.
+_FAILURE = re.compile(r"\w+ failed \((\w+)\): ")
 # tool → (while it goes on, when it is done, the argument to name, set as code)
 _WORDS: dict[str, tuple[str, str, str, bool]] = {
     "exec": ("Run", "Ran", "command", True),
@@ -60,6 +62,17 @@ def first_line(text: str) -> str:
     lines = (line.strip() for line in text[:4_000].splitlines())
     line = next((line for line in lines if line and line not in ("stdout:", "stderr:")), "")
     return line if len(line) <= _CHARS else f"{line[: _CHARS - 1]}…"
+
+
+def failure_of(output: str) -> str:
+    """Why a call failed, in one line, without what only the model is told."""
+    return first_line(_FAILURE.sub("", output, count=1) if _FAILURE.match(output) else output)
+
+
+def never_happened(output: str) -> bool:
+    """Whether a failed call was not possible at all."""
+    failure = _FAILURE.match(output)
+    return failure is not None and failure[1] != "timeout"
 
 
 def code(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from onyx_jupyter.magics.plan import PLAN_TOOL, Plan, plan_of
-from onyx_jupyter.magics.tool_words import ToolWords, escaped, first_line, tool_words
+from onyx_jupyter.magics.tool_words import ToolWords, escaped, failure_of, first_line, never_happened, tool_words
 
 Status = Literal["running", "final", "error", "aborted", "interrupted"]
 _MARKS = {"running": "…", "waiting": "◆", "ok": "✓", "failed": "✗", "denied": "⊘"}
@@ -22,18 +22,19 @@ class Said:
 
 @dataclass
 class Step:
-    """One tool call; `note` is its newest line, why it failed, or what a person said."""
+    """One tool call; `note` is its newest line, why it failed, or what a person said; `happened` where it is over."""
 
     call_id: str
     tool: str
     status: str = "running"
     arguments: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    happened: bool = True
 
     @property
     def words(self) -> ToolWords:
-        """A call that was denied or stopped never happened, so it does not read as done."""
-        return tool_words(self.tool, self.arguments, is_over=self.status in ("ok", "failed"))
+        """A call that was denied, stopped or not possible never happened, so it does not read as done."""
+        return tool_words(self.tool, self.arguments, is_over=self.happened and self.status in ("ok", "failed"))
 
     @property
     def line(self) -> str:
@@ -148,8 +149,10 @@ class TurnState:
         if planned is not None and status == "ok" and (plan := plan_of(planned)) is not None:
             self._show_plan(plan, data["callId"])
             return
-        note = first_line(data["output"]) if status in ("failed", "denied") else ""
-        step = self._step(data, status=status, note=note)
+        output = data["output"]
+        note = failure_of(output) if status == "failed" else first_line(output) if status == "denied" else ""
+        happened = status != "failed" or not never_happened(output)
+        step = self._step(data, status=status, note=note, happened=happened)
         step.arguments = step.arguments or data.get("input") or {}
 
     def _show_plan(self, plan: Plan, call_id: str) -> None:

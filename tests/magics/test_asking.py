@@ -67,7 +67,7 @@ def test_the_plan_is_a_list_that_is_kept_up_to_date(kernel: Cells, stage: Stage)
     assert parts[:2] == ["**Plan** · 1 of 2", "- ✓ Load \\*it\\*\n- ▸ **Fit**\n- – Ask"]
     listed, failed = parts[2].split("  \n")
     assert listed.startswith("✓ Listed")
-    assert failed.startswith("✗ Planned · ")
+    assert failed.startswith("✗ Plan · ")
     assert parts[3:] == ["Fitted."]
     (bundle,) = ran.displays.values()
     kinds = [part["kind"] for part in bundle["application/vnd.onyx.turn+json"]["parts"]]
@@ -166,6 +166,7 @@ def test_tool_calls_are_one_line_each_and_a_picture_is_only_a_link(kernel: Cells
     first, second = steps.split("  \n")
     assert first == "✓ Read data.txt"
     assert second.startswith("✗ Read none.txt · ")
+    assert "failed (" not in second, "the reason alone"
     assert done == "Done. [x](https://evil.example/?q=1) &lt;img src=x>"
 
 

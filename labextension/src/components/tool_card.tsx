@@ -4,7 +4,15 @@ import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components'
 import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
-import { cellOf, fileOf, firstLine, formatDuration, memoryOf, toolLine } from '../models/tool_words';
+import {
+  cellOf,
+  failureOf,
+  fileOf,
+  firstLine,
+  formatDuration,
+  memoryOf,
+  toolLine
+} from '../models/tool_words';
 import type { AttachmentInfo } from '../protocol/wire';
 import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
@@ -162,7 +170,7 @@ function noteOf(call: ToolCall, trans: TranslationBundle): string {
     case 'running':
       return call.progress ?? '';
     case 'failed':
-      return firstLine(call.output);
+      return failureOf(call);
     case 'denied':
       return call.decision?.decision === 'denied'
         ? trans.__('Denied: %1', call.decision.reason || trans.__('no reason given'))

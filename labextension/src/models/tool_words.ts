@@ -12,6 +12,9 @@ export interface ToolLine {
   isCode: boolean;
 }
 
+/** How a call's result begins where the call itself failed, and not the code or command that it ran. */
+const FAILURE = /^\w+ failed \((\w+)\): /;
+
 type Words = [doing: string, done: string];
 
 export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
@@ -177,6 +180,11 @@ export function firstLine(text: string): string {
   );
 }
 
+/** Why a call failed, in one line, without what only the model is told. */
+export function failureOf(call: ToolCall): string {
+  return firstLine(call.output.replace(FAILURE, ''));
+}
+
 export function formatDuration(durationMs: number): string {
   const seconds = durationMs / 1000;
   if (seconds < 10) {
@@ -204,9 +212,10 @@ function line(verb: string, object: string): ToolLine {
   return { verb, object, isCode: false };
 }
 
-/** A call that was denied or stopped never happened, so it does not read as done. */
+/** A call that was denied, stopped or not possible never happened, so it does not read as done. */
 function isOver(call: ToolCall): boolean {
-  return call.status === 'ok' || call.status === 'failed';
+  const code = call.status === 'failed' ? FAILURE.exec(call.output)?.[1] : undefined;
+  return call.status === 'ok' || (call.status === 'failed' && (code === undefined || code === 'timeout'));
 }
 
 function deleting(cellIds: unknown, trans: TranslationBundle): Words {

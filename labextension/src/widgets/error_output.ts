@@ -8,6 +8,8 @@ export const ERROR_MIME = 'application/vnd.jupyter.error';
 const TRACEBACK_MIME = 'application/vnd.jupyter.stderr';
 /** Before the plain traceback, which every error output has beside this. */
 const RANK = 105;
+/** Errors with nothing to fix: somebody stopped the cell, or a magic of Onyx's says itself what to do. */
+const NO_FAULT = new Set(['KeyboardInterrupt', 'MagicError']);
 
 export interface ErrorActions {
   explain: (output: HTMLElement) => void;
@@ -60,15 +62,23 @@ export class ErrorOutput extends Widget implements IRenderMime.IRenderer {
   }
 
   renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const error = model.data[ERROR_MIME] as { ename?: unknown } | undefined;
+    this._isFault = !NO_FAULT.has(String(error?.ename));
+    this._showRow();
     return this.traceback?.renderModel(model) ?? Promise.resolve();
   }
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
-    // A console and a copy of the output elsewhere have no cell of a notebook to work on.
-    this._row.setHidden(this.node.closest('.jp-Notebook .jp-CodeCell') === null);
+    this._showRow();
   }
 
+  private _showRow(): void {
+    // A console and a copy of the output elsewhere have no cell of a notebook to work on.
+    this._row.setHidden(!this._isFault || this.node.closest('.jp-Notebook .jp-CodeCell') === null);
+  }
+
+  private _isFault = true;
   private readonly _row: Widget;
 }
 
