@@ -131,3 +131,6 @@ def test_the_launcher_begins_a_conversation_in_the_closed_sidebar(
     expect(sidebar.empty).to_be_visible()
     expect(sidebar.input).to_be_focused()
     expect(card).to_be_visible()
+
+    page.locator(".jp-LauncherCard:visible", has_text="Onyx skills").click()
+    expect(page.locator("#onyx-skills")).to_be_visible()

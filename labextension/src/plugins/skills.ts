@@ -2,6 +2,7 @@
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
@@ -26,7 +27,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The Onyx skills in a panel.',
   autoStart: true,
   requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ILabShell],
+  optional: [ITranslator, ICommandPalette, ILauncher, ILayoutRestorer, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     { client }: IOnyxConnection,
@@ -34,6 +35,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
     rendermime: IRenderMimeRegistry,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
+    launcher: ILauncher | null,
     restorer: ILayoutRestorer | null,
     labShell: ILabShell | null
   ): void => {
@@ -65,9 +67,10 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
     };
     const open = () => showPanel(app, labShell !== null, tracker, create, 'Onyx skills');
     app.commands.addCommand(Command.open, {
-      label: args => (args['isMenu'] ? trans.__('Onyx skills') : trans.__('Onyx: Skills')),
+      label: args =>
+        args['isMenu'] || args['isLauncher'] ? trans.__('Onyx skills') : trans.__('Onyx: Skills'),
       caption: trans.__('What Onyx knows how to do: look, run, trust'),
-      icon: args => (args['isMenu'] ? onyxIcon : undefined),
+      icon: args => (args['isMenu'] || args['isLauncher'] ? onyxIcon : undefined),
       execute: open
     });
     app.commands.addCommand(Command.save, {
@@ -84,6 +87,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
     });
     front.changed.connect(() => app.commands.notifyCommandChanged(Command.save));
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    launcher?.add({ command: Command.open, args: { isLauncher: true }, rank: 3 });
     void restorer?.restore(tracker, { command: Command.open, name: () => ID });
   }
 };
