@@ -54,6 +54,7 @@ class _Model:
     """Calls the tool until `calls` are reached in a run, then answers; keeps moments and no requests."""
 
     light = False
+    tiny = False
     context_window = 10_000_000
 
     def __init__(self, calls: int) -> None:

@@ -50,6 +50,7 @@ class _Model:
 
     id = MODEL_ID
     light = False
+    tiny = False
     context_window = 10_000_000
     asked_at = 0.0
 
