@@ -17,8 +17,8 @@ _REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"
 class AnthropicAnswer:
     """One streamed answer: numbered blocks, of which a text stays open until something else begins."""
 
-    def __init__(self, model: str, tokens: Tokens) -> None:
-        self._model = model
+    def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
+        self._model = str(body.get("model"))
         self._tokens = tokens
         self._blocks = 0
         self._text_is_open = False

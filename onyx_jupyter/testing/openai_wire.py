@@ -14,15 +14,16 @@ DONE = b"data: [DONE]\n\n"
 
 
 class OpenAIAnswer:
-    """One streamed answer."""
+    """One streamed answer; with `timings_per_token` in the request, as llama.cpp's server gives it."""
 
-    def __init__(self, model: str, tokens: Tokens) -> None:
-        self._model = model
+    def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
+        self._model = str(body.get("model"))
         self._tokens = tokens
+        self._timings = timings(tokens) if body.get("timings_per_token") else None
 
     def text(self, piece: str) -> Iterator[bytes]:
         """A piece of text."""
-        yield text_chunk(self._model, piece)
+        yield text_chunk(self._model, piece, self._timings)
 
     def call(self, call: Call, index: int) -> Iterator[bytes]:
         """A tool call, its arguments in fragments."""
@@ -42,9 +43,9 @@ def error_body(error: HttpError) -> dict[str, Any]:
     return {"error": {"message": error.message, "type": "scripted_error", "param": None, "code": error.code}}
 
 
-def text_chunk(model: str, text: str) -> bytes:
+def text_chunk(model: str, text: str, timings: Mapping[str, int] | None = None) -> bytes:
     """One `data:` line with a piece of text."""
-    return _delta(model, {"content": text})
+    return _delta(model, {"content": text}, timings=timings)
 
 
 def call_chunks(model: str, call: Call, index: int) -> Iterator[bytes]:
@@ -145,13 +146,22 @@ def usage(tokens: Tokens) -> dict[str, Any]:
     return numbers
 
 
+def timings(tokens: Tokens) -> dict[str, int]:
+    """The `timings` object of llama.cpp's server, as it stands at the end of an answer; the times are left out."""
+    cached = tokens.cached_tokens or 0
+    return {"cache_n": cached, "prompt_n": tokens.input_tokens - cached, "predicted_n": tokens.output_tokens}
+
+
 def call_id(call: Call, index: int) -> str:
     """The call's id, made up from its position where the script gives none."""
     return call.id if call.id is not None else f"call_{index + 1}"
 
 
-def _delta(model: str, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
-    return _line({**_frame(model), "choices": [{"index": 0, "delta": dict(delta), "finish_reason": finish}]})
+def _delta(
+    model: str, delta: Mapping[str, Any], finish: str | None = None, timings: Mapping[str, int] | None = None
+) -> bytes:
+    more = {"timings": timings} if timings else {}
+    return _line({**_frame(model), "choices": [{"index": 0, "delta": dict(delta), "finish_reason": finish}], **more})
 
 
 def _frame(model: str) -> dict[str, Any]:

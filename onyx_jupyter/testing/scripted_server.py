@@ -219,7 +219,7 @@ class _Stream:
         self._request = request
         self._reply = reply
         form = anthropic_wire.AnthropicAnswer if _is_anthropic(request) else wire.OpenAIAnswer
-        self._answer = form(str(request.body.get("model")), wire.tokens_of(request.body, reply))
+        self._answer = form(request.body, wire.tokens_of(request.body, reply))
         self._writer = writer
         self._headers_sent = False
 

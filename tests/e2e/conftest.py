@@ -193,7 +193,7 @@ def open_lab(tabs: Tabs, lab: LabServer, name: str) -> Callable[..., tuple[Sideb
     def open_notebook(*sources: str) -> tuple[Sidebar, Notebook]:
         path = lab.notebook(f"{name}.ipynb", *sources)
         sidebar, notebook = tabs.open(lab, path.name, name)
-        notebook.wait(cells=len(sources))
+        notebook.wait(cells=len(sources) or 1)  # JupyterLab gives an empty notebook a cell
         return sidebar, notebook
 
     return open_notebook
