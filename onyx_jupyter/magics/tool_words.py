@@ -9,7 +9,7 @@ from typing import Any
 
 _CHARS = 80
 # How a call's result begins where the call itself failed, and not the code or command that it ran.
-_FAILURE = re.compile(r"\w+ failed \((\w+)\): ")
+_FAILURE = re.compile(r"\A\w+ failed \((\w+)\): ")
 # tool → (while it goes on, when it is done, the argument to name, set as code)
 _WORDS: dict[str, tuple[str, str, str, bool]] = {
     "exec": ("Run", "Ran", "command", True),
@@ -66,7 +66,7 @@ def first_line(text: str) -> str:
 
 def failure_of(output: str) -> str:
     """Why a call failed, in one line, without what only the model is told."""
-    return first_line(_FAILURE.sub("", output, count=1) if _FAILURE.match(output) else output)
+    return first_line(_FAILURE.sub("", output))
 
 
 def never_happened(output: str) -> bool:

@@ -24,7 +24,7 @@ _NEVER = frozenset({"refused", "overflow"})
 class FallbackModel:
     """Answers with `first`; once that has failed before its first word, with the second to the end of the run.
 
-    `prompt_for` gives the system prompt for the second where it needs one of the other length.
+    `prompt_for` gives the system prompt for the second where it is of another size.
     """
 
     def __init__(
@@ -74,7 +74,8 @@ class FallbackModel:
                 failure = error
             self._failure, self._second = failure, self._open_second()
             yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
-            if self.light != self._first.light and request.tools:  # a side request has a prompt of its own
+            sizes = [(model.light, model.tiny) for model in (self._first, self._second)]
+            if sizes[0] != sizes[1] and request.tools:  # a side request has a prompt of its own
                 request = replace(request, system=await self._prompt_for(self._second))
         async with closing(self._from_second(request, self._failure)) as events:
             async for event in events:

@@ -102,6 +102,17 @@ async def test_a_small_second_model_gets_its_short_prompt():
     assert len(notes(answer)) == 1
 
 
+async def test_a_tiny_second_model_gets_its_own_after_a_small_one():
+    first = ScriptedModel([[Fail("unavailable")]], model_id="local/first", light=True)
+    second = ScriptedModel(["Hello."], model_id="local/second", light=True, tiny=True)
+
+    async def prompt_for(model):
+        return "the tiny prompt" if model.tiny else "the short prompt"
+
+    await collect(FallbackModel(first, lambda: second, prompt_for).stream(QUESTION))
+    assert second.requests[0].system == "the tiny prompt"
+
+
 async def test_a_conversation_too_long_for_the_second_is_for_the_caller_to_shorten_and_the_note_still_comes():
     _, _, model = pair([[Fail("unavailable")]], [[Fail("overflow")], "Hello."])
     answer = await collect(model.stream(QUESTION))

@@ -214,8 +214,11 @@ function line(verb: string, object: string): ToolLine {
 
 /** A call that was denied, stopped or not possible never happened, so it does not read as done. */
 function isOver(call: ToolCall): boolean {
-  const code = call.status === 'failed' ? FAILURE.exec(call.output)?.[1] : undefined;
-  return call.status === 'ok' || (call.status === 'failed' && (code === undefined || code === 'timeout'));
+  if (call.status !== 'failed') {
+    return call.status === 'ok';
+  }
+  const code = FAILURE.exec(call.output)?.[1];
+  return code === undefined || code === 'timeout';
 }
 
 function deleting(cellIds: unknown, trans: TranslationBundle): Words {
