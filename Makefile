@@ -2,10 +2,13 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 LAB_ARGS ?=
+SECURITY_ARGS ?=
 PYTEST_ARGS ?=
 
 BIN := .venv/bin
 STAMPS := .make
+COMPILE = .uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --no-annotate --custom-compile-command "make lock" --quiet $(LOCK_ARGS)
 # What the front end is built from, and what an installation copies out of the checkout: a change there makes the
 # stamp stale. Python code needs nothing: the installation is editable.
 LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -not -path 'labextension/lib/*' \
@@ -13,7 +16,7 @@ LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -
 SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-config -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab test test-lab test-python lint format types bench wheel check-wheel lock clean
+.PHONY: help setup build lab test test-lab test-python lint format types security bench wheel check-wheel lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +51,10 @@ types: setup ## mypy, tsc, and the wire types are current
 	$(BIN)/mypy
 	cd labextension && npm run types
 	$(BIN)/python -m onyx_jupyter.server.wire_types --check
+	$(BIN)/python -m onyx_jupyter.security.character_tables --check
+
+security: setup $(STAMPS)/audit ## Security tests, bandit, known vulnerabilities (SECURITY_ARGS="code packages tests")
+	@bash scripts/security.sh $(SECURITY_ARGS)
 
 bench: setup ## Measure the figures that the project promises
 	$(BIN)/python benchmarks/run.py
@@ -60,13 +67,12 @@ wheel: setup ## Wheel and sdist in dist/, with the front end built anew
 check-wheel: wheel ## Install that wheel into a plain environment: both halves are on
 	$(BIN)/python -m pytest -m packaging -p no:cacheprovider
 
-lock: $(STAMPS)/uv ## Resolve requirements/dev.lock anew (LOCK_ARGS="--upgrade")
-	.uv/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" \
-		$(LOCK_ARGS) --quiet -o requirements/dev.lock
+lock: $(STAMPS)/uv ## Resolve requirements/dev.lock and audit.lock anew (LOCK_ARGS="--upgrade")
+	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
+	$(COMPILE) --group audit -o requirements/audit.lock
 
 clean: ## Remove the environment, the build output and the stamps (.lab/ stays: it holds conversations)
-	rm -rf .venv .uv $(STAMPS) dist build onyx_jupyter/labextension labextension/lib labextension/node_modules
+	rm -rf .venv .uv .audit $(STAMPS) dist build onyx_jupyter/labextension labextension/lib labextension/node_modules
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache test-results
 
 # Set-up in steps, each with a stamp, so that a second `make` costs nothing. Python and npm packages install side by side.
@@ -78,6 +84,10 @@ $(STAMPS)/uv:
 
 $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock requirements/model.lock
 	@bash scripts/python_env.sh dependencies "$(PYTHON)"
+	@touch $@
+
+$(STAMPS)/audit: $(STAMPS)/uv requirements/audit.lock
+	@bash scripts/python_env.sh audit "$(PYTHON)"
 	@touch $@
 
 $(STAMPS)/npm: labextension/package-lock.json

@@ -24,6 +24,7 @@ NAMES = (
     "streaming",
     "stop",
     "tool_turn",
+    "secrets_filter",
     "notebook.edits",
     "notebook.outline",
     "notebook.undo",

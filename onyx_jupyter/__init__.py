@@ -10,9 +10,9 @@ def _jupyter_labextension_paths() -> list[dict[str, str]]:
 
 def _jupyter_server_extension_points() -> list[dict[str, object]]:
     """The server half; its module is imported only when a server loads the extension."""
-    from onyx_jupyter.server.extension import OnyxExtension
+    from onyx_jupyter.server.extension import OnyxApp
 
-    return [{"module": "onyx_jupyter", "app": OnyxExtension}]
+    return [{"module": "onyx_jupyter", "app": OnyxApp}]
 
 
 def load_ipython_extension(shell: object) -> None:

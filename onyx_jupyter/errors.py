@@ -7,6 +7,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── NotFound               a session, run, approval, agent or model that is not there
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that somebody or something answered before
+├── ProjectFileChanged     a project's instructions are not those that a person was shown
 ├── OutOfTime              a run worked for longer than it may
 ├── DocumentUnreadable     a file or page that cannot be read as a document
 ├── ReadingUnavailable     documents cannot be read now, whatever they hold
@@ -23,7 +24,7 @@ OnyxError                  what failed, with which value, and what to do next
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 ModelErrorCode = Literal[
     "authentication",
@@ -38,15 +39,24 @@ ModelErrorCode = Literal[
 
 
 class OnyxError(Exception):
-    """Base of all errors raised on purpose; `str(error)` is fit for a person to read."""
+    """Base of all errors raised on purpose; `str(error)` is fit for a person to read.
+
+    `own_words` says that the message quotes nobody but whoever called: without it a model reads the message fenced.
+    """
 
     code = "error"
     hint: str | None = None
+    own_words = False
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         if hint is not None:
             self.hint = hint
+
+    def in_own_words(self) -> Self:
+        """The error itself, which says of its message that it quotes nobody but whoever called."""
+        self.own_words = True
+        return self
 
 
 class ConfigError(OnyxError):
@@ -110,6 +120,12 @@ class AlreadyResolved(OnyxError):
     code = "already_resolved"
 
 
+class ProjectFileChanged(OnyxError):
+    """A project's instructions hold something else than what a person was shown and decided about."""
+
+    code = "project_file_changed"
+
+
 class OutOfTime(OnyxError):
     """A run worked for longer than `runtime.defaultTimeoutMs`."""
 
@@ -170,18 +186,21 @@ class InvalidArguments(ToolError):
     """The call's arguments do not match the tool's schema."""
 
     code = "invalid_arguments"
+    own_words = True
 
 
 class PathNotAllowed(ToolError):
     """The path leads outside the allowed roots."""
 
     code = "path_not_allowed"
+    own_words = True
 
 
 class MemoryConflict(ToolError):
     """A memory file holds something else than what a change of it was made from; `checksum` is what it holds now."""
 
     code = "memory_conflict"
+    own_words = True
 
     def __init__(self, path: str, checksum: str) -> None:
         super().__init__(f"{path} has changed since it was read. Read it again, and make the change from what it says.")

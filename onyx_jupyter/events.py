@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 from onyx_jupyter.messages import Attachment, Usage
@@ -74,7 +74,11 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """A person is asked. `details` shows exactly what would run; `expires_at` is ISO 8601 in UTC."""
+    """A person is asked. `details` shows exactly what would run; `expires_at` is ISO 8601 in UTC.
+
+    It is for whoever decides and holds what the world holds, secrets too: whatever else gets it takes them out first.
+    `version` names this showing of it, for the answer; it is never stored.
+    """
 
     name: ClassVar[str] = "exec.approval_request"
     approval_id: str
@@ -84,6 +88,7 @@ class ApprovalRequested:
     summary: str
     details: dict[str, Any]
     expires_at: str
+    version: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from typing import Any, Literal
 _SURROGATE = re.compile("[\ud800-\udfff]")
 Role = Literal["user", "assistant", "tool", "system"]
 Risk = Literal["read", "write", "execute", "network"]
+Origin = Literal["outside", "memory", "own", "person"]
+"""Who wrote a text: nobody knows, it was noted in the agent's memory, Onyx itself, the person at the keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,10 @@ class Attachment:
 class ToolResult:
     """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure.
 
-    `external` names where text came from that nobody here wrote (an address, a file): it is fenced before a model
-    reads it. `kept_in` is the file that holds the whole output, where this is only a part of it.
+    The output is fenced before a model reads it, unless `origin` says that Onyx itself or the person wrote it all;
+    `external` names where it comes from (an address, a file), else it is from the tool. Of a fenced output, `own_head`
+    and `own_tail` are what it begins and ends with in Onyx's own words; they stand outside the fence. `kept_in` is
+    the file that holds the whole output, where this is only a part of it.
     """
 
     output: str
@@ -47,6 +51,17 @@ class ToolResult:
     truncated: bool = False
     external: str | None = None
     kept_in: str | None = None
+    origin: Origin = "outside"
+    own_head: str = ""
+    own_tail: str = ""
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """Own words, the text that is fenced, own words. Where the output begins or ends otherwise, it is all text."""
+        head = self.own_head if self.output.startswith(self.own_head) else ""
+        text = self.output[len(head) :]
+        tail = self.own_tail if text.endswith(self.own_tail) else ""
+        return head, text[: len(text) - len(tail)], tail
 
 
 @dataclass(frozen=True, slots=True)

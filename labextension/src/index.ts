@@ -6,6 +6,7 @@ import { connectionPlugin } from './plugins/connection';
 import { knowledgePlugin } from './plugins/knowledge';
 import { memoryPlugin } from './plugins/memory';
 import { notebookPlugin } from './plugins/notebook';
+import { renderingPlugin } from './plugins/rendering';
 import { reviewPlugin } from './plugins/review';
 import { skillsPlugin } from './plugins/skills';
 import { drivePlugin, workspacePlugin } from './plugins/workspace';
@@ -13,6 +14,7 @@ import { drivePlugin, workspacePlugin } from './plugins/workspace';
 export default [
   drivePlugin,
   connectionPlugin,
+  renderingPlugin,
   notebookPlugin,
   chatPlugin,
   approvalsPlugin,

@@ -7,6 +7,7 @@ import type { NotebookFront } from './models/notebook_front';
 import type { RestClient } from './protocol/rest_client';
 import type { SessionEvents } from './protocol/session_events';
 import type { SocketClient } from './protocol/socket_client';
+import type { Rendering } from './rendering/rendering';
 import type { ChatSidebar } from './widgets/chat_sidebar';
 
 /** The way to the server. */
@@ -28,6 +29,14 @@ export type INotebookFront = NotebookFront;
 export const INotebookFront = new Token<INotebookFront>(
   'onyx-jupyter:INotebookFront',
   'The notebook that a person has in front.'
+);
+
+/** How what a model, a tool or a page wrote is drawn. */
+export type IOnyxRendering = Rendering;
+
+export const IOnyxRendering = new Token<IOnyxRendering>(
+  'onyx-jupyter:IOnyxRendering',
+  'Draws what models, tools and pages wrote, through one allow-list.'
 );
 
 /** The chat and the sidebar that shows it. */

@@ -53,8 +53,8 @@ it('follows the run while the cell waits, answers the server, and holds the outp
   peer.emit('chat.delta', { runId: 'r1', seq: ++seq, text: 'Half' });
   draw();
   expect(turn.run?.parts).toMatchObject([{ kind: 'text', text: 'Half' }]);
-  await turn.approve('a1', 'once');
-  expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once' }]);
+  await turn.approve('a1', 'once', 'v1');
+  expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once', version: 'v1' }]);
   const parts = [
     { kind: 'step', status: 'ok', verb: 'Ran', object: 'ls', isCode: true, note: '' },
     { kind: 'text', text: 'Whole' }
@@ -71,7 +71,7 @@ it('an output that came with a file is never followed, and nothing of it can be 
   await settle();
   expect(turn.run).toBeNull();
   expect(peer.askedFor('sessions.get')).toEqual([]);
-  await turn.approve('a1', 'always');
+  await turn.approve('a1', 'always', 'v1');
   await turn.deny('a1', 'no');
   await turn.answer('q1', 'yes');
   expect(peer.askedFor('exec.approve')).toEqual([]);

@@ -20,7 +20,8 @@ vi.mock('@jupyterlab/ui-components', () => {
     'caretDownIcon',
     'caretRightIcon',
     'checkIcon',
-    'closeIcon'
+    'closeIcon',
+    'lockIcon'
   ];
   return Object.fromEntries([...names, 'stopIcon'].map(name => [name, icon]));
 });
@@ -62,7 +63,8 @@ function Page(): JSX.Element {
     usage: { inputTokens: 0, outputTokens: 0 },
     focusRequest: 0,
     models: [],
-    mode: 'agent'
+    mode: 'agent',
+    allowedModes: ['ask', 'agent', 'auto']
   };
   return (
     <UiProvider value={{ trans } as unknown as Ui}>

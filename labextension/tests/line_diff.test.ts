@@ -41,9 +41,20 @@ describe('lineDiff', () => {
   it('folds long unchanged stretches and says how many lines they have', () => {
     const before = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
     const folded = foldUnchanged(lineDiff(before, before.replace('line 10', 'changed')));
-    expect(folded[0]).toBe(8);
-    expect(folded.filter(line => typeof line === 'object')).toHaveLength(6);
-    expect(folded[folded.length - 1]).toBe(7);
+    expect(folded.map(part => (Array.isArray(part) ? part.length : part.kind))).toEqual([
+      8,
+      ...['same', 'same', 'removed', 'added', 'same', 'same'],
+      7
+    ]);
+    expect(folded[0]).toContainEqual({ kind: 'same', text: 'line 7' });
+  });
+
+  it('shows a line end that changes', () => {
+    expect(lineDiff('a\r\nb', 'a\nb')).toEqual([
+      { kind: 'removed', text: 'a\r' },
+      { kind: 'added', text: 'a' },
+      { kind: 'same', text: 'b' }
+    ]);
   });
 });
 

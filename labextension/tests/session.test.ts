@@ -225,8 +225,8 @@ describe('an approval', () => {
     peer.results['approvals.list'] = { approvals: [approval()] };
     await begin('s');
     expect(waitingCalls(session.items)).toHaveLength(1);
-    await session.approve('a1', 'once');
-    expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once' }]);
+    await session.approve('a1', 'once', 'v1');
+    expect(peer.askedFor('exec.approve')).toEqual([{ approvalId: 'a1', scope: 'once', version: 'v1' }]);
   });
 });
 

@@ -11,7 +11,7 @@ import type { OpenQuestion } from '../src/models/skill_consent';
 
 const QUESTION = {
   expiresAt: '2026-01-02T03:04:05.000Z',
-  detail: { skill: { id: 'home:count', name: 'count', hash: 'h1' }, text: 'print(1)' }
+  detail: { skill: { id: 'home:count', name: 'count', description: 'Counts.', hash: 'h1' }, text: 'print(1)' }
 } as OpenQuestion;
 const NOTHING = { question: null, end: null, online: true, problem: null };
 let root: Root;

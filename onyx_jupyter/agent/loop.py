@@ -23,7 +23,7 @@ LAST_TURN = Message(
     "what is left to do.",
 )
 _APART = "\n\n"
-HALTED = ToolResult("Not done: the answer ended before this call.", ok=False)
+HALTED = ToolResult("Not done: the answer ended before this call.", ok=False, origin="own")
 
 
 async def run_loop(run: Run) -> str:

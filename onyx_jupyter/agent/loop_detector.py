@@ -10,6 +10,7 @@ from typing import Literal
 
 from onyx_jupyter.agent.volatile_text import without_volatile
 from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.security.external_content import unfenced
 
 Pattern = Literal["in a row", "in turn", "in between"]
 
@@ -83,5 +84,5 @@ def _call_key(call: ToolCall, is_known: bool) -> str:
 
 
 def _result_key(result: ToolResult) -> str:
-    parts = [without_volatile(result.output), *(attachment.data for attachment in result.attachments)]
+    parts = [without_volatile(unfenced(result.output)), *(attachment.data for attachment in result.attachments)]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

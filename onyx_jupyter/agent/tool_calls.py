@@ -15,13 +15,15 @@ from onyx_jupyter.errors import InvalidArguments, OnyxError
 from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.security.secrets_filter import marked
+from onyx_jupyter.security.external_content import unfenced
+from onyx_jupyter.security.secrets_filter import marked, off_the_loop
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import failed
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 log = logging.getLogger(__name__)
-SKIPPED = ToolResult("Skipped: the user sent a new message.", ok=False)
+WHY = "why"
+SKIPPED = ToolResult("Skipped: the user sent a new message.", ok=False, origin="own")
 
 
 async def perform(call: ToolCall, run: Run) -> None:
@@ -29,7 +31,7 @@ async def perform(call: ToolCall, run: Run) -> None:
     started_at = run.clock.monotonic()
     with log_context(operation=f"tool {call.name}"):
         status, result = await _outcome(call, run)
-    result = run.secrets.redact_result(result)
+    result = await off_the_loop(run.secrets.redact_result, result)
     result = await run.results.fit(call.id, result)
     facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     try:
@@ -44,9 +46,10 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
     """Writes the paired result, then tells the watchers and the audit."""
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None
+    shown = unfenced(result.output)
     # What never began is told here for the first time.
-    given = None if status == "ok" else run.secrets.redact_data(dict(call.arguments))
-    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, result.output, attachments, status, given))
+    given = None if status == "ok" else await off_the_loop(run.secrets.redact_data, dict(call.arguments))
+    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, shown, attachments, status, given))
     await run.audit(call, status, meta)
 
 
@@ -55,13 +58,16 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
     if run.inbox.waiting:
         return "skipped", SKIPPED
     try:
+        forbidden = await run.approver.refuse(run.session_key, run.run_id, call)
+        if forbidden is not None:
+            return "denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own")
         tool, arguments = run.tools.validate(call)
         context = run.context_for(call)
-        if tool.risk_of(arguments) != "read":
+        if await tool.risk_here(arguments, context) != "read":
             _refuse_marks(call)
             refusal = await _ask(tool, arguments, call, context, run)
             if refusal is not None:
-                return "denied", ToolResult(refusal, ok=False)
+                return "denied", ToolResult(refusal, ok=False, origin="person")
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
         with run.work.paused() if tool.untimed else nullcontext():
             result = await tool.run(arguments, context)
@@ -78,16 +84,13 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
 async def _ask(
     tool: Tool[Arguments], arguments: Arguments, call: ToolCall, context: ToolContext, run: Run
 ) -> str | None:
-    """None where it may run; else what the model is told."""
+    """None where it may run; else what the model is told.
+
+    The person who decides sees what will run as it is. Secrets are taken out where it is written down or told on.
+    """
     preview = await tool.preview(arguments, context)
-    why = {"why": run.why} if run.why else {}
-    preview = replace(
-        preview,
-        summary=run.redact(preview.summary),
-        details=run.secrets.redact_data({**preview.details, **why}),
-        grant_text=run.redact(preview.grant_text),
-        must_ask=run.redact(preview.must_ask),
-    )
+    if run.why:
+        preview = replace(preview, details={**preview.details, WHY: run.redact(run.why)})
     exact = replace(call, arguments=arguments.canonical())
     auto = run.toolbox.runs_unasked(tool)
     with run.work.paused():
@@ -115,5 +118,5 @@ async def _is_still(
     shown: Mapping[str, Any], tool: Tool[Arguments], arguments: Arguments, context: ToolContext, run: Run
 ) -> bool:
     """A yes is for what the person saw: a cell that was edited while the question waited is another thing to run."""
-    now = run.secrets.redact_data((await tool.preview(arguments, context)).details)
-    return all(shown.get(name) == value for name, value in now.items())
+    now = (await tool.preview(arguments, context)).details
+    return dict(now) == {name: value for name, value in shown.items() if name != WHY}

@@ -16,9 +16,11 @@ from onyx_jupyter.messages import ToolResult
 
 log = logging.getLogger(__name__)
 
-STOPPED = ToolResult("Stopped by the user. It may have been done in part.", ok=False)
-CUT_SHORT = ToolResult("Stopped: the time for this answer was used up. It may have been done in part.", ok=False)
-ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this call.", ok=False)
+STOPPED = ToolResult("Stopped by the user. It may have been done in part.", ok=False, origin="own")
+CUT_SHORT = ToolResult(
+    "Stopped: the time for this answer was used up. It may have been done in part.", ok=False, origin="own"
+)
+ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this call.", ok=False, origin="own")
 
 
 async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:

@@ -1,14 +1,19 @@
-"""Asks people and waits for their answer: the first one counts, silence is a no. It never runs a tool."""
+"""Asks people and waits for their answer: the first one counts, silence is a no. It never runs a tool.
+
+A question is held as it is shown, whole and with the secrets that it holds, in memory alone: whoever writes it down or
+tells of it takes them out.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from onyx_jupyter.approvals.cautions import Caution, as_json, cautions_of, with_cautions
 from onyx_jupyter.approvals.exact import Scope, blocked, scope_of
 from onyx_jupyter.approvals.grants import Grant, GrantStore
 from onyx_jupyter.approvals.policy import Policy, Verdict
@@ -21,11 +26,13 @@ from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 log = logging.getLogger(__name__)
 Reach = Literal["once", "session", "always"]
 ANSWER_WRITE_S = 10.0
+CHANGED = "what it would do has changed since it was asked"
+_SAID = frozenset({"why"})  # the agent's words, which a restart forgets
 TOO_LATE = "Nobody answered in time, so it was not done."
 
 
 class ApprovalJournal(Protocol):
-    """Where questions and decisions are written before anybody hears of them."""
+    """Where questions and decisions are written before anybody hears of them; what is written there is redacted."""
 
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
         """Raises: StorageError, and then nobody is asked."""
@@ -51,13 +58,17 @@ class Resolution:
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """A question that waits; `request` is what people see, `scope` what a yes can cover beyond this once."""
+    """A question that waits; `request` is what people see, `scope` what a yes can cover beyond this once.
+
+    `shown` are the details of the preview, which are to be the same when it runs.
+    """
 
     session_key: str
     request: ApprovalRequested
     answer: asyncio.Future[ApprovalAnswer]
     agent_id: str
     scope: Scope
+    shown: Mapping[str, Any]
 
 
 class ApprovalBroker:
@@ -76,8 +87,9 @@ class ApprovalBroker:
         timeout_s: Callable[[], float],
         *,
         policy: Policy | None = None,
-        redact: Callable[[str], str] = str,
+        redact: Callable[[Any], Any] = lambda data: data,
     ) -> None:
+        """`redact` takes secrets out of data: what it would change holds one, and is allowed once at most."""
         self._journal = journal
         self._grants = grants
         self._policy = policy or Policy(grants)
@@ -99,7 +111,8 @@ class ApprovalBroker:
         Cancelled with a message, it was the user's next words that closed it, and the message is the reason.
         What is allowed already, and what nobody may allow, is written down and not asked.
         """
-        scope = await asyncio.to_thread(scope_of, call, preview)
+        scope, cautions = await asyncio.to_thread(self._scope, call, preview)
+        scope = self._policy.limited(scope)
         allowed = self._allowed.get(session_key, set())
         verdict = await self._policy.decide(agent_id, call, preview, scope, allowed, auto=auto)
         restored, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
@@ -107,9 +120,11 @@ class ApprovalBroker:
             asked.set()
             await self._journal.decided(session_key, run_id, call, verdict)
             return ApprovalAnswer(approved=verdict.decision == "allow", reason=verdict.reason)
-        request = restored or self._request(run_id, call, preview, scope)
+        request, shown = self._request(run_id, call, preview, scope, cautions), preview.details
+        if restored is not None:
+            request, shown, scope = await asyncio.to_thread(self._again, restored, request, preview, scope)
         answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
-        pending = PendingApproval(session_key, request, answer, agent_id, _as_shown(request, preview, scope))
+        pending = PendingApproval(session_key, request, answer, agent_id, scope, shown)
         await self._journal.requested(session_key, request, restored=restored is not None)
         self._pending[request.approval_id] = pending
         asked.set()
@@ -125,16 +140,31 @@ class ApprovalBroker:
         finally:
             self._pending.pop(request.approval_id, None)
 
-    def forbidden(self, call: ToolCall, preview: ToolPreview) -> str | None:
+    def forbidden(self, call: ToolCall) -> str | None:
         """The reason why nobody may allow that here, if there is one."""
-        return self._policy.forbidden(call, preview)
+        verdict = self._policy.forbidden(call)
+        return verdict.reason if verdict else None
 
-    async def approve(self, approval_id: str, by: str, reach: Reach) -> None:
-        """A yes. `session` reaches no further than `once` where the question says so.
+    async def refuse(self, session_key: str, run_id: str, call: ToolCall) -> str | None:
+        """The same for a call of a run, whose refusal is written down."""
+        verdict = self._policy.forbidden(call)
+        if verdict is None:
+            return None
+        _, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
+        asked.set()
+        await self._journal.decided(session_key, run_id, call, verdict)
+        return verdict.reason
 
-        Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest where it cannot be allowed always.
+    async def approve(self, approval_id: str, by: str, reach: Reach, version: str | None = None) -> None:
+        """A yes, to the question as it was shown under that `version`. `session` is `once` where the question says so.
+
+        Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest where it cannot be allowed always, or was shown
+        anew meanwhile.
         """
         waiting = self._pending.get(approval_id)
+        if waiting is not None and version not in (None, waiting.request.version):
+            message = "`version`: the question is shown anew since then. Please look at it again. Nothing was run."
+            raise InvalidRequest(message, field="version")
         if waiting is not None and reach == "always" and waiting.scope.blocked is not None:
             reason = f"This cannot be allowed always, because {waiting.scope.blocked}."
             raise InvalidRequest(f"`scope`: {reason} Nothing was run.", field="scope")
@@ -152,7 +182,7 @@ class ApprovalBroker:
             if grants:
                 await self._keep(grants)
         finally:  # the yes is on disk and holds this once, whether or not it could be kept for always
-            _answer(pending, ApprovalAnswer(approved=True, shown=pending.request.details))
+            _answer(pending, ApprovalAnswer(approved=True, shown=pending.shown))
 
     async def deny(self, approval_id: str, by: str, reason: str | None) -> None:
         """Raises: NotFound, AlreadyResolved, StorageError."""
@@ -167,7 +197,8 @@ class ApprovalBroker:
     def restore(self, request: ApprovalRequested) -> asyncio.Event:
         """A question from before a restart: when its call is asked for again, it keeps its id and its deadline.
 
-        The event is set when that has happened and the question can be answered.
+        The event is set when that has happened and the question can be answered. What is then shown comes from the call
+        as it is now: the request is from the disk, without secrets.
         """
         asked = asyncio.Event()
         self._restored[(request.run_id, request.call_id)] = (request, asked)
@@ -177,11 +208,32 @@ class ApprovalBroker:
         """The server goes down: open questions stay open on disk, for the next start."""
         self._closing = True
 
-    def _request(self, run_id: str, call: ToolCall, preview: ToolPreview, scope: Scope) -> ApprovalRequested:
+    def _scope(self, call: ToolCall, preview: ToolPreview) -> tuple[Scope, Sequence[Caution]]:
+        """How far a yes may reach, and what is to be told of what the question holds."""
+        cautions = cautions_of(call, preview, self._redact)
+        return with_cautions(scope_of(call, preview), cautions), cautions
+
+    def _again(
+        self, restored: ApprovalRequested, fresh: ApprovalRequested, preview: ToolPreview, scope: Scope
+    ) -> tuple[ApprovalRequested, Mapping[str, Any], Scope]:
+        """The question with its id and deadline, and what will run; as it was where that is not what was asked about.
+
+        The details on disk are without secrets, so what is there now is compared without them too.
+        """
+        now = self._redact(as_json(dict(preview.details)))
+        if all(restored.details.get(name) == value for name, value in now.items()):
+            details = {**{name: restored.details[name] for name in _SAID & restored.details.keys()}, **fresh.details}
+            same = replace(fresh, approval_id=restored.approval_id, details=details, expires_at=restored.expires_at)
+            return same, preview.details, scope
+        only_once = blocked(CHANGED)
+        details = {**restored.details, **_reach_words(only_once)}
+        return replace(restored, details=details, version=fresh.version), restored.details, only_once
+
+    def _request(
+        self, run_id: str, call: ToolCall, preview: ToolPreview, scope: Scope, cautions: Sequence[Caution]
+    ) -> ApprovalRequested:
         expires = self._clock.now() + timedelta(seconds=self._timeout_s())
-        always = {"alwaysScope": scope.always_text and self._redact(scope.always_text)}
-        blocked_text = {"alwaysBlocked": scope.blocked} if scope.blocked else {}
-        must_ask = {"mustAsk": self._redact(preview.must_ask)} if preview.must_ask else {}
+        must_ask = {"mustAsk": preview.must_ask} if preview.must_ask else {}
         return ApprovalRequested(
             approval_id=self._ids.new(),
             run_id=run_id,
@@ -191,11 +243,11 @@ class ApprovalBroker:
             details={
                 **preview.details,
                 **must_ask,
-                "sessionScope": self._redact(scope.session_text),
-                **always,
-                **blocked_text,
+                **_reach_words(scope),
+                **({"cautions": [*cautions]} if cautions else {}),
             },
             expires_at=timestamp(expires),
+            version=self._ids.new(),
         )
 
     def _grants_for(self, pending: PendingApproval, by: str) -> Sequence[Grant]:
@@ -255,11 +307,10 @@ class ApprovalBroker:
             raise
 
 
-def _as_shown(request: ApprovalRequested, preview: ToolPreview, scope: Scope) -> Scope:
-    """A yes reaches no further than what people see, and a question from before a restart shows what was there then."""
-    if all(request.details.get(name) == value for name, value in preview.details.items()):
-        return scope
-    return blocked("what it would do has changed since it was asked")
+def _reach_words(scope: Scope) -> dict[str, Any]:
+    """What a yes beyond this once would mean."""
+    reach = {"sessionScope": scope.session_text, "alwaysScope": scope.always_text}
+    return {**reach, "alwaysBlocked": scope.blocked} if scope.blocked else reach
 
 
 def _resolved(pending: PendingApproval, decision: Decision, by: str, reason: str | None = None) -> ApprovalResolved:

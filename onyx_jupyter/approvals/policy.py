@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from onyx_jupyter.approvals.exact import Scope
 from onyx_jupyter.approvals.grants import GrantStore
+from onyx_jupyter.config.ceiling import NOTHING_ALWAYS
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 
@@ -24,25 +25,36 @@ class Verdict:
     reason: str
 
 
-Ceiling = Callable[[ToolCall, ToolPreview], str | None]
+Ceiling = Callable[[ToolCall], str | None]
 """What nobody may allow on this server: the reason why a call is refused, or None."""
 
 
-def no_ceiling(call: ToolCall, preview: ToolPreview) -> str | None:
+def no_ceiling(call: ToolCall) -> str | None:
     """Nothing is forbidden."""
     return None
 
 
 class Policy:
-    """The ceiling comes first, then what must be asked, and no grant gets past either; then what is allowed."""
+    """The ceiling comes first, then what must be asked, and no grant gets past either; then what is allowed.
 
-    def __init__(self, grants: GrantStore, ceiling: Ceiling = no_ceiling) -> None:
+    Without `allow_always` no grant counts.
+    """
+
+    def __init__(self, grants: GrantStore, ceiling: Ceiling = no_ceiling, *, allow_always: bool = True) -> None:
         self._grants = grants
         self._ceiling = ceiling
+        self._allow_always = allow_always
 
-    def forbidden(self, call: ToolCall, preview: ToolPreview) -> str | None:
-        """The reason why a call is refused whoever wants it."""
-        return self._ceiling(call, preview)
+    def forbidden(self, call: ToolCall) -> Verdict | None:
+        """The refusal of a call that nobody may make, whoever wants it."""
+        reason = self._ceiling(call)
+        return Verdict("deny", "ceiling", reason) if reason is not None else None
+
+    def limited(self, scope: Scope) -> Scope:
+        """What a yes can cover on this server."""
+        if self._allow_always:
+            return scope
+        return replace(scope, items=(), always_text=None, blocked=scope.blocked or NOTHING_ALWAYS)
 
     async def decide(
         self,
@@ -55,15 +67,15 @@ class Policy:
         auto: bool = False,
     ) -> Verdict:
         """`session_keys` is what was allowed for the session in which the call is made; `auto` leaves it to this."""
-        forbidden = self.forbidden(call, preview)
+        forbidden = self.forbidden(call)
         if forbidden is not None:
-            return Verdict("deny", "ceiling", forbidden)
+            return forbidden
         if preview.must_ask:
             return Verdict("ask", "", preview.must_ask)
         if scope.session_keys and scope.session_keys <= frozenset(session_keys):
             return Verdict("allow", SESSION, "allowed for this session")
         missing = [item.digest for item in scope.items if item.digest not in session_keys]
-        grants = await self._grants.covering(agent_id, missing)
+        grants = await self._grants.covering(agent_id, missing) if self._allow_always else None
         if grants:
             ids = ",".join(dict.fromkeys(grant.id for grant in grants))
             return Verdict("allow", f"grant:{ids}", "allowed always")

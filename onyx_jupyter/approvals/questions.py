@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from onyx_jupyter.approvals.broker import ANSWER_WRITE_S
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError
 from onyx_jupyter.events import QuestionAsked, QuestionOutcome, QuestionResolved
@@ -43,11 +44,20 @@ class PendingQuestion:
 class Questions:
     """Every open question of this server."""
 
-    def __init__(self, journal: QuestionJournal, clock: Clock, ids: IdSource, timeout_s: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        journal: QuestionJournal,
+        clock: Clock,
+        ids: IdSource,
+        timeout_s: Callable[[], float],
+        *,
+        answer_write_s: float = ANSWER_WRITE_S,
+    ) -> None:
         self._journal = journal
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
+        self._answer_write_s = answer_write_s
         self._pending: dict[str, PendingQuestion] = {}
         self._resolved: set[str] = set()
         self._restored: dict[tuple[str, str], tuple[QuestionAsked, asyncio.Event]] = {}
@@ -77,6 +87,7 @@ class Questions:
             raise
         finally:
             self._pending.pop(asked.question_id, None)
+            pending.answer.cancel()  # nobody waits for it any more
 
     async def answer(self, question_id: str, by: str, answer: str | None) -> None:
         """None declines. Raises: NotFound, AlreadyResolved, InvalidRequest (no such choice), StorageError."""
@@ -93,8 +104,9 @@ class Questions:
         try:
             await self._settle(pending, outcome, by, answer)
         except BaseException:
-            self._pending[question_id] = pending  # nothing was decided: it can be answered again
-            self._resolved.discard(question_id)
+            if not pending.answer.done():
+                self._pending[question_id] = pending  # nothing was decided: it can be answered again
+                self._resolved.discard(question_id)
             raise
         if not pending.answer.done():
             pending.answer.set_result(UserAnswer(answer, "" if answer is not None else DECLINED))
@@ -136,8 +148,13 @@ class Questions:
         return taken
 
     async def _expire(self, pending: PendingQuestion) -> UserAnswer:
-        if not self._take_if_open(pending):  # somebody answered at the same moment: theirs counts
-            return await pending.answer
+        if not self._take_if_open(pending):
+            # Somebody answered at the same moment: theirs counts, unless it could not be written down.
+            done, _ = await asyncio.wait([pending.answer], timeout=self._answer_write_s)
+            if done:
+                return pending.answer.result()
+            if not self._take_if_open(pending):  # it is still being written
+                return UserAnswer(None, SILENCE)
         await self._settle(pending, "expired", "timeout", None)
         return UserAnswer(None, SILENCE)
 

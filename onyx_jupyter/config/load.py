@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -49,6 +50,47 @@ def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Conf
         return Config.model_validate(raw)
     except ValidationError as error:
         raise _config_error(error.errors()[0], path, document, variables) from error
+
+
+def readable(path: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What can be read of file and environment where they have an error, not checked; empty where it is nothing.
+
+    Of a key that is there twice, both count. A reference to a variable that is not set stays as it stands.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        value = json5.loads(text, object_pairs_hook=_merged)
+        raw = _known_expanded(value, environment) if isinstance(value, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        raw = {}
+    for name in sorted(environment):
+        if name.startswith(ENVIRONMENT_PREFIX) and LEVEL_SEPARATOR in name:
+            with suppress(ConfigError):
+                key_path, schema = _key_path(name, raw)
+                _set(raw, key_path, _value(environment[name], schema), name)
+    return raw
+
+
+def _merged(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key, value in pairs:
+        before = merged.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            value = _merged([*before.items(), *value.items()])
+        elif isinstance(before, list) and isinstance(value, list):
+            value = [*before, *value]
+        merged[key] = value
+    return merged
+
+
+def _known_expanded(value: Any, environment: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _known_expanded(part, environment) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_known_expanded(part, environment) for part in value]
+    if not isinstance(value, str):
+        return value
+    return _REFERENCE.sub(lambda match: environment.get(match.group(1), match.group()), value)
 
 
 def _read(path: Path) -> json5_lines.Document:

@@ -26,12 +26,21 @@ class Home:
         return self.root / "onyx.json"
 
     @property
+    def last_good_file(self) -> Path:
+        """What the last configuration without an error restricted."""
+        return self.root / "last-good.json"
+
+    @property
     def grants_file(self) -> Path:
         return self.root / "grants.json"
 
     @property
     def trusted_skills_file(self) -> Path:
         return self.root / "trusted-skills.json"
+
+    @property
+    def trusted_project_files_file(self) -> Path:
+        return self.root / "trusted-project-files.json"
 
     @property
     def shared(self) -> Path:

@@ -45,7 +45,7 @@ class StartedReader:
             self._files, theirs = socket.socketpair()
         handed = [] if theirs is None else [theirs.fileno()]
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # nosec B603 # this interpreter, a module of ours
                 [sys.executable, "-P", "-X", "faulthandler", "-m", _CHILD, *map(str, handed)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -23,6 +23,7 @@ from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
 from onyx_jupyter.magics.kernel_sessions import NEW, KernelSessions
 from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import find_server
+from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.skill_command import SkillCommand
 from onyx_jupyter.magics.summaries import summary
 from onyx_jupyter.magics.tables import ShapeError
@@ -139,7 +140,7 @@ class OnyxMagics(Magics):
         return evaluated(expression, self.shell.user_ns)
 
     def _show(self, markdown: str) -> None:
-        self.shell.display_pub.publish({"text/markdown": markdown, "text/plain": markdown})
+        self.shell.display_pub.publish(text_data(markdown))
 
 
 @contextmanager

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from onyx_jupyter.magics.tool_words import block, escaped
+from onyx_jupyter.protocols import CARD_FACTS
+from onyx_jupyter.security.visible_characters import with_marks
 
 NO_INPUT = (
     "Nobody could be asked: this notebook runs without input (nbclient, or a front end that has none), so it was not "
     "done. Where it is open in JupyterLab with Onyx it is asked in the cell."
 )
 _TRIES = 3
-_OWN = frozenset({"sessionScope", "alwaysScope", "alwaysBlocked", "why"})
 _SHOWN_FIRST = ("command", "source", "newSource", "diff", "content", "url", "query", "message", "text")
+_CAUTIONS = {
+    "secret": "Holds what looks like a secret. You see all of it; the conversation and the model get it hidden.",
+    "invisible": "Holds invisible characters, shown as marks.",
+    "look_alike": "Holds characters that look like others, shown as marks.",
+}
+_NEEDS_BLOCK = re.compile(r"\n|  |^\s|\s$")  # Markdown would not show it as it is
 _LANGUAGES = {"command": "bash", "source": "python", "diff": "diff"}
 
 
@@ -92,37 +101,57 @@ def can_session(approval: Mapping[str, Any]) -> bool:
 
 
 def approval_text(approval: Mapping[str, Any]) -> str:
-    """What would run, exactly and whole, in Markdown."""
-    details = _with_diff({name: value for name, value in approval["details"].items() if name not in _OWN})
+    """What would run, exactly and whole, in Markdown; what cannot be seen stands as a mark, `⟨U+202E⟩`."""
+    facts = approval["details"]
+    details = _with_diff({name: value for name, value in facts.items() if name not in CARD_FACTS})
     order = [name for name in _SHOWN_FIRST if name in details] + [name for name in details if name not in _SHOWN_FIRST]
-    lines = [f"**Onyx asks: {escaped(approval['summary'])}**"]
-    if why := str(approval["details"].get("why") or "").strip():
-        lines.append(escaped(why))
-    for name in order:
-        value = details[name]
-        if value is None:
-            continue
-        if isinstance(value, str) and (name in _SHOWN_FIRST or "\n" in value):
-            lines.append(f"{escaped(name)}:\n\n{block(value, _LANGUAGES.get(name, ''))}")
-        else:
-            lines.append(f"{escaped(name)}: {escaped(str(value))}")
-    if can_session(approval) and approval["details"].get("sessionScope"):
-        lines.append(f"*s* would allow {escaped(str(approval['details']['sessionScope']))}.")
+    lines = [f"**Onyx asks: {_shown(approval['summary'])}**"]
+    lines += [_shown(why)] if (why := str(facts.get("why") or "").strip()) else []
+    lines += [f"Asked in every mode, because {_shown(str(facts['mustAsk']))}."] if facts.get("mustAsk") else []
+    lines += [_detail(name, details[name]) for name in order if details[name] is not None]
+    lines += [f"*{_CAUTIONS[caution]}*" for caution in facts.get("cautions", ()) if caution in _CAUTIONS]
+    if can_session(approval) and facts.get("sessionScope"):
+        lines.append(f"*s* would allow {_shown(str(facts['sessionScope']))}.")
     return "\n\n".join([*lines, f"*Without an answer by {_clock(approval['expiresAt'])} it is denied.*"])
 
 
 def question_text(question: Mapping[str, Any]) -> str:
     """The question and its numbered choices, in Markdown."""
-    choices = [f"{number}. {escaped(choice)}" for number, choice in enumerate(question["choices"], 1)]
-    return "\n\n".join(filter(None, [f"**Onyx asks: {escaped(question['question'])}**", "\n".join(choices)]))
+    choices = [f"{number}. {_shown(choice)}" for number, choice in enumerate(question["choices"], 1)]
+    return "\n\n".join(filter(None, [f"**Onyx asks: {_shown(question['question'])}**", "\n".join(choices)]))
+
+
+def _detail(name: str, value: Any) -> str:
+    """One argument or fact with its name: text as text, cells one by one, all else as JSON."""
+    title = _shown(name)
+    if name == "cells" and isinstance(value, list) and all(map(_is_cell, value)):
+        return "\n\n".join(f"{title} {cell['number']}:\n\n{_block(cell['source'], 'source')}" for cell in value)
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False, indent=2)
+    elif name not in _SHOWN_FIRST and not _NEEDS_BLOCK.search(value):
+        return f"{title}: {_shown(value)}"
+    return f"{title}:\n\n{_block(value, name)}"
+
+
+def _is_cell(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("source"), str) and isinstance(value.get("number"), int)
+
+
+def _block(text: str, name: str) -> str:
+    return block(with_marks(text), _LANGUAGES.get(name, ""))
+
+
+def _shown(text: str) -> str:
+    return escaped(with_marks(text))
 
 
 def _with_diff(details: dict[str, Any]) -> dict[str, Any]:
-    """An edited cell as a diff: what changes is what one decides about."""
+    """An edited cell as a diff of all of it: what changes is what one decides about, and the rest runs with it."""
     if not {"oldSource", "newSource"} <= set(details):
         return details
-    before, after = (str(details[name]).splitlines() for name in ("oldSource", "newSource"))
-    diff = "\n".join(list(difflib.unified_diff(before, after, lineterm="", n=3))[2:])
+    before, after = (str(details[name]).split("\n") for name in ("oldSource", "newSource"))
+    lines = difflib.unified_diff(before, after, lineterm="", n=len(before) + len(after))
+    diff = "\n".join(list(lines)[3:])  # without names and numbers: it is all of the cell
     return {"diff": diff, **{name: value for name, value in details.items() if name not in ("oldSource", "newSource")}}
 
 

@@ -17,7 +17,7 @@ from onyx_jupyter.errors import MagicError
 URL, TOKEN = "ONYX_URL", "ONYX_TOKEN"
 HUB_TOKEN, HUB_PREFIX = "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX"
 PARENT = "JPY_PARENT_PID"
-_WILDCARDS = ("", "0.0.0.0", "::", "*")
+_WILDCARDS = ("", "0.0.0.0", "::", "*")  # nosec B104 # recognised, never listened on
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _KNOCK_S = 0.5
 

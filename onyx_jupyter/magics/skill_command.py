@@ -9,6 +9,7 @@ from typing import Any
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
 from onyx_jupyter.magics.person import Person
+from onyx_jupyter.magics.shown_data import output_data, text_data
 from onyx_jupyter.magics.skill_arguments import parse_call, values
 from onyx_jupyter.magics.skill_consent import MIME_TYPE, SkillConsent
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
@@ -79,33 +80,14 @@ class SkillCommand:
     def _show_result(self, result: SkillResult) -> None:
         mark = _MARKS.get(str(result.run["status"]), "✗")
         copy = code(result.copy)
-        if result.run.get("copyPath"):
-            copy = f"[{copy}]({self._connection.server.page(result.copy)})"
-        self._show(f"{mark} {escaped(ended(result))} · {copy}")
+        page = self._connection.server.page(result.copy) if result.run.get("copyPath") else ""
+        self._show(f"{mark} {escaped(ended(result))} · {f'[{copy}]({page})' if page else copy}", page=page)
         for output in result.outputs:
-            bundle, metadata = as_bundle(output)
-            self._publisher.publish(bundle, metadata)
+            self._publisher.publish(*output_data(output))
         if not result.is_ok:
             raise MagicError("skill", ended(result), hint=f"The executed copy is {result.copy}.")
 
-    def _show(self, text: str, beside: Mapping[str, Any] | None = None) -> None:
-        bundle = {**(beside or {}), "text/markdown": text, "text/plain": text}
+    def _show(self, text: str, beside: Mapping[str, Any] | None = None, *, page: str = "") -> None:
+        bundle = {**(beside or {}), **text_data(text, [page] if page else [])}
         self._publisher.publish(bundle, {}, transient={"display_id": self._display_id}, update=self._is_shown)
         self._is_shown = True
-
-
-def as_bundle(output: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An nbformat output as something that can be displayed: streams and errors as text."""
-    match output["output_type"]:
-        case "stream":
-            return {"text/plain": _joined(output["text"])}, {}
-        case "error":
-            return {"text/plain": "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"}, {}
-        case _:
-            data = {kind: _joined(value) for kind, value in output["data"].items()}
-            return data, dict(output.get("metadata") or {})
-
-
-def _joined(value: Any) -> Any:
-    """nbformat may keep a text as its lines."""
-    return "".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else value

@@ -14,6 +14,7 @@ from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, pat
 from onyx_jupyter.magics.person import NoInput, Person
 from onyx_jupyter.magics.skill_run import SkillRun
 from onyx_jupyter.magics.tool_words import block, escaped
+from onyx_jupyter.security.visible_characters import with_marks
 
 MIME_TYPE = "application/vnd.onyx.skill-question+json"
 SCHEMA_VERSION = 1
@@ -99,6 +100,7 @@ class SkillConsent:
 
 def _words(shown: Mapping[str, Any]) -> str:
     skill = shown["skill"]
-    what = block(shown["diff"], "diff") if shown.get("diff") else block(shown["text"], "python")
+    diff, text = with_marks(shown.get("diff") or ""), with_marks(shown["text"])
+    what = block(diff, "diff") if diff else block(text, "python")
     head = "changed since you trusted it" if skill["changed"] else "new here"
     return f"**The skill {escaped(skill['name'])} is {head}.** It would run this:\n\n{what}"

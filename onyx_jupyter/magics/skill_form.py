@@ -20,6 +20,7 @@ from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, unr
 from onyx_jupyter.magics.form_fields import FieldProblem, FormField, form_field
 from onyx_jupyter.magics.kernel_facts import KernelFacts
 from onyx_jupyter.magics.server_address import find_server
+from onyx_jupyter.magics.shown_data import shown_outputs
 from onyx_jupyter.magics.skill_run import SkillResult, SkillRun, ended, stop
 from onyx_jupyter.magics.widget_library import note, widgets
 
@@ -120,7 +121,7 @@ class SkillForm:
         link = f'<a href="{html.escape(address)}" {look}>{html.escape(result.copy)}</a>'
         copy = link if result.run.get("copyPath") else html.escape(result.copy)
         self.status.value = f"{note(ended(result), is_problem=not result.is_ok)} · {copy}"
-        self.output.outputs = tuple(result.outputs)
+        self.output.outputs = tuple(shown_outputs(result.outputs))
 
     def _trust(self) -> None:
         digest = self._skill["hash"]

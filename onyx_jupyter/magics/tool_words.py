@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onyx_jupyter.security.visible_characters import with_marks
+
 _CHARS = 80
 # How a call's result begins where the call itself failed, and not the code or command that it ran.
 _FAILURE = re.compile(r"\A\w+ failed \((\w+)\): ")
@@ -54,12 +56,13 @@ def tool_words(tool: str, arguments: Mapping[str, Any], *, is_over: bool) -> Too
     """What the call does, or did where it is over."""
     doing, done, name, is_code = _WORDS.get(tool, (_plain(tool), _plain(tool), "", False))
     value = arguments.get(name) if name else next((v for v in arguments.values() if isinstance(v, str)), "")
-    return ToolWords(done if is_over else doing, first_line(value if isinstance(value, str) else ""), is_code)
+    shown = with_marks(first_line(value if isinstance(value, str) else ""))
+    return ToolWords(done if is_over else doing, shown, is_code)
 
 
 def first_line(text: str) -> str:
     """The first line that says something, cut to what fits."""
-    lines = (line.strip() for line in text[:4_000].splitlines())
+    lines = (line.strip() for line in text[:4_000].split("\n"))
     line = next((line for line in lines if line and line not in ("stdout:", "stderr:")), "")
     return line if len(line) <= _CHARS else f"{line[: _CHARS - 1]}…"
 

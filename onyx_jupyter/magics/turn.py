@@ -150,7 +150,8 @@ class Turn:
         if decision.scope is None:
             self._answer(approval_id, "exec.deny", approvalId=approval_id, reason=decision.reason or None)
         else:
-            self._answer(approval_id, "exec.approve", approvalId=approval_id, scope=decision.scope)
+            answer = {"approvalId": approval_id, "scope": decision.scope, "version": approval.get("version")}
+            self._answer(approval_id, "exec.approve", **answer)
 
     def _ask_question(self, asked: Mapping[str, Any]) -> None:
         self._view.show(now=True, more=question_text(asked))

@@ -1,4 +1,4 @@
-"""A turn in one display that is updated as it goes: Markdown for every front end, and data for ours. It asks nobody."""
+"""A turn in one display that is updated as it goes: HTML for every front end, and data for ours. It asks nobody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from onyx_jupyter.magics.plan import Plan
-from onyx_jupyter.magics.safe_markdown import safe_markdown
+from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.tool_words import escaped
 from onyx_jupyter.magics.turn_state import Part, Said, Step, TurnState
 
@@ -78,7 +78,6 @@ class TurnView:
         self._shown_at = time.monotonic()
 
     def _bundle(self) -> dict[str, Any]:
-        text = markdown(self.state, self._more)
         data = {
             "schemaVersion": SCHEMA_VERSION,
             "sessionKey": self._session_key,
@@ -87,11 +86,11 @@ class TurnView:
             "parts": [_part(part) for part in self.state.parts],
             "problem": self.state.problem,
         }
-        return {MIME_TYPE: data, "text/markdown": text, "text/plain": text}
+        return {MIME_TYPE: data, **text_data(markdown(self.state, self._more))}
 
 
 def markdown(state: TurnState, more: str = "") -> str:
-    """The whole turn, as any front end shows it."""
+    """The whole turn in Markdown."""
     blocks: list[str] = []
     for part, before in zip(state.parts, [None, *state.parts], strict=False):
         if isinstance(part, Said):
@@ -102,8 +101,7 @@ def markdown(state: TurnState, more: str = "") -> str:
             blocks[-1] += f"  \n{part.line}"
         else:
             blocks.append(part.line)
-    # As a whole: a block of code that one part leaves open goes on in the next.
-    return safe_markdown("\n\n".join([*filter(None, blocks), *filter(None, (more, _ending(state)))]))
+    return "\n\n".join([*filter(None, blocks), *filter(None, (more, _ending(state)))])
 
 
 def _ending(state: TurnState) -> str:

@@ -1,4 +1,4 @@
-"""The files that belong into every prompt, within their caps. It never changes one."""
+"""The agent's own files that belong into every prompt, within their caps. It never changes one."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from onyx_jupyter.memory.targets import MEMORY_FILE
 from onyx_jupyter.protocols import BootstrapFile
 
 BOOTSTRAP_FILES = ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "TOOLS.md", MEMORY_FILE)
-PROJECT_FILE = "AGENTS.md"
-PROJECT_LABEL = "AGENTS.md of this project"
 MAX_BOOTSTRAP_FILE_CHARS = 20_000
 MAX_BOOTSTRAP_CHARS = 60_000
 
 
-def read_bootstrap_files(workspace: Path, project: Path | None) -> Sequence[BootstrapFile]:
-    """In the prompt's order, the project's own instructions last; one over its cap ends with a line that says so."""
+def read_bootstrap_files(workspace: Path) -> Sequence[BootstrapFile]:
+    """In the prompt's order; one over its cap ends with a line that says so."""
     texts = [(name, _own_text(name, workspace)) for name in BOOTSTRAP_FILES]
-    if project is not None and project != workspace:
-        overlay = (project / PROJECT_FILE).resolve()
-        if project in overlay.parents:  # a link out of the project is nobody's instruction
-            texts.append((PROJECT_LABEL, _text(PROJECT_LABEL, overlay)))
     found: list[BootstrapFile] = []
     room = MAX_BOOTSTRAP_CHARS
     for name, text in texts:
         if text:
-            found.append(_within(name, text, min(room, MAX_BOOTSTRAP_FILE_CHARS)))
+            found.append(within_cap(name, text, min(room, MAX_BOOTSTRAP_FILE_CHARS)))
             room -= len(text) - found[-1].left_out
     return found
+
+
+def within_cap(name: str, text: str, cap: int) -> BootstrapFile:
+    """The file, cut where it is over its cap; the last line then says so."""
+    left_out = max(0, len(text) - cap)
+    if left_out:
+        text = f"{text[:cap]}\n[… {left_out} more characters of {name} are not shown here …]\n"
+    return BootstrapFile(name, text, size=cap + left_out if left_out else len(text), left_out=left_out)
 
 
 def _own_text(name: str, workspace: Path) -> str:
@@ -51,11 +53,3 @@ def _text(name: str, file: Path) -> str:
     except (StorageError, ToolError) as error:
         return f"[{name} could not be read: {error}]"
     return text if text.strip() else ""
-
-
-def _within(name: str, text: str, cap: int) -> BootstrapFile:
-    """The file, cut where it is over its cap; the last line then says so."""
-    left_out = max(0, len(text) - cap)
-    if left_out:
-        text = f"{text[:cap]}\n[… {left_out} more characters of {name} are not shown here …]\n"
-    return BootstrapFile(name, text, size=cap + left_out if left_out else len(text), left_out=left_out)

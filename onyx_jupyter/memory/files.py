@@ -42,7 +42,7 @@ _JOINERS = re.compile("([\u200c\u200d\ufe0e\ufe0f])")
 
 
 class MemoryFiles:
-    """One agent's memory. `project` is the server's root, whose AGENTS.md is laid over the agent's own.
+    """One agent's memory.
 
     `time_zone` decides which day it is and what the clock on the wall says; None is the machine's. `shared` holds the
     files of all agents; without `versions` none are kept; `on_change` is told of each write, from whichever thread.
@@ -57,14 +57,12 @@ class MemoryFiles:
         shared: Path | None = None,
         versions: VersionStore | None = None,
         on_change: Callable[[MemoryChange], None] = lambda change: None,
-        project: Path | None = None,
         time_zone: tzinfo | None = None,
     ) -> None:
         self.folder = MemoryFolder(workspace, shared)
         self.agent_id = agent_id
         self.kept = KeptVersions(agent_id, versions, on_change)
         self._exchange = Exchange(self.folder, self.kept)
-        self._project = project.resolve() if project is not None else None
         self._clock = clock
         self._time_zone = time_zone
 
@@ -84,7 +82,7 @@ class MemoryFiles:
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
         """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
-        return await asyncio.to_thread(read_bootstrap_files, self.folder.workspace, self._project)
+        return await asyncio.to_thread(read_bootstrap_files, self.folder.workspace)
 
     async def search(self, query: str, limit: int) -> Sequence[Passage]:
         """The passages that hold words of the query, the best first; what cannot be read is left out."""

@@ -203,7 +203,8 @@ class TabRequests:
                 del self._may_return[wanted]
                 return
             try:
-                await asyncio.wait_for(self._changed.wait(), left_s)
+                async with asyncio.timeout(left_s):
+                    await self._changed.wait()
             except TimeoutError:
                 continue
 

@@ -17,6 +17,8 @@ from onyx_jupyter.protocols import CellRun
 
 _POLL_S = 0.25
 _START_S = 60.0
+_LATE_TRIES = 10
+_LATE_AGAIN_S = 1.0
 _AFTER_INTERRUPT_S = 0.5
 _REPLY_S = 5.0
 _PROGRESS_EVERY_S = 1.0
@@ -175,7 +177,13 @@ class KernelRun:
             try:
                 with contextlib.suppress(NotebookError, RuntimeError):
                     await self._collect(client, message_id, until="busy")
-                    await ensure_async(self._kernel.interrupt_kernel())
+                    # A kernel says that it is busy just before it takes interrupts: one that comes between is lost.
+                    for _ in range(_LATE_TRIES):
+                        await ensure_async(self._kernel.interrupt_kernel())
+                        with contextlib.suppress(TimeoutError):
+                            async with asyncio.timeout(_LATE_AGAIN_S):
+                                await self._collect(client, message_id)
+                            return
             finally:
                 client.stop_channels()
 

@@ -14,6 +14,7 @@ from onyx_jupyter.notebook.html_table import markdown_table
 
 MAX_IMAGES = 8
 MAX_IMAGE_CHARS = 7_000_000
+_OWN = "application/vnd.onyx."
 _TRACEBACK_HEAD = 6
 _TRACEBACK_TAIL = 24
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
@@ -122,6 +123,8 @@ def _error(output: Mapping[str, Any]) -> str:
 
 
 def _data(data: Mapping[str, Any]) -> str:
+    if any(mime_type.startswith(_OWN) for mime_type in data) and "text/plain" in data:
+        return plain(joined(data["text/plain"]))  # an answer below a cell: its Markdown, whatever table stands in it
     if "text/markdown" in data:
         return joined(data["text/markdown"])
     if "<table" in (html := joined(data.get("text/html", ""))) and (table := markdown_table(html)):

@@ -94,6 +94,7 @@ from onyx_jupyter.protocols.sessions import (
     Transcript,
 )
 from onyx_jupyter.protocols.tools import (
+    CARD_FACTS,
     Exactly,
     ToolPreview,
     UserAnswer,
@@ -101,6 +102,7 @@ from onyx_jupyter.protocols.tools import (
 )
 
 __all__ = [
+    "CARD_FACTS",
     "After",
     "AppliedChange",
     "ApprovalAnswer",

@@ -14,7 +14,7 @@ from onyx_jupyter.protocols.tools import ToolPreview
 class ApprovalAnswer:
     """The decision on one call; `reason` is the person's own words, for the model.
 
-    `shown` is what the person saw when saying yes; None where a grant answered.
+    `shown` are the preview's details as the person saw them when saying yes, unredacted; None where a grant answered.
     """
 
     approved: bool
@@ -23,7 +23,11 @@ class ApprovalAnswer:
 
 
 class Approver(Protocol):
-    """Whoever decides whether a call that changes something may run."""
+    """Whoever decides whether a call may run."""
+
+    async def refuse(self, session_key: str, run_id: str, call: ToolCall) -> str | None:
+        """Why nobody may make that call here, a reading one included; None where it can be made or asked for."""
+        ...
 
     async def ask(
         self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str, auto: bool = False

@@ -88,12 +88,16 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine."""
+    """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine.
+
+    A `locked` one cannot be chosen: this server's administrator does not allow its provider.
+    """
 
     id: str
     provider: str
     local: bool
     tools: bool
+    locked: bool = False
 
 
 class Models(Protocol):

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+CARD_FACTS = frozenset({"why", "mustAsk", "sessionScope", "alwaysScope", "alwaysBlocked", "cautions"})
+"""What a card says of its own beside a preview's details: no detail may have such a name, it would not be shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Exactly:

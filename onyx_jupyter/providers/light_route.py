@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from onyx_jupyter.messages import Message, ToolDefinition
+from onyx_jupyter.security.external_content import unfenced
 
 _QUOTED_CHARS = 600
 _ACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -60,7 +61,7 @@ def result_in_words(messages: Sequence[Message]) -> str | None:
 
 
 def _quote(name: str, output: str) -> str:
-    output = output.strip()
+    output = unfenced(output).strip()  # a person reads this
     if not output:
         return f"`{name}` is done; it had nothing to say."
     if denied := _DENIED.fullmatch(output):

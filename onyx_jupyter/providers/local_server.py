@@ -130,7 +130,7 @@ class LocalServer:
     def _spawn(self, key: str) -> subprocess.Popen[str]:
         # -P: a file in the working directory must not be taken for a module. A session of its own: Ctrl-C in
         # Jupyter's terminal is for Jupyter, whose end closes the pipe.
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # nosec B603 # this interpreter, a module of ours
             [sys.executable, "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -186,7 +186,7 @@ def client_for(address: str, key: str) -> httpx.AsyncClient:
         # The process drops an idle connection at any moment, just when the next request may be using it.
         limits=httpx.Limits(max_keepalive_connections=0),
         trust_env=False,
-        verify=False,
+        verify=False,  # nosec B501
     )
 
 

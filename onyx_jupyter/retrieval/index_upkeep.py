@@ -215,7 +215,8 @@ class IndexUpkeep:
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._hurry.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._hurry.wait()
 
     def _may_embed(self) -> bool:
         return _now() - self._failed_at >= _AGAIN_S

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from onyx_jupyter.approvals.grants import Grant
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.security.secrets_filter import off_the_loop
 
 log = logging.getLogger(__name__)
 KEPT_CHARS = 2000
@@ -35,7 +37,7 @@ class AuditTrail:
         """Raises: StorageError for a yes, which then must not count; a no holds whatever the disk says."""
         about = {"decision": decision, "by": by, "session": session_key, "run": run_id, "call": call_id}
         try:
-            await self._audit.write("decision", self._clean({**about, **facts}))
+            await self._write("decision", {**about, **facts})
         except OnyxError as error:
             if decision == APPROVED:
                 raise
@@ -56,7 +58,7 @@ class AuditTrail:
             "call": call.id,
         }
         try:
-            await self._audit.write("tool", self._clean({**about, **facts}))
+            await self._write("tool", {**about, **facts})
         except OnyxError as error:
             log.error("The call %s of run %s could not be written into the audit file: %s", call.id, run_id, error)
 
@@ -70,6 +72,17 @@ class AuditTrail:
     async def skill_trusted(self, name: str, path: str, digest: str, by: str) -> None:
         """Before it counts. Raises: StorageError."""
         await self._audit.write("skill_trusted", self._clean({"skill": name, "path": path, "sha256": digest, "by": by}))
+
+    async def project_trusted(self, path: str, digest: str, by: str) -> None:
+        """Before it counts. Raises: StorageError."""
+        await self._audit.write("project_trusted", self._clean({"path": path, "sha256": digest, "by": by}))
+
+    async def project_declined(self, path: str, digest: str, by: str) -> None:
+        """What tightens is done first and written then."""
+        try:
+            await self._audit.write("project_declined", self._clean({"path": path, "sha256": digest, "by": by}))
+        except OnyxError as error:
+            log.error("That %s was declined could not be written into the audit file: %s", path, error)
 
     async def reviewed(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
         """A person took changes to notebooks back, or put them back: done already, so written as well as may be."""
@@ -91,6 +104,19 @@ class AuditTrail:
             await self._audit.write("skill_run", self._clean(facts))
         except OnyxError as error:
             log.error("The run %s could not be written into the audit file: %s", facts.get("run"), error)
+
+    async def _write(self, event: str, facts: Mapping[str, Any]) -> None:
+        """For facts of any size. Cancelled, it is written all the same. Raises: StorageError."""
+
+        async def write() -> None:
+            await self._audit.write(event, await off_the_loop(self._clean, facts))
+
+        writing = asyncio.ensure_future(write())
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            raise
 
     def _clean(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         cleaned: dict[str, Any] = _shortened(self._redact(dict(facts)))

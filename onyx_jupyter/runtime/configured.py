@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AUTO_DEFAULT
-from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Models
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
+from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
-from onyx_jupyter.tools.access import unknown_names
+from onyx_jupyter.tools.access import is_denied, unknown_names
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -28,7 +31,7 @@ class Configured:
     """The configuration in force and what is made from it, anew whenever it has changed.
 
     `memory` makes an agent's by its id and workspace; `more_secrets` gives what else is to be hidden (value → kind);
-    `on_change` is told of every change.
+    `on_change` is told of every change. Nothing of it goes beyond the `ceiling`.
     """
 
     home: Home
@@ -41,6 +44,7 @@ class Configured:
     drive: DriveFolders | None
     more_secrets: Callable[[], Mapping[str, str]]
     on_change: Callable[[Settings], None]
+    ceiling: Ceiling = field(default_factory=Ceiling)
     _settings: Settings | None = field(default=None, init=False)
     _models: Models | None = field(default=None, init=False)
     _retired: list[Models] = field(default_factory=list, init=False)
@@ -48,7 +52,10 @@ class Configured:
 
     async def read(self) -> None:
         """Reads the file anew, and gives each agent a workspace. Raises: StorageError."""
-        settings = await asyncio.to_thread(load_settings, self.home, self.environment, self.more_secrets())
+        settings = await asyncio.to_thread(
+            load_settings, self.home, self.environment, self.more_secrets(), self._settings
+        )
+        settings = replace(settings, config=self.ceiling.over(settings.config))
         for agent in settings.config.agents.items:
             workspace = self.home.workspace(agent.id, agent.workspace)
             await asyncio.to_thread(install_templates, self.templates, workspace)
@@ -60,7 +67,8 @@ class Configured:
         self._agents.clear()
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it
-        self._models = self.open_models(models_settings(settings.config))
+        models = self.open_models(models_settings(settings.config, self.ceiling))
+        self._models = AllowedModels(models, settings.config, self.ceiling)
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
@@ -90,6 +98,15 @@ class Configured:
                 config, self.home, self.templates, self.server_root, self.memory, self.tools, self.drive
             )
         return self._agents[config.id]
+
+    def check_model(self, model_id: str | None) -> None:
+        """Raises: InvalidRequest where that model is not allowed on this server."""
+        if model_id and not allows_model(self.ceiling, self.settings.config, model_id):
+            raise InvalidRequest(f"`model`: {NOT_HERE}: {model_id}. Choose another model.", field="model")
+
+    def forbidden(self, call: ToolCall) -> str | None:
+        """Why nobody may make that call on this server, or None."""
+        return f"{NOT_HERE}: {call.name}." if is_denied(call.name, self.ceiling.deny, self.tools()) else None
 
     def workspaces(self) -> Mapping[str, Path]:
         """Each agent's folder, by the agent's id; before the configuration is read none is known."""

@@ -142,7 +142,8 @@ class Consolidating:
                     await self._one(key)
                     continue
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), None if key is None else wait_s)
+                    async with asyncio.timeout(None if key is None else wait_s):  # `wait_for` may swallow a cancel
+                        await self._news.wait()
         finally:
             self._worker = None
 

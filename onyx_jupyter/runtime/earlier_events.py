@@ -8,6 +8,7 @@ from onyx_jupyter.events import ChatDelta, ChatJoined, ChatNote, ChatSteered, Ru
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.run_order import joined_ids
+from onyx_jupyter.sessions.sent_along import as_shown
 
 
 def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
@@ -18,7 +19,7 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
         if entry.run_id != run_id:
             continue
         if entry.is_steer:
-            yield ChatSteered(run_id, entry.id, entry.content, entry.context)
+            yield ChatSteered(run_id, entry.id, entry.content, as_shown(entry).context)
         elif ids := joined_ids(entry):
             yield ChatJoined(run_id, tuple(ids))
         elif entry.role == "assistant":
@@ -34,4 +35,4 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments))
             ok, attachments = bool(entry.meta.get("ok")), entry.attachments or None
             status = entry.meta.get("status")
-            yield ToolFinished(run_id, call.id, call.name, ok, entry.content, attachments, status)
+            yield ToolFinished(run_id, call.id, call.name, ok, as_shown(entry).content, attachments, status)

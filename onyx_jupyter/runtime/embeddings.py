@@ -90,7 +90,7 @@ class ConfiguredEmbeddings:
             self._close_unused()
 
     def _as_configured(self) -> _Opened:
-        settings = embedding_settings(self._configured.settings.config)
+        settings = embedding_settings(self._configured.settings.config, self._configured.ceiling)
         if self._opened is None or self._opened.settings != settings:
             if self._opened is not None:
                 self._retired.append(self._opened)

@@ -10,6 +10,11 @@ from onyx_jupyter.config.schema import EMBEDDED_MODEL
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.runtime.onyx import Onyx
 
+UNTIL_IT_IS_RIGHT = (
+    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings are the "
+    "defaults. Correct it, then choose “Check again”."
+)
+
 
 async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
     """Name → {ok, message, hint?}; `ready` must have been awaited."""
@@ -29,8 +34,7 @@ def _config(onyx: Onyx) -> dict[str, Any]:
         return {"ok": False, "message": " ".join(problems), "hint": "Everything else in the file is in force."}
     if error is None:
         return {"ok": True, "message": str(onyx.home.config_file)}
-    hint = "The defaults are in force. Mend the file, then choose “Check again”."
-    return {"ok": False, "message": str(error), "hint": hint}
+    return {"ok": False, "message": str(error), "hint": UNTIL_IT_IS_RIGHT}
 
 
 def _default_model(onyx: Onyx) -> str:

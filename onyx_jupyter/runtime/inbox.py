@@ -10,6 +10,7 @@ from onyx_jupyter.events import ChatJoined, ChatNote, ChatSteered, RunEvent
 from onyx_jupyter.runtime.modes import MODE_NOTE, RunMode
 from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.sent_along import as_shown
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 
@@ -86,4 +87,4 @@ class RunInbox:
         self.mode.take(message)
         self._messages.append(message)
         self._arrived.set()
-        self._emit(ChatSteered(self.run_id, message.id, message.content, message.context))
+        self._emit(ChatSteered(self.run_id, message.id, message.content, as_shown(message).context))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.approvals.broker import Resolution
@@ -16,7 +17,8 @@ from onyx_jupyter.sessions.store import SessionStore
 class TranscriptJournal:
     """What is asked is on disk before anybody is asked, an answer before anything runs.
 
-    A decision stands in the audit file first: a person's yes that got no further is known, and ran nothing.
+    A decision stands in the audit file first: a person's yes that got no further is known, and ran nothing. What is
+    asked comes with the secrets that it holds; the transcript and the audit file take them out of all that they write.
     """
 
     def __init__(self, sessions: SessionStore, streams: SessionStreams, audit: AuditTrail) -> None:
@@ -27,7 +29,9 @@ class TranscriptJournal:
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
         if not restored:
             transcript = await self._sessions.get(session_key)
-            await transcript.append("system", "", {"kind": "approval_request", **camel_data(request)})
+            await transcript.append(
+                "system", "", {"kind": "approval_request", **camel_data(replace(request, version=None))}
+            )
         self._streams.publish(session_key, request)
 
     async def resolved(self, session_key: str, request: ApprovalRequested, answer: Resolution) -> None:

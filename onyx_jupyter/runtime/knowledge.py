@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
+from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.builtin.web import open_client
 from onyx_jupyter.tools.files.walk import walk
 
@@ -65,7 +67,7 @@ class ServerKnowledge:
             guard=lambda agent_id: configured.agent(agent_id).paths,
             is_memory=self._is_memory,
             shown=lambda real: browser_path(real, root, drive) or str(real),
-            walk=lambda start, guard: (found.path for found in walk(start, guard)),
+            walk=_documents,
             fetch=self._fetch,
             parse_url=lambda url: open_client(self._configured.settings.config.tools.web).guard.parse(url).url,
         )
@@ -106,3 +108,8 @@ def item_data(item: KnowledgeItem) -> dict[str, Any]:
     problems = [{"path": one.path, "message": one.message} for one in item.problems[:_TOLD_PROBLEMS]]
     told = {**data, "problemCount": len(item.problems), "problems": problems}
     return told | ({"problem": item.problem} if item.problem else {})
+
+
+def _documents(folder: Path, guard: PathGuard) -> Iterator[Path]:
+    """Without files of credentials: what is added is found in every conversation, and nobody named these."""
+    return (found.path for found in walk(folder, guard) if not holds_credentials("", found.path))

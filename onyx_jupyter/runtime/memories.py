@@ -61,7 +61,7 @@ class MemoryState:
 
 
 class Memories:
-    """`project` is the server's root; `broadcast` tells every client; `redact` takes secrets out of what is embedded.
+    """`broadcast` tells every client; `redact` takes secrets out of what is embedded.
 
     `embeddings` are what every collection of the index shares; those that the configuration asks for where None.
     """
@@ -69,7 +69,6 @@ class Memories:
     def __init__(
         self,
         home: Home,
-        project: Path,
         configured: Configured,
         broadcast: Broadcast,
         redact: Callable[[str], str],
@@ -77,7 +76,6 @@ class Memories:
         embeddings: Embeddings | None = None,
     ) -> None:
         self._home = home
-        self._project = project
         self._configured = configured
         self._broadcast = broadcast
         self.clock = clock
@@ -114,7 +112,6 @@ class Memories:
             shared=self._home.shared,
             versions=self._versions,
             on_change=lambda change: self._in_loop(lambda: self._changed(change)),
-            project=self._project,
         )
 
     def facts(self, memory: MemoryFiles) -> FactStore:

@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+from onyx_jupyter.config.ceiling import STRICTEST_FIRST, Ceiling, Mode
 from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.access import is_named
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
 
-Mode = Literal["ask", "agent", "auto"]
 MODE_NOTE = "mode"
-_STRICTEST_FIRST: tuple[Mode, ...] = ("ask", "agent", "auto")
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
 _FROM_HERE = {
     "ask": "From here on in Ask mode: nothing more is changed or run.",
@@ -27,19 +26,20 @@ _FROM_HERE = {
 def mode_of(meta: Mapping[str, Any]) -> Mode:
     """A message's mode; `agent` where it names none, `ask` where what stands there means nothing."""
     named = meta.get("mode", "agent")
-    return cast(Mode, named) if named in _STRICTEST_FIRST else "ask"
+    return cast(Mode, named) if named in STRICTEST_FIRST else "ask"
 
 
 class RunMode:
     """The mode of one run: of the messages that are part of it, the strictest one counts."""
 
-    def __init__(self, messages: Iterable[Entry]) -> None:
-        self.current: Mode = min((mode_of(message.meta) for message in messages), key=_STRICTEST_FIRST.index)
+    def __init__(self, messages: Iterable[Entry], ceiling: Ceiling | None = None) -> None:
+        strictest = min((mode_of(message.meta) for message in messages), key=STRICTEST_FIRST.index)
+        self.current: Mode = ceiling.mode(strictest) if ceiling else strictest
         self._told: Mode = self.current
 
     def take(self, message: Entry) -> None:
         """Counts at once, before the message has joined: nothing that it forbids runs any more."""
-        self.current = min(self.current, mode_of(message.meta), key=_STRICTEST_FIRST.index)
+        self.current = min(self.current, mode_of(message.meta), key=STRICTEST_FIRST.index)
 
     def notice(self, joined: Sequence[Entry]) -> str | None:
         """What the person should know when these messages join: the mode that changed, or that could not."""

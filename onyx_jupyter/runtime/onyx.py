@@ -16,6 +16,7 @@ from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelInfo, Models, Notebooks
 from onyx_jupyter.providers.registry import ProviderModels
@@ -32,9 +33,11 @@ from onyx_jupyter.runtime.memories import Memories
 from onyx_jupyter.runtime.memory_notes import MemoryNotes
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.message_meta import MessageMeta
+from onyx_jupyter.runtime.modes import mode_of
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
+from onyx_jupyter.runtime.project_files import ProjectFiles
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext
@@ -67,7 +70,8 @@ class Onyx:
     and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
     brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives
     what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
-    how a busy provider is waited for; `embeddings` None are those that the configuration asks for.
+    how a busy provider is waited for; `embeddings` None are those that the configuration asks for; `ceiling` is
+    what the server's administrator allows at most.
     """
 
     def __init__(
@@ -94,8 +98,10 @@ class Onyx:
         embeddings: Embeddings | None = None,
         clock: Clock | None = None,
         waits: Waits | None = None,
+        ceiling: Ceiling | None = None,
     ) -> None:
         self.home = home
+        self.ceiling = ceiling or Ceiling()
         self.drive = drive
         self.notebook_of = notebook_of
         self.kernels = kernels
@@ -114,11 +120,10 @@ class Onyx:
             drive,
             more_secrets=secrets,
             on_change=on_settings,
+            ceiling=self.ceiling,
         )
         self.streams = SessionStreams(encode, self.redact_data)
-        self.memories = Memories(
-            home, server_root, self.configured, self.streams.broadcast, self.redact, self._clock, embeddings
-        )
+        self.memories = Memories(home, self.configured, self.streams.broadcast, self.redact, self._clock, embeddings)
         self.knowledge = ServerKnowledge(
             home,
             server_root,
@@ -157,12 +162,20 @@ class Onyx:
             environment=environment,
             agent=self.agent,
             config=lambda: self.settings.config,
-            forbidden=lambda call, preview: self.approvals.forbidden(call, preview),
+            forbidden=lambda call: self.approvals.forbidden(call),
             audit=self._audit,
             broadcast=self.streams.broadcast,
             redact=self.redact_data,
             clock=self._clock,
             ids=self._ids,
+        )
+        self.project = ProjectFiles(
+            server_root,
+            home.trusted_project_files_file,
+            self.configured.workspaces,
+            self._clock,
+            self._audit,
+            self.streams.broadcast,
         )
         self.review = NotebookReview(
             home,
@@ -186,6 +199,7 @@ class Onyx:
             agent=self.agent,
             notebooks_for=self.review.notebooks_for,
             skills=self.skills.offered,
+            project=self.project.instructions,
             notebook_of=notebook_of,
             other_sessions=partial(OtherSessions, self.sessions, self.session_search, self.send),
             memory_search=self.memories.searching,
@@ -194,6 +208,7 @@ class Onyx:
             clock=self._clock,
             ids=self._ids,
             waits=waits or Waits(),
+            ceiling=self.ceiling,
             kernels=kernels,
             knowledge=self.knowledge.documents,
             open_notebooks=open_notebooks,
@@ -272,7 +287,8 @@ class Onyx:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────
 
     async def create_session(self, agent_id: str | None, title: str | None, model: str | None) -> str:
-        """The new session's key. Raises: NotFound, StorageError."""
+        """The new session's key. Raises: NotFound, StorageError, InvalidRequest (a model that is not allowed)."""
+        self.configured.check_model(model)
         transcript = await self.sessions.create(self.agent(agent_id).config.id, title, model)
         self._announce(transcript)
         self.opened(transcript.session_key)
@@ -310,8 +326,10 @@ class Onyx:
         is the session, agent and run that wrote it, where no person did; `kernel` (kernelId, name) is the one whose
         cell asks and waits.
 
-        Raises: NotFound, SessionBusy, StorageError.
+        Raises: NotFound, SessionBusy, StorageError; InvalidRequest for a model or mode that is not allowed here.
         """
+        self.configured.check_model(model)
+        mode = self._allowed_mode(mode)
         transcript = await self.sessions.get(session_key)
         if sender is None and kernel is None and interactive and typed:
             self.opened(session_key)
@@ -328,6 +346,14 @@ class Onyx:
         )
         sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
         return replace(sent, context=meta.get("context", ()))
+
+    def _allowed_mode(self, wished: str | None) -> str | None:
+        """As wished; where nothing was wished and Agent mode is not allowed, the next stricter one, told by name."""
+        if wished is None:
+            standard = self.ceiling.mode(mode_of({}))
+            return None if standard == mode_of({}) else standard
+        self.ceiling.check_mode(mode_of({"mode": wished}))
+        return wished
 
     async def preview_context(
         self, session_key: str | None, items: Sequence[Mapping[str, Any]], model: str | None
@@ -386,7 +412,8 @@ class Onyx:
             self._audit,
             self.grants,
             self.memory_notes,
-            self.redact,
+            self.redact_data,
+            self.configured.forbidden,
             self._changed,
         )
         await self.review.thin()

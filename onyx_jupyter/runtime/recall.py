@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import hmac
 import logging
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.memory.templates import written_since
 from onyx_jupyter.protocols import Found, Search, SearchFilter
-from onyx_jupyter.security.external_content import fence_memory
+from onyx_jupyter.security.external_content import Fences
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.sent_along import item_in_words
 from onyx_jupyter.text_tokens import text_tokens
@@ -36,7 +34,6 @@ WAIT_S = 0.045
 PATIENCE_S = 10.0
 _QUERY_CHARS = 1000
 _KEPT_SESSIONS = 200
-_BOUNDARY_CHARS = 16
 _HASH_CHARS = 16
 # The files of instructions stand in every prompt; they are no memory of anything.
 _PATHS = ("MEMORY.md", "USER.md", "HISTORY.md", "memory/", "shared/")
@@ -64,7 +61,7 @@ class Recall:
         self._redact = redact
         self._templates = templates
         self._wait_s = wait_s
-        self._key = secrets.token_bytes(32)
+        self._fences = Fences()
         self._late: dict[str, asyncio.Task[Sequence[Found]]] = {}
 
     async def items(
@@ -88,8 +85,9 @@ class Recall:
         if before is not None:
             before.cancel()  # where it is still at it: the next message has a search of its own
         sent = {_place(item): item.get("hash") for entry in entries for item in entry.context or ()}
-        fresh = [self._item(one, place in sent) for place, one in found.items() if sent.get(place) != _hash(one)]
-        return fresh[: LIGHT_ENTRIES if light else MAX_ENTRIES]
+        fresh = [(one, place in sent) for place, one in found.items() if sent.get(place) != _hash(one)]
+        fresh = fresh[: LIGHT_ENTRIES if light else MAX_ENTRIES]
+        return await asyncio.to_thread(lambda: [self._item(one, changed) for one, changed in fresh]) if fresh else []
 
     async def close(self) -> None:
         """Ends the searches that nobody waits for any more."""
@@ -118,14 +116,13 @@ class Recall:
         """`changed`: an earlier message has what stood in these lines then."""
         place = f"{found.path}:{found.start_line}–{found.end_line}{CHANGED if changed else ''}"
         text = self._redact(found.snippet)
-        seal = hmac.new(self._key, f"{place}\n{text}".encode(errors="surrogatepass"), "sha256")
         item: dict[str, Any] = {
             "type": MEMORY,
             "path": found.path,
             "startLine": found.start_line,
             "endLine": found.end_line,
             "hash": _hash(found),
-            "text": fence_memory(text, place, seal.hexdigest()[:_BOUNDARY_CHARS]),
+            "text": self._fences.memory(text, place),
         }
         item |= {"label": found.heading[:200]} if found.heading else {}
         return item | {"tokens": text_tokens(item_in_words(item))}

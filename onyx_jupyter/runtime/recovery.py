@@ -40,10 +40,12 @@ log = logging.getLogger(__name__)
 ASKED_AGAIN_S = 5.0
 
 CUT_OFF = ToolResult(
-    "The server stopped during this call. It may have been done in part; look before you repeat.", ok=False
+    "The server stopped during this call. It may have been done in part; look before you repeat.",
+    ok=False,
+    origin="own",
 )
-TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False)
-NO_ANSWER = ToolResult(SILENCE, ok=False)
+TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False, origin="own")
+NO_ANSWER = ToolResult(SILENCE, ok=False, origin="own")
 
 Waiting = ApprovalRequested | QuestionAsked
 

@@ -1,4 +1,7 @@
-"""The system prompt of one run, from its agent's files and tools. It tells the person of files that did not fit."""
+"""The system prompt of one run, from its agent's files and tools and the project's trusted instructions.
+
+It tells the person of files that did not fit.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt, build_tiny_prompt
-from onyx_jupyter.agent.prompt_sections import PromptFacts, SkillLine
+from onyx_jupyter.agent.prompt_sections import ProjectText, PromptFacts, SkillLine
+from onyx_jupyter.memory.bootstrap import MAX_BOOTSTRAP_CHARS, MAX_BOOTSTRAP_FILE_CHARS, within_cap
 from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore
 from onyx_jupyter.memory.facts import CONTEXT_FACTS
 from onyx_jupyter.memory.templates import written_since
+from onyx_jupyter.project.instructions import Instructions
 from onyx_jupyter.protocols import BootstrapFile, Model
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
@@ -19,6 +24,7 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 # Facts, and tokens of them: a small model's prompt has little room.
 _ROOM = {False: (CONTEXT_FACTS, CONTEXT_TOKENS), True: (5, 120)}
 OVER_CAP = "bootstrap_over_cap"
+PROJECT_LABEL = "AGENTS.md of this project"
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
 
@@ -32,6 +38,7 @@ class RunPrompt:
         skills: Sequence[SkillLine],
         transcript: SessionTranscript,
         remembered: FactStore,
+        project: Callable[[], Awaitable[Instructions | None]],
         *,
         model: Model,
     ) -> None:
@@ -40,12 +47,14 @@ class RunPrompt:
         self._tools = tools
         self._transcript = transcript
         self._remembered = remembered
+        self._project = project
         self._model = model
 
     async def build(self, note: Note) -> str:
         """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
         files = await self._parts.memory.bootstrap_files()
         texts = {file.name: file.text for file in files}
+        project = None if self._model.light else await self._projects_text(files)
         facts = PromptFacts(
             agent_name=self._parts.config.name,
             files=await asyncio.to_thread(self._own_words, texts) if self._model.tiny else texts,
@@ -53,12 +62,23 @@ class RunPrompt:
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
             remembered=await self._remembered.context(*_ROOM[self._model.light]),
+            project=ProjectText(self._parts.paths.server_root.name, project.text) if project else None,
             today=self._parts.memory.local_now().date().isoformat(),
         )
         if self._model.light:
             return build_tiny_prompt(facts) if self._model.tiny else build_light_prompt(facts)
-        await self._tell_of_cuts([file for file in files if file.left_out], note)
+        shown = [*files, project] if project else files
+        await self._tell_of_cuts([file for file in shown if file.left_out], note)
         return build_prompt(facts)
+
+    async def _projects_text(self, own: Sequence[BootstrapFile]) -> BootstrapFile | None:
+        """What a person trusts of it, in the room that the agent's own files leave."""
+        paths = self._parts.paths
+        if paths.server_root == paths.workspace:  # it is the agent's own
+            return None
+        found = await self._project()
+        room = max(0, MAX_BOOTSTRAP_CHARS - sum(len(file.text) for file in own))
+        return within_cap(PROJECT_LABEL, found.text, min(room, MAX_BOOTSTRAP_FILE_CHARS)) if found else None
 
     def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
         """The files without what they were given: a tiny model takes a form to fill in for something to talk about."""

@@ -17,12 +17,14 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.review.recording import Author
+from onyx_jupyter.project.instructions import Instructions
 from onyx_jupyter.protocols import (
     Kernels,
     Knowledge,
@@ -82,8 +84,8 @@ class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
     `notebooks_for` gives an author the notebooks in which its changes are kept, `notebook_of` the notebook of a kernel;
-    `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
-    that a run answers there.
+    `project` gives the instructions in the server's root that a person trusts; `memory_search` is an agent's, and so
+    are `facts`; `other_sessions` takes an agent, a session key and the message that a run answers there.
     """
 
     settings: Callable[[], Settings]
@@ -91,6 +93,7 @@ class Surroundings:
     agent: Callable[[str], AgentParts]
     notebooks_for: Callable[[Author], Notebooks]
     skills: Callable[[AgentParts], Awaitable[Offered]]
+    project: Callable[[], Awaitable[Instructions | None]]
     notebook_of: Callable[[str], Awaitable[str | None]]
     other_sessions: Callable[[str, str, Entry], Sessions]
     memory_search: Callable[[str], Search]
@@ -99,6 +102,7 @@ class Surroundings:
     clock: Clock
     ids: IdSource
     waits: Waits = field(default_factory=Waits)
+    ceiling: Ceiling = field(default_factory=Ceiling)
     kernels: Kernels | None = None
     knowledge: Knowledge | None = None
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
@@ -209,7 +213,7 @@ class Runs:
         self, queue: SessionQueue, transcript: SessionTranscript, message: Entry, *, next_in_line: bool = False
     ) -> None:
         run_id = message.run_id or ""
-        mode = RunMode([message, *messages_of(run_id, transcript.entries)])
+        mode = RunMode([message, *messages_of(run_id, transcript.entries)], self._around.ceiling)
         inbox = RunInbox(run_id, transcript, mode, lambda event: self._streams.publish(transcript.session_key, event))
         self._inboxes[run_id] = inbox
         queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
@@ -277,7 +281,7 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), model=model)
+            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), around.project, model=model)
 
         async def prompt_for(other: Model) -> str:
             return settings.secrets.apply(await prompt(other).build(run.note))

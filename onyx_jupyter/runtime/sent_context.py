@@ -6,9 +6,7 @@ It reads through the same doors as the tools do, and it never changes anything.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ from onyx_jupyter.notebook.cells import cell_label, find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Cell, Kernels, Notebooks, NotebookView
 from onyx_jupyter.runtime.file_context import file_text
-from onyx_jupyter.security.external_content import fence
+from onyx_jupyter.security.external_content import Fences, plainly
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.sent_along import item_in_words
@@ -39,19 +37,20 @@ ITEM_CHARS = 12_000
 LIGHT_TOTAL_CHARS = 1_500
 OUTPUT_CHARS = 4_000
 PATIENCE_S = 8.0
-_BOUNDARY_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What an item turned out to be. `source` names where a text came from that the person may not have written.
+    """What an item turned out to be. `source` names where its text comes from, which may be anybody's.
 
-    `cell` is the one whose source the text begins with.
+    `note` is a text of ours in place of one, and `cell` the one whose source the text begins with.
     """
 
     text: str = ""
     label: str | None = None
-    source: str | None = None
+    source: str = "what the user sent along"
+    is_memory: bool = False
+    note: str = ""
     problem: str | None = None
     cell: Cell | None = None
 
@@ -68,7 +67,7 @@ class SentContext:
         self._notebooks = notebooks
         self._kernels = kernels
         self._redact = redact
-        self._key = key or secrets.token_bytes(32)
+        self._fences = Fences(key)
 
     async def resolve(self, items: Sequence[Item], paths: PathGuard, *, light: bool = False) -> list[dict[str, Any]]:
         """The items with `text` and `tokens`, and `problem` where one could not be read; all within one budget."""
@@ -80,24 +79,20 @@ class SentContext:
         # Before anything is cut: half a secret is not known for one.
         found = [replace(read, text=head_and_tail(self._redact(whole_text(read.text)), ITEM_CHARS)) for read in found]
         room = fair_shares([len(read.text) for read in found], LIGHT_TOTAL_CHARS if light else TOTAL_CHARS)
-        return [self._sent(item, read, chars) for item, read, chars in zip(items, found, room, strict=True)]
+        return await asyncio.to_thread(lambda: list(map(self._sent, items, found, room)))
 
     def _sent(self, item: Item, read: _Read, max_chars: int) -> dict[str, Any]:
         text = head_and_tail(read.text, max_chars)
         # Neither cut nor redacted: then the model knows the source, and a write may be based on it.
         known = read.cell if read.cell is not None and text.startswith(_beginning(read.cell)) else None
-        if read.source is not None and text:
-            text = self._fenced(text, read.source)
+        if text:
+            text = (self._fences.memory if read.is_memory else self._fences.external)(text, read.source)
+        text = text or plainly(self._redact(read.note))
         seen = known.hash if known is not None else None
         facts = {"text": text, "label": read.label, "problem": read.problem, "hash": seen}
         sent = {**item, "text": None, "hash": None} | {name: value for name, value in facts.items() if value}
         sent = {name: value for name, value in sent.items() if value is not None}
         return sent | {"tokens": text_tokens(item_in_words(sent))}
-
-    def _fenced(self, text: str, source: str) -> str:
-        """The boundary follows from the text, so that what was shown before sending is what is sent."""
-        seal = hmac.new(self._key, f"{source}\n{text}".encode(errors="surrogatepass"), "sha256")
-        return fence(text, source, seal.hexdigest()[:_BOUNDARY_CHARS]).text
 
 
 def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
@@ -148,7 +143,7 @@ class _Reading:
             case "file" if not text:
                 return await self._file(path)
             case _:  # what the client itself read, a selection always
-                return _Read(str(text or ""))
+                return _Read(str(text or ""), source=f"{item['type']} of {path}")
 
     async def _variable(self, path: str, name: str) -> _Read:
         if self._kernels is None:
@@ -159,13 +154,13 @@ class _Reading:
     async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
         cell = find_cell(view.cells, str(item.get("cellId") or ""), path)
-        return _Read(in_words(cell), label=cell_label(view, cell.id), cell=cell)
+        return _Read(in_words(cell), label=cell_label(view, cell.id), source=f"a cell of {path}", cell=cell)
 
     async def _file(self, path: str) -> _Read:
         text = await asyncio.to_thread(file_text, path, self._paths, ITEM_CHARS)
         real = self._paths.resolve(path)
         own = self._paths.in_workspace(real)
-        return _Read(text, source=None if own else f"file {self._paths.shown(real)}")
+        return _Read(text, source=f"file {self._paths.shown(real)}", is_memory=own)
 
     def _view(self, path: str) -> Awaitable[NotebookView]:
         if path not in self._views:
@@ -210,4 +205,4 @@ def _beginning(cell: Cell) -> str:
 
 def _failed(item: Item, problem: str) -> _Read:
     log.info("A %s could not be sent along: %s", item["type"], problem)
-    return _Read(f"[Not sent: {problem}]", problem=problem)
+    return _Read(note=f"[Not sent: {problem}]", problem=problem)

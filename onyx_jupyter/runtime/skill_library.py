@@ -9,13 +9,14 @@ from pathlib import Path
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import InvalidRequest, NotFound
+from onyx_jupyter.project.instructions import ONYX_FOLDER
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.skills.discovery import Place, SkillFinder
 from onyx_jupyter.skills.packaged import recorded_hashes
 from onyx_jupyter.skills.skill import Listed, Source
 from onyx_jupyter.skills.trust import TrustStore
 
-PROJECT_FOLDER = Path(".onyx") / "skills"
+PROJECT_FOLDER = Path(ONYX_FOLDER) / "skills"
 
 
 class SkillLibrary:

@@ -12,7 +12,6 @@ from typing import Any
 from onyx_jupyter.agent.prompt_sections import SkillLine
 from onyx_jupyter.errors import InvalidArguments, SkillNotReady, ToolError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.skill_author import SkillAuthor
@@ -31,7 +30,7 @@ from onyx_jupyter.tools.spec import Tool
 log = logging.getLogger(__name__)
 MAX_OFFERED = 150
 
-Forbidden = Callable[[ToolCall, ToolPreview], str | None]
+Forbidden = Callable[[ToolCall], str | None]
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Skills:
         real = real_paths(skill, checked.given(), paths)
         cwd = paths.server_root if path is None else _folder(paths.resolve(path))
         call = ToolCall("", skill.tool, checked.canonical())
-        refusal = self._forbidden(call, _preview(skill, real, cwd))
+        refusal = self._forbidden(call)
         if refusal is not None:
             raise ToolError(f"The skill {name} may not be run here: {refusal}")
         return (await self.runs.start(RunRequest(skill, real, cwd, by))).record
@@ -135,8 +134,3 @@ def _line(item: Listed, tools: Collection[str]) -> SkillLine:
 
 def _folder(real: Path) -> Path:
     return real if real.is_dir() else real.parent
-
-
-def _preview(skill: Skill, given: Mapping[str, Any], cwd: Path) -> ToolPreview:
-    details = {"skill": skill.name, "parameters": dict(given), "cwd": str(cwd), "hash": skill.digest}
-    return ToolPreview(f"Run the skill {skill.name}", details, grant="", grant_text="")

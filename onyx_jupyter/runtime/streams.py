@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from onyx_jupyter.events import END_OF_RUN, ChatDelta, ChatStarted, RunEvent, event_data
+from onyx_jupyter.events import (
+    END_OF_RUN,
+    ApprovalRequested,
+    ApprovalResolved,
+    ChatDelta,
+    ChatStarted,
+    RunEvent,
+    event_data,
+)
 
 KEEP_AFTER_RUN_S = 600.0
 
@@ -19,7 +27,7 @@ Subscriber = Callable[[str], None]
 class SessionStream:
     """One session's events: `kept` are (seq, frame) of runs that go on and of runs that ended a while ago.
 
-    `live` gives, for each run that goes on, the number before its first event.
+    `live` gives, for each run that goes on, the number before its first event; `asked` the approvals that wait.
     """
 
     session_key: str
@@ -27,13 +35,18 @@ class SessionStream:
     kept: list[tuple[int, str]] = field(default_factory=list)
     subscribers: set[Subscriber] = field(default_factory=set)
     live: dict[str, int] = field(default_factory=dict)
+    asked: dict[str, tuple[int, ApprovalRequested]] = field(default_factory=dict)
 
 
 class SessionStreams:
     """Every session's stream. A frame is encoded once, however many watch."""
 
     def __init__(self, encode: Encode, redact: Callable[[Any], Any] = lambda data: data) -> None:
-        """`redact` takes secrets out of an event's data; the words of an answer come without them."""
+        """`redact` takes secrets out of an event's data; the words of an answer come without them.
+
+        An approval request alone goes out as it is, since what its person approves is what runs; once it is answered,
+        who comes later gets it without secrets.
+        """
         self._encode = encode
         self._redact = redact
         self._streams: dict[str, SessionStream] = {}
@@ -45,12 +58,12 @@ class SessionStreams:
         if isinstance(event, ChatStarted):
             stream.live[event.run_id] = stream.seq
         stream.seq += 1
-        data = event_data(event)
-        if not isinstance(event, ChatDelta):
-            data = {**self._redact(data), "sessionKey": session_key}
-        data["seq"] = stream.seq
-        frame = self._encode(event.name, data)
+        frame = self._frame(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
         stream.kept.append((stream.seq, frame))
+        if isinstance(event, ApprovalRequested):
+            stream.asked[event.approval_id] = (stream.seq, event)
+        elif isinstance(event, ApprovalResolved):
+            self._hide(stream, event.approval_id)
         for subscriber in tuple(stream.subscribers):
             subscriber(frame)
         if isinstance(event, END_OF_RUN):
@@ -90,6 +103,19 @@ class SessionStreams:
     def watch(self, session_key: str, subscriber: Subscriber) -> None:
         """Subscribes without asking for what was."""
         self._stream(session_key).subscribers.add(subscriber)
+
+    def _frame(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> str:
+        data = event_data(event)
+        if not isinstance(event, ChatDelta):
+            data = {**(data if whole else self._redact(data)), "sessionKey": session_key}
+        return self._encode(event.name, {**data, "seq": seq})
+
+    def _hide(self, stream: SessionStream, approval_id: str) -> None:
+        """Nobody decides about it any more, so it is kept as everything else is."""
+        seq, event = stream.asked.pop(approval_id, (None, None))
+        if seq is not None and event is not None:
+            frame = self._frame(stream.session_key, seq, event)
+            stream.kept = [(one, frame if one == seq else other) for one, other in stream.kept]
 
     def _stream(self, session_key: str) -> SessionStream:
         return self._streams.setdefault(session_key, SessionStream(session_key))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.grants import GrantStore
+from onyx_jupyter.approvals.policy import Ceiling, Policy
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.runtime.audit_trail import AuditTrail
@@ -43,16 +45,21 @@ def make_work(
     audit: AuditTrail,
     grants: GrantStore,
     notes: MemoryNotes,
-    redact: Callable[[str], str],
+    redact: Callable[[Any], Any],
+    forbidden: Ceiling,
     on_change: Callable[[SessionTranscript], None],
 ) -> Work:
-    """Nothing of it has begun yet. `on_change` is told of a session that became another."""
+    """Nothing of it has begun yet.
+
+    `forbidden` says what nobody may do here; `on_change` is told of a session that became another.
+    """
     journal = TranscriptJournal(sessions, streams, audit)
 
     def patience_s() -> float:
         return around.settings().config.security.approval_timeout_ms / 1000
 
-    approvals = ApprovalBroker(journal, grants, around.clock, around.ids, patience_s, redact=redact)
+    policy = Policy(grants, forbidden, allow_always=around.ceiling.allow_always)
+    approvals = ApprovalBroker(journal, grants, around.clock, around.ids, patience_s, policy=policy, redact=redact)
     questions = Questions(journal, around.clock, around.ids, patience_s)
     runs = Runs(around, streams, approvals, questions, audit, on_change)
     consolidation = Consolidation(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
-from onyx_jupyter.security.secret_shapes import assigned_secret
+from onyx_jupyter.security.secret_values import assigned_secret
 from onyx_jupyter.security.shape import Span, found_at
 
 MIN_SECRET_CHARS = 8
@@ -33,17 +33,26 @@ class KnownSecret:
     def __init__(self, kind: str, value: str) -> None:
         self.kind = kind
         self._spellings = tuple(sorted(_spellings(value), key=len, reverse=True))
+        self._longest = len(self._spellings[0]) if self._spellings else 0
         self.heads = tuple({spelling[:HEAD_CHARS] for spelling in self._spellings})
 
-    def spans(self, text: str, folded: str) -> Iterator[Span]:
-        """Where it stands in any spelling."""
+    def spans(self, text: str, folded: str, start: int = 0) -> Iterator[Span]:
+        """Where it stands in any spelling, from `start` on."""
         for spelling in self._spellings:
-            for start in found_at(text, spelling):
-                yield start, start, start + len(spelling)
+            for place in found_at(text, spelling, start):
+                yield place, place, place + len(spelling)
 
-    def may_begin(self, text: str, folded: str, start: int) -> bool:
-        """Whether it may have begun here and go on beyond the end of the text."""
-        rest = text[start:]
+    def begun(self, text: str, folded: str, start: int) -> int:
+        """The first place from `start` on where it may have begun and go on beyond the text's end."""
+        first = max(start, len(text) - self._longest + 1)
+        places = (at for head in self.heads for at in found_at(text, head, first))
+        return min((at for at in places if self._goes_on(text[at:])), default=len(text))
+
+    def starts(self, text: str, start: int) -> bool:
+        """Anywhere."""
+        return True
+
+    def _goes_on(self, rest: str) -> bool:
         return any(spelling.startswith(rest) and spelling != rest for spelling in self._spellings)
 
 

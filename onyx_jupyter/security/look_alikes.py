@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from functools import lru_cache
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 _VISIBLE_FORMATS = frozenset([*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])
-_BLANK_LETTERS = frozenset([0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2065, 0x3164, 0xFFA0, 0x2800])
+_BLANK_LETTERS = (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2065, 0x3164, 0xFFA0, 0x2800)
+_SELECTORS = (*range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000))
+_INVISIBLE_LETTERS = frozenset(map(chr, (*_BLANK_LETTERS, *_SELECTORS)))
 _LINE_ENDS = {"\r": "\n", "\v": "\n", "\f": "\n", "\x1c": "\n", "\x1d": "\n", "\x1e": "\n"} | {
     "\x85": "\n",
     "\u2028": "\n",
     "\u2029": "\n",
 }
+_CASELESS = frozenset(["Lo", "So", "No", "Co", "Cn"])
 _SIGNS = {
     "<": "‹〈⟨＜﹤ᐸ≺˂❮❰⧼𐊆❬⟪《«≪⋘ᚲ⪻〈く‹",
     ">": "›〉⟩＞﹥ᐳ≻˃❯❱⧽❭⟫》»≫⋙⪼〉",
@@ -60,26 +65,46 @@ _LOOKS_LIKE = {
 }
 
 
-class PlainForm(NamedTuple):
-    """`text` is lower-case; `origins` says for each of its characters which one of the original it stands for."""
+class PlainForm:
+    """`text` is lower-case; a character of it may stand for a part of one of the original, or for several."""
 
-    text: str
-    origins: array[int] | None
+    def __init__(self, original: str) -> None:
+        self._original = original
+        self._lengths: dict[str, int] = {}
+        if original.isascii():
+            self.text = original.lower()
+            return
+        # Each different character is looked up once, and a long text has few.
+        table = {one: one if _is_plain(one) else _plain(one) for one in set(original)}
+        if any(len(plain) != 1 for plain in table.values()):
+            self._lengths = {character: len(plain) for character, plain in table.items()}
+        self.text = original.translate({ord(character): plain for character, plain in table.items()})
 
-    def origin(self, index: int) -> int:
-        return index if self.origins is None else self.origins[index]
+    def origins(self, begin: int, end: int) -> tuple[int, int]:
+        """The part of the original that a part of `text` stands for; it has at least one character."""
+        if not self._lengths:
+            return begin, end
+        return bisect_right(self._ends, begin), bisect_right(self._ends, end - 1) + 1
+
+    @cached_property
+    def _ends(self) -> array[int]:
+        """Where the part of each character of the original ends. Only a text that is changed needs it."""
+        return array("L", accumulate(map(self._lengths.__getitem__, self._original)))
 
 
 def plain_form(text: str) -> PlainForm:
     """What the text looks like at a glance."""
-    if text.isascii():
-        return PlainForm(text.lower(), None)
-    pieces, origins = [], array("L")
-    for index, character in enumerate(text):
-        plain = character.lower() if character.isascii() else _plain(character)
-        pieces.append(plain)
-        origins.extend([index] * len(plain))
-    return PlainForm("".join(pieces), origins)
+    return PlainForm(text)
+
+
+def is_invisible(character: str) -> bool:
+    """Whether nobody sees it; line feed and tab are seen, every other line end is not."""
+    return _visible(character) != character
+
+
+def letters_by_look() -> Mapping[str, str]:
+    """Letters that pass for an ASCII one → that one, in lower case."""
+    return {look_alike: plain for plain, others in _LETTERS.items() for look_alike in others}
 
 
 def remove_invisible(text: str) -> tuple[str, int]:
@@ -91,30 +116,45 @@ def remove_invisible(text: str) -> tuple[str, int]:
     text = text.replace("\r\n", "\n")
     if text.isascii() and text.isprintable():
         return text, 0
-    pieces = [_visible(character) for character in text]
-    return "".join(pieces), pieces.count("")
+    odd = {one for one in set(text) if not one.isprintable() or one in _INVISIBLE_LETTERS}
+    shown = text.translate(_OrItself({ord(one): _visible(one) for one in odd}))
+    return shown, len(text) - len(shown)
 
 
-@lru_cache(maxsize=4096)
+class _OrItself(dict[int, str | int]):
+    """A table for `translate` that leaves alone what it does not name, faster than by a miss for each character."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code
+        return code
+
+
 def _visible(character: str) -> str:
     if character in "\n\t":
         return character
     if character in _LINE_ENDS:
         return _LINE_ENDS[character]
-    code = ord(character)
     match unicodedata.category(character):
         case "Cs":
             return "\ufffd"
         case "Cc":
             return ""
         case "Cf":
-            return character if code in _VISIBLE_FORMATS else ""
-    selects = 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D or 0xE0000 <= code <= 0xE0FFF
-    return "" if selects or code in _BLANK_LETTERS or 0xFFF0 <= code <= 0xFFF8 else character
+            return character if ord(character) in _VISIBLE_FORMATS else ""
+    return "" if character in _INVISIBLE_LETTERS else character
+
+
+def _is_plain(character: str) -> bool:
+    """Whether nothing is left to be done: so with the many thousand letters of scripts that have no capitals."""
+    if character in _LOOKS_LIKE or unicodedata.decomposition(character):
+        return False
+    return unicodedata.category(character) in _CASELESS
 
 
 @lru_cache(maxsize=8192)
 def _plain(character: str) -> str:
+    if character.isascii():
+        return character.lower()
     if character in _LOOKS_LIKE:
         return _LOOKS_LIKE[character]
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())

@@ -5,101 +5,40 @@ Ordinary text stays whole: a hash, a UUID or a CSS class is no secret, and neith
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from dataclasses import replace
-from itertools import pairwise
-
-from onyx_jupyter.security.shape import Accepts, Run, Shape, Words
-
-_PLACEHOLDER = re.compile(
-    r"(?i)example|placeholder|your|change_?-?me|dummy|sample|insert|xxxx|1234567890|abcdefgh|password|passwd|secret\b"
-    r"|redacted|\*\*\*|\.\.\.|^test"
+from onyx_jupyter.security.private_key_shape import PRIVATE_KEY
+from onyx_jupyter.security.secret_values import (
+    assigned_password,
+    assigned_secret,
+    aws_id,
+    basic_credentials,
+    docker_auth,
+    file_password,
+    key_like,
+    login_password,
+    option_password,
+    pgpass_password,
+    url_password,
+    variable_secret,
+    variable_token,
 )
-_DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_PATH = re.compile(r"~?\.{0,2}/|[A-Za-z]:[\\/]")
-_QUOTES = "\"'`"
-
-
-def _random(value: str) -> bool:
-    """Letters and digits in turns, as no word or name has them."""
-    characters = [character for character in value if character.isalnum()]
-    classes = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in characters]
-    changes = sum(left != right for left, right in pairwise(classes))
-    return "d" in classes and len(set(classes)) > 1 and changes >= max(3, len(characters) // 6)
-
-
-def _key_like(value: str, before: str, after: str) -> bool:
-    """Has a longer piece in which letters are mixed with digits or with capitals: `sk-text-repr-fallback` has none."""
-    return any(map(_is_mixed, re.split("[-_.]", value)))
-
-
-def _is_mixed(piece: str) -> bool:
-    if len(piece) < 10 or piece.isdigit():
-        return False
-    capitals = sum(character.isupper() for character in piece)
-    return any(map(str.isdigit, piece)) or (len(piece) >= 20 and 5 <= capitals <= len(piece) - 5)
-
-
-def _is_no_secret(value: str, before: str, after: str) -> bool:
-    """A placeholder, a path, or code where a value would stand: `token = tokenizer(…)`, `password=$PASS`."""
-    if _PATH.match(value) or _PLACEHOLDER.search(value):
-        return True
-    if before in tuple(_QUOTES):
-        return False
-    return after in ("(", "[", "{") or value[0] in "$%" or _DOTTED_NAME.fullmatch(value) is not None
-
-
-def assigned_secret(value: str, before: str = '"', after: str = '"') -> bool:
-    """Whether what is given to a name like `api_key` is a secret; unquoted, it must look more like one."""
-    if len(value) < 16 or _is_no_secret(value, before, after):
-        return False
-    digits = sum(character.isdigit() for character in value)
-    return _random(value) and (before in tuple(_QUOTES) or digits >= 2)
-
-
-def assigned_password(value: str, before: str = '"', after: str = '"') -> bool:
-    """Whether what is given to a name like `password` is one: three kinds of characters, or a random value."""
-    if _is_no_secret(value, before, after):
-        return False
-    kinds = (str.islower, str.isupper, str.isdigit, lambda c: not c.isalnum())
-    return sum(any(map(kind, value)) for kind in kinds) >= 3 or assigned_secret(value, before, after)
-
-
-def _url_password(value: str, before: str, after: str) -> bool:
-    return _PLACEHOLDER.search(value) is None and value.lower() not in ("pass", "pwd", "user", "pw", "secret", "token")
-
-
-def _basic_credentials(value: str, before: str, after: str) -> bool:
-    """Base64 of `name:password`; “Basic information” is none."""
-    try:
-        return b":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except binascii.Error:
-        return False
-
-
-def _aws_id(value: str, before: str, after: str) -> bool:
-    return "EXAMPLE" not in value
-
+from onyx_jupyter.security.shape import Accepts, Shape
+from onyx_jupyter.security.shape_parts import Part, Run, Several, Value, Words
 
 _TOKEN = "[A-Za-z0-9_-]"
 _ALNUM = "[A-Za-z0-9]"
-_WITHIN_A_WORD = "[A-Za-z][a-z]|[A-Z][A-Z]"
-_PEM = ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ")
-_PEM_BEGINNINGS = Words(
-    (*(f"-----BEGIN {name}PRIVATE KEY-----" for name in _PEM), "-----BEGIN PGP PRIVATE KEY BLOCK-----")
-)
-_PEM_ENDS = Words((*(f"-----END {name}PRIVATE KEY-----" for name in _PEM), "-----END PGP PRIVATE KEY BLOCK-----"))
+_BASE64 = "[A-Za-z0-9+/=]"
+_QUOTE = r"[\\\"'`]"
+_BLANK = r"[ \t]"
 # Between name and value: closing quotes and brackets of the name, a sign, an opening quote (also escaped in JSON).
 _ASSIGNED = (
     Run(r"[\\\"'`\]]", 0, 4),
-    Run(r"[ \t]", 0, 3),
+    Run(_BLANK, 0, 3),
     Words((":=", "=>", "==", "=", ":")),
-    Run(r"[ \t]", 0, 3),
-    Run(r"[\\\"'`]", 0, 4),
+    Run(_BLANK, 0, 3),
+    Run(_QUOTE, 0, 4),
 )
-_VALUE = Run(r"[A-Za-z0-9+/_=.~!@#$%^&*?-]", 8, 256, secret=True)
+_CHARACTERS = "[A-Za-z0-9+/_.~!@#%^*?-]"
+_SHELL_CHARACTERS = "[A-Za-z0-9+/_.~!@#%^*?:-]"
 KEY_NAMES = (
     "api_key",
     "api-key",
@@ -114,62 +53,146 @@ KEY_NAMES = (
 SECRET_NAMES = ("secret", "credential", "private_key", "privatekey", "sharedaccesskey", "signature")
 PASSWORD_NAMES = ("password", "passwd", "passphrase", "pgpassword", "pwd")
 SECRET_KEY_NAMES = tuple(name.replace("-", "_") for name in (*KEY_NAMES, *SECRET_NAMES, "token"))
+VARIABLE_PASSWORD_NAMES = ("PASSWORD", "PASSWD", "PASSPHRASE", "PWD")
+VARIABLE_KEY_NAMES = ("API_KEY", "APIKEY", "SECRET_KEY", "ACCESS_KEY", "SECRET")
+VARIABLE_TOKEN_NAMES = ("TOKEN",)
 
 
-def _prefixed(kind: str, texts: tuple[str, ...], run: Run) -> Shape:
-    return Shape(kind, (Words(texts), run), _key_like)
+def _prefixed(kind: str, texts: tuple[str, ...], run: str, least: int) -> Shape:
+    return Shape(kind, (Words(texts), Run(run, least, None)), key_like)
 
 
-def _named(kind: str, names: tuple[str, ...], password: bool = False) -> Shape:
+def _named(kind: str, names: tuple[str, ...], accepts: Accepts, least: int) -> Shape:
     """`name = value`, where the name may end a longer one: `db_password`, `dbPassword`."""
-    accepts = assigned_password if password else assigned_secret
-    return Shape(kind, (Words(names), *_ASSIGNED, _VALUE), accepts, folded=True, bound=_WITHIN_A_WORD)
+    return Shape(kind, (Words(names), *_ASSIGNED, Value(_CHARACTERS, least)), accepts, folded=True, word=True)
+
+
+def _variable(kind: str, names: tuple[str, ...], accepts: Accepts) -> Shape:
+    """`DB_NAME=value`, as a shell and files of settings have it."""
+    parts = (Words(names), Words(("=",)), Run(_QUOTE, 0, 3), Value(_SHELL_CHARACTERS, 4))
+    return Shape(kind, parts, accepts, bound="[a-z]")
 
 
 def _behind(kind: str, word: str, run: Run, accepts: Accepts) -> Shape:
     """What follows a word in any case; the word stays."""
-    return Shape(kind, (Words((word,)), replace(run, secret=True)), accepts, folded=True)
+    return Shape(kind, (Words((word,)), run), accepts, folded=True)
 
 
-_JWT_PART = Run(_TOKEN, 10, 4096)
-_PEM_GAP = r"(?:\s|\\[nr]|[\"',+])"
+_JWT_PART = Run(_TOKEN, 10, None)
+
+_KEYS: tuple[Shape, ...] = (
+    _prefixed("anthropic-key", ("sk-ant-",), _TOKEN, 16),
+    _prefixed("openrouter-key", ("sk-or-",), _TOKEN, 16),
+    _prefixed("openai-key", ("sk-",), _TOKEN, 16),
+    _prefixed("onyx-key", ("onyx_sk_",), _TOKEN, 16),
+    _prefixed("google-key", ("AIza", "GOCSPX-"), _TOKEN, 20),
+    _prefixed("google-key", ("ya29.",), _TOKEN, 20),
+    Shape("aws-key-id", (Words(("AKIA", "ASIA", "ABIA", "ACCA")), Run("[A-Z0-9]", 16, 16)), aws_id, whole=True),
+    _prefixed("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _ALNUM, 30),
+    _prefixed("github-token", ("github_pat_",), "[A-Za-z0-9_]", 30),
+    _prefixed("gitlab-token", ("glpat-", "glptt-", "gldt-", "glrt-", "gloas-", "glcbt-"), _TOKEN, 20),
+    _prefixed("slack-token", (*(f"xox{letter}-" for letter in "abeoprs"), "xapp-"), "[A-Za-z0-9-]", 10),
+    Shape("slack-webhook", (Words(("hooks.slack.com/services/",)), Run("[A-Za-z0-9/]", 20, 200, secret=True))),
+    _prefixed("stripe-key", ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"), _ALNUM, 16),
+    _prefixed("huggingface-token", ("hf_",), _ALNUM, 30),
+    _prefixed("npm-token", ("npm_",), _ALNUM, 30),
+    _prefixed("pypi-token", ("pypi-",), _TOKEN, 50),
+    _prefixed("docker-token", ("dckr_pat_",), _TOKEN, 20),
+    _prefixed("groq-key", ("gsk_",), _ALNUM, 30),
+    _prefixed("vault-token", ("hvs.",), _TOKEN, 20),
+    _prefixed("databricks-token", ("dapi",), "[a-f0-9]", 32),
+    _prefixed("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), "[a-f0-9]", 40),
+    Shape("jwt", (Words(("eyJ",)), _JWT_PART, Words((".eyJ",)), _JWT_PART, Words((".",)), _JWT_PART), bound=_TOKEN),
+    PRIVATE_KEY,
+)
+
+_LOGIN_WORD = Run(r"[^\s\"'\\,]", 1, 256)
+# `read` puts a number and a tab in front of every line.
+_APART = (Run(r"(?:[\s,]|\\|(?<=\\)[nrt])", 1, 64), Several((Run("[0-9]", 1, 7), Words(("\t",)), Run(_BLANK, 0, 64))))
+_PORTS = tuple(f":{digit}" for digit in range(1, 10))
+_NO_HOST = r"[^A-Za-z0-9.*_\]-]"
+_NO_GAP = r"[^\s\"'(\[,]"
+_OPTIONS = ("--http-password", "--ftp-password", "--proxy-password", "--password", "--passwd", "--passphrase")
+
+
+def _netrc(head: str, *host: Part) -> Shape:
+    """`machine h login u password p`, in one line or several."""
+    login = Several((Words(("login", "account")), *_APART, _LOGIN_WORD, *_APART), 0, 2)
+    password = Run(r"[^\s\"'\\`]", 3, 256, secret=True)
+    return Shape(
+        "netrc", (Words((head,)), *_APART, *host, login, Words(("password",)), *_APART, password), file_password
+    )
+
+
+def _pgpass(*port: Part) -> Shape:
+    """`host:port:database:user:password`, a whole line from the port on."""
+    user = (Run("[A-Za-z_*]", 1, 1), Run(r"[^\s:\\\"'/]", 0, 63), Words((":",)))
+    password = Run(r"[^\s:\\\"'`]", 4, 128, secret=True)
+    parts = (*port, Run(r"[^\s:\\\"'/]", 1, 64), Words((":",)), *user, password)
+    return Shape("pgpass", parts, pgpass_password, bound=_NO_HOST)
+
+
+_FILES: tuple[Shape, ...] = (
+    _netrc("machine", _LOGIN_WORD, *_APART),
+    _netrc("default"),
+    _pgpass(Words((":*:",))),
+    _pgpass(Words(_PORTS), Run("[0-9]", 3, 4), Words((":",))),
+    # ~/.docker/config.json and .npmrc
+    Shape("docker-auth", (Words(("auth",)), *_ASSIGNED, Run(_BASE64, 8, 512, secret=True)), docker_auth),
+    # A kubeconfig's client key; its certificate is for everybody.
+    Shape("kubernetes-key", (Words(("client-key-data",)), *_ASSIGNED, Run(_BASE64, 16, None, secret=True))),
+    # The file by which programs reach a kernel: who has its key runs code there.
+    Shape(
+        "kernel-key",
+        (
+            Words(("hb_port",)),
+            Run(r"(?:[^{}\"'\\h]|h(?!b_port)|[\"'\\](?!key[\"'\\]))", 0, 400),
+            Words(('"key', "'key")),
+            Run(r"[\\\"']", 1, 4),
+            Run(r"\s", 0, 4),
+            Words((":",)),
+            Run(r"\s", 0, 4),
+            Run(r"[\\\"']", 1, 4),
+            Run(_TOKEN, 8, 128, secret=True),
+        ),
+    ),
+)
+
 _URL_USER = Run(r"[^\s/:@\"'<>\[\]{}$]", 0, 64)
 _URL_PASSWORD = Run(r"[^\s/@\"'<>\[\]{}$*]", 3, 256, secret=True)
-
-SHAPES: tuple[Shape, ...] = (
-    _prefixed("anthropic-key", ("sk-ant-",), Run(_TOKEN, 16, 512)),
-    _prefixed("openrouter-key", ("sk-or-",), Run(_TOKEN, 16, 512)),
-    _prefixed("openai-key", ("sk-",), Run(_TOKEN, 16, 512)),
-    _prefixed("onyx-key", ("onyx_sk_",), Run(_TOKEN, 16, 512)),
-    _prefixed("google-key", ("AIza", "GOCSPX-", "ya29."), Run(_TOKEN, 20, 512)),
-    Shape("aws-key-id", (Words(("AKIA", "ASIA", "ABIA", "ACCA")), Run("[A-Z0-9]", 16, 16)), _aws_id, whole=True),
-    _prefixed("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), Run(_ALNUM, 30, 512)),
-    _prefixed("github-token", ("github_pat_",), Run("[A-Za-z0-9_]", 30, 512)),
-    _prefixed("gitlab-token", ("glpat-", "glptt-", "gldt-", "glrt-", "gloas-", "glcbt-"), Run(_TOKEN, 20, 512)),
-    _prefixed("slack-token", (*(f"xox{letter}-" for letter in "abeoprs"), "xapp-"), Run("[A-Za-z0-9-]", 10, 512)),
-    Shape("slack-webhook", (Words(("hooks.slack.com/services/",)), Run("[A-Za-z0-9/]", 20, 200, secret=True))),
-    _prefixed("stripe-key", ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"), Run(_ALNUM, 16, 512)),
-    _prefixed("huggingface-token", ("hf_",), Run(_ALNUM, 30, 512)),
-    _prefixed("npm-token", ("npm_",), Run(_ALNUM, 30, 512)),
-    _prefixed("pypi-token", ("pypi-",), Run(_TOKEN, 50, 512)),
-    Shape("jwt", (Words(("eyJ",)), _JWT_PART, Words((".eyJ",)), _JWT_PART, Words((".",)), _JWT_PART), bound=_TOKEN),
-    Shape("private-key", (_PEM_BEGINNINGS, Run(r"(?:[^-]|-(?!----))", 0, 16_000), _PEM_ENDS), bound=""),
-    # One that was cut off has no end; only what can be nothing else is taken with it.
-    Shape(
-        "private-key",
-        (_PEM_BEGINNINGS, Run(_PEM_GAP, 0, 20), Run(rf"(?:[A-Za-z0-9+/=]{{16,76}}+{_PEM_GAP}*+)", 1, 1_500)),
-        bound="",
-    ),
+_OPTION_VALUE = Value(_SHELL_CHARACTERS, 4)
+_CREDENTIALS: tuple[Shape, ...] = (
     Shape(
         "url-password",
         (Words(("://",)), _URL_USER, Words((":",)), _URL_PASSWORD, Words(("@",))),
-        _url_password,
+        url_password,
         bound="",
     ),
-    _behind("bearer-token", "bearer ", Run(r"[A-Za-z0-9._~+/=-]", 16, 4096), _key_like),
-    _behind("basic-credentials", "basic ", Run("[A-Za-z0-9+/=]", 8, 512), _basic_credentials),
-    _named("password", PASSWORD_NAMES, password=True),
-    _named("api-key", KEY_NAMES),
-    _named("secret", SECRET_NAMES),
-    _named("token", ("token",)),
+    _behind("bearer-token", "bearer ", Run(r"[A-Za-z0-9._~+/=-]", 16, 4096, secret=True), key_like),
+    _behind("basic-credentials", "basic ", Run(_BASE64, 8, 512, secret=True), basic_credentials),
+    Shape(
+        "login-password",  # curl -u name:password
+        (
+            Words(("--user", "--proxy-user", "-u", "-U")),
+            Run(r"[\s\"',=\\]", 0, 6),
+            Run("[A-Za-z0-9._@%+-]", 1, 64),
+            Words((":",)),
+            _OPTION_VALUE,
+        ),
+        login_password,
+        bound=_NO_GAP,
+    ),
+    Shape("password", (Words(_OPTIONS), Run(r"[\s\"',=\\]", 1, 6), _OPTION_VALUE), option_password, bound=_NO_GAP),
 )
+
+_ASSIGNMENTS: tuple[Shape, ...] = (
+    _named("password", PASSWORD_NAMES, assigned_password, 6),
+    _variable("password", VARIABLE_PASSWORD_NAMES, variable_secret),
+    _named("api-key", KEY_NAMES, assigned_secret, 16),
+    _named("secret", SECRET_NAMES, assigned_secret, 16),
+    _variable("secret", VARIABLE_KEY_NAMES, variable_secret),
+    _named("token", ("token",), assigned_secret, 16),
+    _variable("token", VARIABLE_TOKEN_NAMES, variable_token),
+)
+
+SHAPES: tuple[Shape, ...] = (*_KEYS, *_FILES, *_CREDENTIALS, *_ASSIGNMENTS)

@@ -5,45 +5,53 @@ In a secret's place stands a mark, `[redacted:kind]`; a text that holds one is n
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, TypeVar
 
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
 from onyx_jupyter.security.known_secrets import known_secrets
+from onyx_jupyter.security.secret_heads import Heads, Secret
 from onyx_jupyter.security.secret_shapes import (
     PASSWORD_NAMES,
     SECRET_KEY_NAMES,
     SHAPES,
-    assigned_password,
-    assigned_secret,
+    VARIABLE_KEY_NAMES,
+    VARIABLE_PASSWORD_NAMES,
+    VARIABLE_TOKEN_NAMES,
 )
-from onyx_jupyter.security.shape import Span, fold, found_at
+from onyx_jupyter.security.secret_values import assigned_password, assigned_secret, variable_secret, variable_token
+from onyx_jupyter.security.shape import fold
 
+_ALWAYS_LOOKED_CHARS = 128
+_MOST_WAITED_CHARS = 512
+LARGE_CHARS = 65_536
+Content = TypeVar("Content")
+Redacted = TypeVar("Redacted")
 _MARK = re.compile(r"\[redacted:", re.IGNORECASE)
 _TEXT_TYPES = re.compile(
     r"text/|application/(?:json|x-ipynb\+json|xml|x-yaml|yaml|toml|javascript)\b|.*\+(?:json|xml)$"
 )
 
 
-class Secret(Protocol):
-    """Something to look for: a shape or an exact value."""
+Found = tuple[int, int, int, str]
+"""Where the match begins, where the secret in it begins and ends, and its kind."""
 
-    @property
-    def kind(self) -> str: ...
 
-    @property
-    def folded(self) -> bool: ...
+class Look(NamedTuple):
+    """`begun` is where a secret may have begun that goes on beyond the end, the length where none has.
 
-    @property
-    def heads(self) -> tuple[str, ...]: ...
+    `found` are the secrets of the text, none where nothing stands before that place; `heads` says how many words
+    stand there by which one is known.
+    """
 
-    def spans(self, text: str, folded: str) -> Iterator[Span]: ...
-
-    def may_begin(self, text: str, folded: str, start: int) -> bool: ...
+    begun: int
+    found: list[Found]
+    heads: int
 
 
 class SecretsFilter:
@@ -53,11 +61,7 @@ class SecretsFilter:
         """`values` is value → kind, the word in its mark; `shapes` False takes out the exact values alone."""
         self._secrets: tuple[Secret, ...] = (*known_secrets(values), *(SHAPES if shapes else ()))
         self._shapes = shapes
-        self._heads = tuple((secret, secret.heads) for secret in self._secrets)
-        self._begun_heads = _begun_heads(self._secrets)
-        self._longest_head = max(map(len, self._begun_heads), default=0)
-        every = "|".join(re.escape(fold(head)) for _, heads in self._heads for head in heads)
-        self._any_head = re.compile(every or "(?!)")
+        self._heads = Heads(self._secrets)
 
     def apply(self, text: str) -> str:
         """The text with every secret replaced; the same text gives the same result."""
@@ -82,29 +86,43 @@ class SecretsFilter:
     def redact_result(self, result: ToolResult) -> ToolResult:
         """The result without secrets, those in its texts attached included."""
         attachments = tuple(map(self.redact_attachment, result.attachments))
-        return replace(result, output=self.apply(result.output), attachments=attachments)
+        own_head, own_tail = self.apply(result.own_head), self.apply(result.own_tail)
+        output = self.apply(result.output)
+        return replace(result, output=output, own_head=own_head, own_tail=own_tail, attachments=attachments)
 
     def redact_call(self, call: ToolCall) -> ToolCall:
         """The call with secrets in its arguments replaced; it cannot do any more what it was to do."""
         malformed = None if call.malformed is None else self.apply(call.malformed)
         return replace(call, arguments=self.redact_data(call.arguments), malformed=malformed)
 
-    def spans(self, text: str) -> list[tuple[int, int, int, str]]:
-        """Of every secret, in order: where its match begins, its start, end and kind; those that overlap are one.
+    def spans(self, text: str, start: int = 0) -> list[Found]:
+        """Of every secret from `start` on, in order; those that overlap are one.
 
         A match begins with the words by which a secret is known, such as the name in front of a password.
         """
         folded = fold(text)
-        if self._any_head.search(folded) is None:
-            return []
+        return self._spans(text, folded, self._heads.present(folded)[0], start)
+
+    def look(self, text: str, start: int) -> Look:
+        """What a stream needs to know of a text of which all from `start` on has not gone out yet."""
+        folded = fold(text)
+        present, heads = self._heads.present(folded)
+        begun = self._heads.begun(text, folded, start)
+        if not present:
+            return Look(begun, [], 0)
+        begun = min(begun, *(secret.begun(text, folded, start) for secret in present))
+        return Look(begun, self._spans(text, folded, present, start) if begun > start else [], heads)
+
+    def _spans(self, text: str, folded: str, present: Sequence[Secret], start: int) -> list[Found]:
         found = [
-            (match, start, end, secret.kind)
-            for secret, heads in self._heads
-            if any(head in (folded if secret.folded else text) for head in heads)
-            for match, start, end in secret.spans(text, folded)
+            (match, begin, end, secret.kind)
+            for secret in present
+            for match, begin, end in secret.spans(text, folded, start)
         ]
+        if not found:
+            return []
         found.sort(key=lambda span: (span[1], -span[2]))  # stable: of equal ones the first in the list names the kind
-        merged: list[tuple[int, int, int, str]] = []
+        merged: list[Found] = []
         for match, start, end, kind in found:
             if merged and start < merged[-1][2]:
                 first = merged[-1]
@@ -113,28 +131,10 @@ class SecretsFilter:
                 merged.append((match, start, end, kind))
         return merged
 
-    def beginning(self, text: str, start: int) -> int:
-        """Where, from `start` on, a secret may have begun that goes on beyond the end; the length where none has."""
-        folded = fold(text)
-        places: set[tuple[int, Secret]] = set()
-        if self._any_head.search(folded, start) is not None:
-            for secret, heads in self._heads:
-                searched = folded if secret.folded else text
-                places |= {(at, secret) for head in heads for at in found_at(searched, head, start)}
-        for size in range(1, min(len(text) - start, self._longest_head) + 1):
-            at = len(text) - size
-            for ending in {text[at:], folded[at:]}:
-                places |= {(at, secret) for secret in self._begun_heads.get(ending, ())}
-        return min((at for at, secret in places if secret.may_begin(text, folded, at)), default=len(text))
-
     def _redact_value(self, key: Any, value: Any) -> Any:
         redacted = self.redact_data(value)
         if self._shapes and isinstance(key, str) and isinstance(value, str) and redacted == value:
-            name = fold(key).replace("-", "_")
-            if name.endswith(PASSWORD_NAMES) and assigned_password(value):
-                return mark("password")
-            if name.endswith(SECRET_KEY_NAMES) and assigned_secret(value):
-                return mark("secret")
+            return _redacted_for_its_key(key, value)
         return redacted
 
     def _redact_base64(self, mime_type: str, data: str) -> str:
@@ -148,6 +148,13 @@ class SecretsFilter:
         return data if redacted == text else base64.b64encode(redacted.encode()).decode()
 
 
+async def off_the_loop(redact: Callable[[Content], Redacted], content: Content) -> Redacted:
+    """What `redact` makes of it, in a thread where it is so large that the event loop would wait for it."""
+    if _chars(content, LARGE_CHARS) < LARGE_CHARS:
+        return redact(content)
+    return await asyncio.to_thread(redact, content)
+
+
 def no_secrets() -> SecretsFilter:
     """A filter that lets everything pass."""
     return _NONE
@@ -156,34 +163,57 @@ def no_secrets() -> SecretsFilter:
 class SecretStream:
     """A text filter for an answer that streams: holds back only what may be the beginning of a secret.
 
-    However the text is cut into pieces, what comes out is what `apply` makes of the whole.
+    However the text is cut into pieces, what comes out is what `apply` makes of the whole. Where much is held back, it
+    is looked at again when it has grown by half; where the words that begin secrets stand close together, after some
+    more text. So the work stays in proportion to the text.
     """
 
     def __init__(self, secrets: SecretsFilter) -> None:
         self._secrets = secrets
         self._seen = ""  # the last character that went out: what may begin depends on what stands before
         self._held = ""
+        self._new: list[str] = []
+        self._new_chars = 0
+        self._next_look_chars = 0
 
     def feed(self, text: str) -> str:
         """What can be shown now."""
-        self._held += text
-        whole = self._seen + self._held
-        cut = self._secrets.beginning(whole, len(self._seen))
-        spans = self._secrets.spans(whole)
-        while earlier := [match for match, _, end, _ in spans if match < cut < end]:
-            cut = min(earlier)  # a secret that has lost the words before it is not known any more
-        return self._give(whole, max(cut, len(self._seen)), spans)
+        self._new.append(text)
+        self._new_chars += len(text)
+        if self._new_chars < self._next_look_chars:
+            return ""
+        whole, seen = self._whole(), len(self._seen)
+        look = self._secrets.look(whole, seen)
+        cut = look.begun
+        for match, _, end, _ in reversed(look.found):
+            if match < cut < end:
+                cut = match  # a secret that has lost the words before it is not known any more
+        shown = self._give(whole, max(cut, seen), look.found)
+        held = len(self._held)
+        grown = held // 2 if held > _ALWAYS_LOOKED_CHARS else 0
+        self._next_look_chars = max(grown, min(_MOST_WAITED_CHARS, 6 * look.heads * (look.heads - 1)))
+        return shown
 
     def finish(self) -> str:
         """The rest."""
-        whole = self._seen + self._held
-        return self._give(whole, len(whole), self._secrets.spans(whole))
+        whole = self._whole()
+        return self._give(whole, len(whole), self._secrets.spans(whole, len(self._seen)))
 
-    def _give(self, whole: str, cut: int, spans: Sequence[tuple[int, int, int, str]]) -> str:
+    def _whole(self) -> str:
+        whole = "".join((self._seen, self._held, *self._new))
+        self._new.clear()
+        self._new_chars = 0
+        return whole
+
+    def _give(self, whole: str, cut: int, spans: Sequence[Found]) -> str:
         seen = len(self._seen)
-        ready = [(start - seen, end - seen, kind) for _, start, end, kind in spans if start >= seen and end <= cut]
-        text = _replaced(whole[seen:cut], ready)
-        self._seen, self._held = whole[:cut][-1:], whole[cut:]
+        text = whole[seen:cut]
+        if spans and text:
+            ready = [(start - seen, end - seen, kind) for _, start, end, kind in spans if end <= cut]
+            text = _replaced(text, ready)
+        if cut:
+            self._seen = whole[cut - 1]
+        self._held = whole[cut:]
         return text
 
 
@@ -204,6 +234,36 @@ def marked(data: Any, name: str = "") -> str | None:
     return None
 
 
+def _chars(content: Any, enough: int) -> int:
+    """How much text there is to look at, counted up to `enough`."""
+    if isinstance(content, str):
+        return len(content)
+    if isinstance(content, ToolCall):
+        return len(content.malformed or "") + _chars(content.arguments, enough)
+    if isinstance(content, ToolResult):
+        return len(content.output) + sum(len(attachment.data) for attachment in content.attachments)
+    items = content.values() if isinstance(content, Mapping) else content if isinstance(content, list | tuple) else ()
+    total = 0
+    for item in items:
+        total += _chars(item, enough - total)
+        if total >= enough:
+            break
+    return total
+
+
+def _redacted_for_its_key(key: str, value: str) -> str:
+    name = fold(key).replace("-", "_")
+    if name.endswith(PASSWORD_NAMES) and assigned_password(value):
+        return mark("password")
+    if name.endswith(SECRET_KEY_NAMES) and assigned_secret(value):
+        return mark("secret")
+    if key.endswith(VARIABLE_PASSWORD_NAMES) and variable_secret(value):
+        return mark("password")
+    if key.endswith(VARIABLE_KEY_NAMES) and variable_secret(value):
+        return mark("secret")
+    return mark("token") if key.endswith(VARIABLE_TOKEN_NAMES) and variable_token(value) else value
+
+
 def _replaced(text: str, spans: Sequence[tuple[int, int, str]]) -> str:
     if not spans:
         return text
@@ -212,15 +272,6 @@ def _replaced(text: str, spans: Sequence[tuple[int, int, str]]) -> str:
         parts += [text[past:start], mark(kind)]
         past = end
     return "".join([*parts, text[past:]])
-
-
-def _begun_heads(secrets: Sequence[Secret]) -> dict[str, set[Secret]]:
-    begun: dict[str, set[Secret]] = {}
-    for secret in secrets:
-        for head in secret.heads:
-            for size in range(1, len(head)):
-                begun.setdefault(head[:size], set()).add(secret)
-    return begun
 
 
 _NONE = SecretsFilter({}, shapes=False)

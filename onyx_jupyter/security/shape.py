@@ -1,40 +1,25 @@
-"""The shape of a secret: fixed words and runs of characters, found in a text or begun at its end. It knows no kinds."""
+"""The shape of a secret, found in a text or begun at its end. It knows no kinds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+
+from onyx_jupyter.security.shape_parts import Part, Run, Value, Words, begun, sequence
 
 Span = tuple[int, int, int]
 """Where a match begins, and where the secret in it begins and ends."""
 
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """One of these texts."""
-
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """`least` to `most` characters of a class (a regular expression for one); `secret` marks what is hidden."""
-
-    characters: str
-    least: int
-    most: int
-    secret: bool = False
-
-
-Part = Words | Run
 Accepts = Callable[[str, str, str], bool]
+
+_WITHIN_A_WORD = re.compile("[A-Za-z][a-z]|[A-Z][A-Z]")
 
 
 def fold(text: str) -> str:
     """Lower case, character for character (`lower` alone makes two of a dotted capital I)."""
-    return text.replace("\u0130", "i").lower()
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
 
 
 def found_at(text: str, part: str, start: int = 0) -> Iterator[int]:
@@ -49,9 +34,13 @@ def found_at(text: str, part: str, start: int = 0) -> Iterator[int]:
 class Shape:
     """A kind of secret. The first part is `Words`, so that a search need not look at every character.
 
-    `accepts(secret, before, after)` has the last word, with the characters around the secret (empty at an end of the
-    text). `folded` shapes are matched in lower case. None starts behind what `bound` matches (a class of
-    characters, or one for it and one for the first of the secret), and `whole` ones never end before a letter or digit.
+    `accepts(secret, before, after)` has the last word: `before` is the match up to the secret, or the character in
+    front where the secret is all of it, `after` the character behind (both empty at an end of the text). `folded`
+    shapes are matched in lower case; with `word` their first part never begins within a word, where `dbPassword` holds
+    two. None starts behind a character of the class `bound`, and `whole` ones never end before a letter or digit.
+
+    Where a shape is words and a run without an end in which the words may stand again, `accepts` must refuse every
+    ending of what it refuses: those are passed over.
     """
 
     kind: str
@@ -59,6 +48,7 @@ class Shape:
     accepts: Accepts = lambda secret, before, after: True
     folded: bool = False
     bound: str = "[A-Za-z0-9]"
+    word: bool = False
     whole: bool = False
 
     @property
@@ -67,34 +57,49 @@ class Shape:
         first = self.parts[0]
         return first.texts if isinstance(first, Words) else ()
 
-    def spans(self, text: str, folded: str) -> Iterator[Span]:
-        """Where the secrets are; `folded` is `fold(text)`."""
+    def spans(self, text: str, folded: str, start: int = 0) -> Iterator[Span]:
+        """Where the secrets are that begin at `start` or behind; `folded` is `fold(text)`."""
         searched = folded if self.folded else text
-        past = 0
-        for start in _places(searched, self.heads):
-            if start < past or self._is_behind_a_letter(text, start):
-                continue
-            match = self._whole.match(searched, start)
-            if match is None:
-                continue
+        at = start
+        while (match := self._pattern.search(searched, at)) is not None:
+            first = match.start()
             begin, end = match.span("secret" if self._has_part else 0)
-            if self._fits(text, begin, end):
-                yield start, begin, end
-                past = match.end()
+            if self._may_start(text, first) and self._fits(text, first, begin, end):
+                yield first, begin, end
+                at = match.end()
+            else:
+                at = match.end() if self._nests_nothing else first + 1
 
-    def may_begin(self, text: str, folded: str, start: int) -> bool:
-        """Whether a match that starts here may reach beyond the end of the text."""
+    def begun(self, text: str, folded: str, start: int) -> int:
+        """The first place from `start` on where a match may go on beyond the text's end; the length if there is none.
+
+        A first part that is itself cut off does not count.
+        """
         searched = folded if self.folded else text
-        return not self._is_behind_a_letter(text, start) and self._begun.match(searched, start) is not None
+        if self._nests_nothing:
+            ends = (match.start() for match in self._runs.finditer(searched, start) if match.end() == len(text))
+            return next(ends, len(text))
+        while (match := self._begun.search(searched, start)) is not None:
+            if self._may_start(text, match.start()):
+                return match.start()
+            start = match.start() + 1
+        return len(text)
 
-    def _fits(self, text: str, begin: int, end: int) -> bool:
-        before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
+    def starts(self, text: str, start: int) -> bool:
+        """Whether one may start there, by the character before it."""
+        if self.word or not self.bound:
+            return self._may_start(text, start)
+        return start == 0 or self._bound.match(text, start - 1) is None
+
+    def _fits(self, text: str, start: int, begin: int, end: int) -> bool:
+        before, after = text[start:begin] or text[max(0, begin - 1) : begin], text[end : end + 1]
         if self.whole and after.isalnum():
             return False
         return self.accepts(text[begin:end], before, after)
 
-    def _is_behind_a_letter(self, text: str, start: int) -> bool:
-        return start > 0 and self.bound != "" and self._bound.match(text, start - 1) is not None
+    def _may_start(self, text: str, start: int) -> bool:
+        """The part of it that no pattern says, since it needs the capitals of a text that is matched without them."""
+        return not self.word or start == 0 or _WITHIN_A_WORD.match(text, start - 1) is None
 
     @cached_property
     def _bound(self) -> re.Pattern[str]:
@@ -102,41 +107,33 @@ class Shape:
 
     @cached_property
     def _has_part(self) -> bool:
-        return any(isinstance(part, Run) and part.secret for part in self.parts)
+        return any(isinstance(part, Run | Value) and part.secret for part in self.parts)
 
     @cached_property
-    def _whole(self) -> re.Pattern[str]:
-        return re.compile("".join(map(_pattern, self.parts)))
+    def _nests_nothing(self) -> bool:
+        """Whether all that starts inside a match ends where it ends and is less of a secret: so it is passed over."""
+        run = self.parts[-1]
+        if len(self.parts) != 2 or not isinstance(run, Run) or run.most is not None:
+            return False
+        return all(re.fullmatch(f"{run.characters}+", head) for head in self.heads)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(self._head + sequence(self.parts[1:]))
 
     @cached_property
     def _begun(self) -> re.Pattern[str]:
-        return re.compile(_beginning(self.parts))
+        return re.compile(rf"{self._head}(?:\Z|{begun(self.parts[1:])})")
 
+    @cached_property
+    def _runs(self) -> re.Pattern[str]:
+        (_, run) = self.parts
+        assert isinstance(run, Run)
+        return re.compile(f"{self._head}{run.characters}*+")
 
-def _places(text: str, heads: Sequence[str]) -> list[int]:
-    """Where any of the heads stands, in order."""
-    return sorted({place for head in heads for place in found_at(text, head)})
-
-
-def _pattern(part: Part) -> str:
-    if isinstance(part, Words):
-        return _any_of(part.texts)
-    run = f"{part.characters}{{{part.least},{part.most}}}"
-    return f"(?P<secret>{run})" if part.secret else run
-
-
-def _beginning(parts: Sequence[Part]) -> str:
-    """A pattern for whatever the text may end with while a match is under way."""
-    pattern = "(?!)"
-    for part in reversed(parts):
-        if isinstance(part, Words):
-            begun = sorted({text[:size] for text in part.texts for size in range(1, len(text) + 1)}, key=len)
-            pattern = rf"(?:{_any_of(begun)}\Z|{_any_of(part.texts)}{pattern})"
-        else:
-            run = part.characters
-            pattern = rf"(?:{run}{{0,{part.most}}}\Z|{run}{{{part.least},{part.most}}}{pattern})"
-    return pattern
-
-
-def _any_of(texts: Sequence[str]) -> str:
-    return f"(?:{'|'.join(map(re.escape, texts))})"
+    @property
+    def _head(self) -> str:
+        """The bound stands behind each head: a pattern that begins with letters is searched much faster."""
+        if self.word or not self.bound:
+            return f"(?:{'|'.join(map(re.escape, self.heads))})"
+        return f"(?:{'|'.join(f'{re.escape(head)}(?<!{self.bound}{re.escape(head)})' for head in self.heads)})"

@@ -6,25 +6,44 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
+from traitlets import Any, Dict, Union, default
 
 from onyx_jupyter.server.drive.handlers import drive_handlers
+from onyx_jupyter.server.not_served import NotServed
 from onyx_jupyter.server.refusals import Refusals
 from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
 from onyx_jupyter.server.uploads import KnowledgeUploadHandler
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from onyx_jupyter.config.ceiling import Ceiling
     from onyx_jupyter.server.service import Service
 
 
-class OnyxExtension(ExtensionApp):
+class OnyxApp(ExtensionApp):
     """`onyx/ws`, `onyx/health` and Onyx's files under Jupyter's base URL."""
 
     name = "onyx_jupyter"
     extension_url = "/lab"
     load_other_extensions = True
 
+    ceiling = Union(
+        [Dict(), Any()],  # what is no dict is refused with words of our own
+        help="""
+        What the assistant may do at most, whatever its users configure, choose or allow; all keys may be left out.
+        deny: tools and families that nobody has, such as ["exec", "group:web"].
+        modes: those that can be chosen of ["ask", "agent", "auto"].
+        providers: whose models are used, by name at the usual address ("local", "ollama") or by address
+        ("https://gateway.example/v1"); all others are refused.
+        allowAlways: False takes "always" away from the answers to an approval.
+        With an error in it Onyx does not serve anybody.
+        """,
+    ).tag(config=True)
+
     _service: Service | None = None
+    _problem: str | None = None
     _loading: asyncio.Lock
     _refusals: Refusals
 
@@ -32,6 +51,9 @@ class OnyxExtension(ExtensionApp):
         """Called by Jupyter while the server starts."""
         self._loading = asyncio.Lock()
         self._refusals = Refusals()
+        self._refuse_if(self._unknown_options())
+        if self._problem is None and self.ceiling != {}:
+            self._read_ceiling()
         doors = {"service": self.service, "refusals": self._refusals}
         self.handlers.extend(
             [
@@ -44,11 +66,13 @@ class OnyxExtension(ExtensionApp):
         )
 
     async def service(self) -> Service:
-        """The one service of this server, built on first use: its imports run in a thread."""
+        """The one service of this server, built on first use: its imports run in a thread. Raises: NotServed."""
         async with self._loading:
-            if self._service is None:
+            if self._service is None and self._problem is None:
                 module = await asyncio.to_thread(_import_service)
-                self._service = module.Service(self.serverapp)
+                self._build(module)
+            if self._service is None:
+                raise NotServed(self._problem or "Onyx could not be started.")
             return self._service
 
     async def stop_extension(self) -> None:
@@ -56,6 +80,43 @@ class OnyxExtension(ExtensionApp):
         await self._refusals.close()
         if self._service is not None:
             await self._service.close()
+
+    @default("ceiling")
+    def _nothing_forbidden(self) -> dict[str, object]:
+        return {}
+
+    def _unknown_options(self) -> str | None:
+        """A misspelt `c.OnyxApp.cieling` would forbid nothing, and nobody would know."""
+        unknown = sorted(set(self.config.get(type(self).__name__, {})) - set(self.trait_names(config=True)))
+        return f"c.OnyxApp.{unknown[0]}: there is no such option. Did you mean c.OnyxApp.ceiling?" if unknown else None
+
+    def _read_ceiling(self) -> Ceiling | None:
+        from onyx_jupyter.config.ceiling import (
+            read_ceiling,  # pydantic, which a server without a ceiling can do without
+        )
+        from onyx_jupyter.errors import ConfigError
+
+        try:
+            return read_ceiling(self.ceiling)
+        except ConfigError as error:
+            self._refuse_if(str(error))
+            return None
+
+    def _build(self, module: ModuleType) -> None:
+        from onyx_jupyter.errors import ConfigError
+
+        ceiling = self._read_ceiling()
+        if ceiling is None:
+            return
+        try:
+            self._service = module.Service(self.serverapp, ceiling)
+        except ConfigError as error:
+            self._refuse_if(str(error))
+
+    def _refuse_if(self, problem: str | None) -> None:
+        if problem is not None:
+            self._problem = problem
+            self.log.error("Onyx answers nobody until this is corrected and the server started anew. %s", problem)
 
 
 def _import_service():  # type: ignore[no-untyped-def]

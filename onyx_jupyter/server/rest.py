@@ -10,6 +10,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.server.not_served import NotServed
 from onyx_jupyter.server.refusals import Guarded, Refusals
 
 if TYPE_CHECKING:
@@ -47,4 +48,7 @@ class HealthHandler(Guarded, APIHandler):
     @web.authenticated
     @authorized(action="read")
     async def get(self) -> None:
-        self.finish(await (await self._service()).health())
+        try:
+            self.finish(await (await self._service()).health())
+        except NotServed as refused:
+            self.finish(refused.health())

@@ -12,8 +12,9 @@ from typing import Any
 
 from onyx_jupyter import __version__
 from onyx_jupyter.clock import IdSource, SystemClock
+from onyx_jupyter.config.ceiling import SETTING, Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.errors import ConfigError, OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
@@ -31,6 +32,8 @@ from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.server.log import Log
+from onyx_jupyter.tools.access import unknown_names
+from onyx_jupyter.tools.builtin import all_tools
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +64,10 @@ def installed_skills() -> Path:
 class Service:
     """The one Onyx of a server and its connections."""
 
-    def __init__(self, server_app: Any) -> None:
+    def __init__(self, server_app: Any, ceiling: Ceiling) -> None:
+        """Raises: ConfigError where the ceiling denies something that there is not."""
+        if problems := unknown_names("deny", ceiling.deny, all_tools()):
+            raise ConfigError(f"{SETTING}: {problems[0]}", key="deny")
         home = Home.from_environment()
         root = Path(server_app.root_dir)
         drive = onyx_drive(
@@ -92,6 +98,7 @@ class Service:
                 paths.canonical, remover(contents, self._tabs, rooms, sessions), self.documents.path_now
             ),
             secrets=lambda: _jupyters_own(server_app),
+            ceiling=ceiling,
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
         follow_renames(server_app.event_logger, self.onyx.notebook_renamed)
@@ -120,7 +127,10 @@ class Service:
         needed = (component["ok"] for name, component in found.items() if name != "embeddedModel")
         status = "ok" if all(needed) else "degraded"
         uptime_s = round(self.onyx.uptime_s, 3)
-        return {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
+        health = {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
+        if self.onyx.ceiling == Ceiling():
+            return health
+        return health | {"ceiling": self.onyx.ceiling.model_dump(by_alias=True, exclude_none=True)}
 
     async def install_embedded_model(self) -> dict[str, Any]:
         """Installs the weights of local/smollm2, then says how things stand. Raises: ModelError."""

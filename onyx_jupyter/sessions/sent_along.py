@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from onyx_jupyter.security.external_content import plainly, unfenced
 from onyx_jupyter.sessions.entry import Entry
 
 FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
@@ -19,20 +21,39 @@ def sent_along(entry: Entry) -> str:
     facts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
     facts += [item_in_words(item) for item in items if not item.get("text")]
     if entry.kernel is not None:
-        facts.append(FROM_CELL.format(notebook=entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"))
+        notebook = entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"
+        facts.append(plainly(FROM_CELL.format(notebook=notebook)))
     if isinstance(notebooks, dict):
-        facts += [f"the notebook in front is {notebooks['front']}"] if notebooks.get("front") else []
+        facts += [plainly(f"the notebook in front is {notebooks['front']}")] if notebooks.get("front") else []
         others = notebooks.get("open")
-        facts += [f"also open: {', '.join(map(str, others))}"] if others and isinstance(others, list) else []
+        facts += [plainly(f"also open: {', '.join(map(str, others))}")] if others and isinstance(others, list) else []
     review = entry.meta.get("review")
-    facts += [str(review["text"])] if isinstance(review, Mapping) and review.get("text") else []
+    facts += [plainly(str(review["text"]))] if isinstance(review, Mapping) and review.get("text") else []
     texts = [f"{item_in_words(item)}\n" for item in items if item.get("text")]
     return "\n\n".join(part for part in ("; ".join(facts), *texts) if part)
 
 
+def as_shown(entry: Entry) -> Entry:
+    """The entry as a person reads it: the marks of a fence mean something to a model alone."""
+    if entry.role == "tool":
+        return replace(entry, content=unfenced(entry.content))
+    if entry.context is None:
+        return entry
+    return replace(entry, meta={**entry.meta, "context": list(items_as_shown(entry.context))})
+
+
+def items_as_shown(items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """What went along with a message, likewise; of a note from the memory the marks say what became of it since."""
+    return tuple({**item, "text": unfenced(item["text"])} if _is_fenced(item) else {**item} for item in items)
+
+
+def _is_fenced(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("text"), str) and item.get("type") != "memory"
+
+
 def item_in_words(item: Mapping[str, Any]) -> str:
     """What the item is, and below that its text where it has one: exactly what a model reads of it."""
-    place = _place(item)
+    place = plainly(_place(item))
     return f"{place}:\n{item['text']}" if item.get("text") else place
 
 

@@ -98,11 +98,12 @@ class SessionTranscript:
     ) -> Entry:
         """On disk when it returns, also when it is cancelled meanwhile. Raises: NotFound, StorageError."""
         secrets = self._secrets()
-        calls = tuple(map(secrets.redact_call, calls))
-        parts = {"tool_calls": calls, "tool_call_id": call_id, "usage": usage}
-        writing = asyncio.create_task(
-            self._append(role, secrets.apply(whole_text(content)), secrets.redact_data(meta), parts)
-        )
+
+        def entry() -> Entry:
+            parts = {"tool_calls": tuple(map(secrets.redact_call, calls)), "tool_call_id": call_id, "usage": usage}
+            return self._next(role, secrets.apply(whole_text(content)), secrets.redact_data(meta), parts)
+
+        writing = asyncio.create_task(self._append(entry, meta.get("runId")))
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -204,12 +205,14 @@ class SessionTranscript:
     def _run(self, run_id: str) -> Sequence[Entry]:
         return self._kept.begun(self._entries).get(run_id, ())
 
-    async def _append(self, role: Role, content: str, meta: Mapping[str, Any], parts: Mapping[str, Any]) -> Entry:
+    async def _append(self, make: Callable[[], Entry], run_id: str | None) -> Entry:
+        """`make` is called in the thread that writes: it takes secrets out of what may be long."""
+
         def write() -> Entry:
             self._read_if_changed()
             if self._damage:
-                self._repair(meta.get("runId"))
-            entry = self._next(role, content, meta, parts)
+                self._repair(run_id)
+            entry = make()
             append_line(self._path, to_json(entry))
             self._read_size = self._path.stat().st_size
             return entry

@@ -46,7 +46,7 @@ def installed_kernels() -> dict[str, str]:
     for name in manager.find_kernel_specs():
         try:
             argv = manager.get_kernel_spec(name).argv
-        except Exception:  # one broken spec of somebody else hides no other
+        except Exception:  # nosec B112 # one broken spec of somebody else hides no other
             continue
         found[name] = argv[0] if argv else ""
     return found

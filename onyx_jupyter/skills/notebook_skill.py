@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from onyx_jupyter.skills.skill import (
 MAX_BYTES = 30_000_000
 PARAMETERS_TAG = "parameters"
 PYTHON = "python"
+_HEADS = re.compile(r"^[^\S\n]*#[^\S\n]*(%%+)", re.MULTILINE)
 _SPLIT_META = "---"
 
 
@@ -175,12 +177,13 @@ def _head(meta: Mapping[str, Any], kernel: str | None, language: str) -> str:
 
 
 def _text(cells: Sequence[Mapping[str, Any]]) -> str:
-    """Every cell under a line that says what it is, as people compare it."""
+    """Every cell under a line that says what it is, as people compare it; no line of a cell can pass for one."""
+    signs = "%" * max([2, *(len(found[1]) + 1 for cell in cells for found in _HEADS.finditer(_source(cell)))])
     parts = []
     for cell in cells:
         tags = f" [{', '.join(tags_of(cell))}]" if tags_of(cell) else ""
         kind = "" if cell["cell_type"] == "code" else f" {cell['cell_type']}"
-        parts.append(f"# %%{kind}{tags}\n{_source(cell).rstrip()}\n")
+        parts.append(f"# {signs}{kind}{tags}\n{_source(cell).rstrip()}\n")
     return "\n".join(parts)
 
 

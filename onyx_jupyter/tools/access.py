@@ -34,6 +34,13 @@ def is_named(tool: Tool[Any], names: Collection[str]) -> bool:
     return not _names(tool).isdisjoint(names)
 
 
+def is_denied(name: str, denied: Collection[str], tools: Sequence[Tool[Any]]) -> bool:
+    """Whether those names deny the tool of that name; a skill's tool need not be among `tools`."""
+    if name in denied or (name.startswith(SKILL_PREFIX) and GROUP + SKILLS in denied):
+        return True
+    return any(tool.name == name and is_named(tool, denied) for tool in tools)
+
+
 def unknown_names(key: str, names: Collection[str], tools: Sequence[Tool[Any]]) -> tuple[str, ...]:
     """What to tell the person about names of that configuration key which mean nothing."""
     known = [GROUP + SKILLS, *(name for tool in tools for name in _names(tool))]

@@ -55,8 +55,10 @@ class MoreTools(Tool[MoreToolsArguments]):
         if not wanted:
             names = [name for tool in self._deferred for name in (tool.name, tool.family)]
             close = difflib.get_close_matches(arguments.tool, names, n=1) or sorted(set(names))
-            raise ToolError(f"There is no further tool {arguments.tool!r}. Perhaps {' or '.join(close)}?")
-        return ToolResult("\n\n".join(_explained(tool) for tool in wanted))
+            raise ToolError(
+                f"There is no further tool {arguments.tool!r}. Perhaps {' or '.join(close)}?"
+            ).in_own_words()
+        return ToolResult("\n\n".join(_explained(tool) for tool in wanted), origin="own")
 
 
 def unwrapped(call: ToolCall) -> ToolCall:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
-from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.messages import Origin, ToolCall, ToolDefinition, ToolResult
 from onyx_jupyter.tools.more_tools import MORE_TOOLS, MoreTools
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -46,9 +46,9 @@ class ToolRegistry:
         """The tool of that name. Raises: ToolError that names the closest ones."""
         tool = self._tools.get(name)
         if tool is None and name in self._left_out:
-            raise ToolError(f"{name} cannot be used now: {self._left_out[name]}")
+            raise ToolError(f"{name} cannot be used now: {self._left_out[name]}").in_own_words()
         if tool is None:
-            raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}")
+            raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}").in_own_words()
         return tool
 
     def validate(self, call: ToolCall) -> tuple[Tool[Any], Arguments]:
@@ -72,12 +72,17 @@ class ToolRegistry:
 
 
 def failed(tool_name: str, error: Exception) -> ToolResult:
-    """An error as the model sees it: the tool's name, the type of error, what happened and what to do."""
-    code = error.code if isinstance(error, OnyxError) else type(error).__name__
-    hint = getattr(error, "hint", None)
+    """An error as the model sees it: the tool's name, the type of error, what happened and what to do.
+
+    The message may quote anybody, unless the error says that it does not.
+    """
+    ours = error if isinstance(error, OnyxError) else None
+    head = f"{tool_name} failed ({ours.code if ours else type(error).__name__}): "
     message = str(error) or "no further message"
-    parts = [f"{tool_name} failed ({code}): {message}", *([hint] if hint and hint not in message else [])]
-    return ToolResult(output=" ".join(parts), ok=False)
+    hint = ours.hint if ours else None
+    tail = f" {hint}" if hint and hint not in message else ""
+    origin: Origin = "own" if ours and ours.own_words else "outside"
+    return ToolResult(f"{head}{message}{tail}", ok=False, origin=origin, own_head=head, own_tail=tail)
 
 
 def in_words(error: ValidationError) -> str:

@@ -43,7 +43,8 @@ class ResultFiles:
         if len(result.output) <= self.max_chars:
             if result.kept_in is None or not result.truncated:
                 return result
-            return replace(result, output=f"{result.output}\n[The whole output is in {result.kept_in}.]")
+            note = f"\n[The whole output is in {result.kept_in}.]"
+            return replace(result, output=result.output + note, own_tail=result.own_tail + note)
         kept_in = result.kept_in or await self._keep(call_id, result.output)
         return replace(result, output=_cut(result, self.max_chars, kept_in), kept_in=kept_in, truncated=True)
 

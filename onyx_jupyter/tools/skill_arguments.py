@@ -94,7 +94,9 @@ def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments
         checked = model.model_validate(dict(given))
     except ValidationError as error:
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
-        raise InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.") from error
+        refusal = InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.")
+        refusal.own_words = False  # names and choices are the skill's author's
+        raise refusal from error
     _refuse_code(skill, checked.given())
     return with_plain_names(checked)
 

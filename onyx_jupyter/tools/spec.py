@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
-from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.protocols import CARD_FACTS, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
 
 
@@ -62,13 +62,17 @@ class Tool(ABC, Generic[A]):
         """
         return self.risk
 
+    async def risk_here(self, arguments: A, context: ToolContext) -> Risk:
+        """The same, where it takes a look to tell: at what a path leads to. Raises: ToolError."""
+        return self.risk_of(arguments)
+
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
         """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""
         details = arguments.model_dump(by_alias=True, exclude_none=True)
         exact = json.dumps(details, sort_keys=True, ensure_ascii=False)
         return ToolPreview(
             summary=self.name,
-            details=details,
+            details={"arguments": details} if CARD_FACTS & details.keys() else details,
             grant=f"{self.name} {exact}",
             grant_text="exactly this call",
         )

@@ -113,7 +113,10 @@ async def test_calls_of_the_last_turn_are_not_made_and_an_empty_last_answer_is_a
         (Call("peek", {"wrod": "x"}), ["`wrod` is not known", "peek takes: word"]),
         (Call("peek", {"word": 5}), ["`word`", "valid string"]),
         (Call("peak", {"word": "x"}), ["no tool called 'peak'", "Did you mean peek"]),
-        (Call("break", {"word": "zero"}), ["break failed (ZeroDivisionError): no zero"]),
+        (
+            Call("break", {"word": "zero"}),
+            ["break failed (ZeroDivisionError): <<<onyx-external ", ">>>\nno zero\n<<<end"],
+        ),
     ],
 )
 async def test_a_call_that_fails_goes_back_to_the_model_and_the_run_goes_on(tmp_path, call, words):

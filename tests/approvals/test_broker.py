@@ -1,6 +1,7 @@
 """Asking people: the first answer counts, silence is a no, nothing runs that was not written down."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,14 +60,18 @@ class Journal:
 class Desk:
     """A broker with its journal, and questions under way."""
 
-    def __init__(self, folder: Path, timeout_s: float = 600.0, ceiling: Ceiling = no_ceiling) -> None:
+    def __init__(
+        self, folder: Path, timeout_s: float = 600.0, ceiling: Ceiling = no_ceiling, redact=lambda data: data
+    ) -> None:
         self.clock = FakeClock()
         ids = IdSource(self.clock)
         self.journal = Journal()
         self.changes = 0
         self.grants = GrantStore(folder / "grants.json", self.clock, ids, redact=str, on_change=self._changed)
         policy = Policy(self.grants, ceiling)
-        self.broker = ApprovalBroker(self.journal, self.grants, self.clock, ids, lambda: timeout_s, policy=policy)
+        self.broker = ApprovalBroker(
+            self.journal, self.grants, self.clock, ids, lambda: timeout_s, policy=policy, redact=redact
+        )
 
     def ask(
         self,
@@ -454,7 +459,10 @@ async def test_a_restored_question_can_only_be_allowed_once_where_what_it_would_
     after = Desk(tmp_path)
     after.broker.restore(request)
     again = after.ask(replace(LIST, details={"command": "another"}))
-    await after.asked()
+    shown = await after.asked()
+    assert shown.details["command"] == request.details["command"]
+    assert shown.details["alwaysScope"] is None
+    assert shown.details["alwaysBlocked"] == "what it would do has changed since it was asked"
     with pytest.raises(InvalidRequest, match="has changed since it was asked"):
         await after.broker.approve(request.approval_id, "ada", "always")
     await after.broker.approve(request.approval_id, "ada", "session")
@@ -463,10 +471,37 @@ async def test_a_restored_question_can_only_be_allowed_once_where_what_it_would_
     asking.cancel()
 
 
+async def test_a_yes_counts_for_the_showing_that_it_names_and_for_no_other(tmp_path):
+    desk = Desk(tmp_path)
+    asking = desk.ask()
+    request = await desk.asked()
+    with pytest.raises(InvalidRequest, match="look at it again"):
+        await desk.broker.approve(request.approval_id, "ada", "once", "another")
+    assert desk.journal.answers == []
+    assert not asking.done()
+    await desk.broker.approve(request.approval_id, "ada", "once", request.version)
+    assert (await asking).approved
+
+
+async def test_what_holds_a_secret_is_blocked_on_the_server_and_shown_whole(tmp_path):
+    desk = Desk(tmp_path, redact=lambda data: json.loads(json.dumps(data).replace("hunter2", "[redacted:password]")))
+    details = {"command": "ls hunter2", "cwd": "/data"}
+    asking = desk.ask(replace(LIST, details=details))
+    request = await desk.asked()
+    assert request.details["command"] == "ls hunter2"
+    assert request.details["cautions"] == ["secret"]
+    with pytest.raises(InvalidRequest, match="looks like a secret"):
+        await desk.broker.approve(request.approval_id, "ada", "always")
+    await desk.broker.approve(request.approval_id, "ada", "session")
+    assert (await asking).shown == details
+    assert desk.journal.answers == [("approved", "ada", "r1", "once")]
+    assert list(await desk.grants.list()) == []
+
+
 async def test_what_the_ceiling_forbids_is_refused_in_words_whatever_was_granted(tmp_path):
     desk = Desk(tmp_path)
     await desk.say("always")
-    strict = Desk(tmp_path, ceiling=lambda call, preview: "Commands are switched off here.")
+    strict = Desk(tmp_path, ceiling=lambda call: "Commands are switched off here.")
     assert await strict.ask() == ApprovalAnswer(approved=False, reason="Commands are switched off here.")
     assert [verdict.by for _, verdict in strict.journal.decisions] == ["ceiling"]
     assert strict.journal.asked == []

@@ -15,7 +15,8 @@ from onyx_jupyter.server.wire import EVENTS, METHODS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = sorted([README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+SECURITY = ROOT / "SECURITY.md"
+PAGES = sorted([README, SECURITY, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 EXAMPLES = [
     pytest.param(example, id=f"{page.name}-{number}")
@@ -126,3 +127,9 @@ def test_no_entry_stands_twice_in_what_is_new() -> None:
     beginnings = [entry[:40] for entry in re.findall(r"^- (.*)$", unreleased, re.M)]
     assert len(beginnings) > 10
     assert sorted(set(beginnings)) == sorted(beginnings)
+
+
+def test_the_tests_that_guard_a_boundary_exist() -> None:
+    named = re.findall(r"`(tests/[\w/.]+)`", SECURITY.read_text("utf-8"))
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Reply, ScriptEnded
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
 
@@ -67,9 +68,9 @@ class Stage:
 
 
 def tool_results(request: Received) -> list[str]:
-    """What tools gave back, as the model sees it, the oldest first."""
+    """What tools gave back, without the marks that the model sees around it, the oldest first."""
     messages: Sequence[Mapping[str, Any]] = request.body.get("messages", ())
-    return [str(message.get("content")) for message in messages if message.get("role") == "tool"]
+    return [unfenced(str(message.get("content"))) for message in messages if message.get("role") == "tool"]
 
 
 def inserted_cell_id(request: Received) -> str:

@@ -11,7 +11,7 @@ from onyx_jupyter.testing.script import Call
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import overflowing
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, tool_results
 from tests.skills.notebooks import cell, write_notebook
 
 
@@ -46,11 +46,11 @@ def test_a_new_skill_is_shown_and_trusted_by_a_yes_and_a_changed_one_shows_what_
     assert overflowing(sidebar) == []
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
-    assert stage.asked[-1].body["messages"][-1]["content"].startswith("count-lines ended well.\n6\n")
+    assert tool_results(stage.asked[-1])[-1].startswith("count-lines ended well.\n6\n")
 
     path.write_text(path.read_text().replace("* times", "* times + 1"))
     sidebar.ask("Again")
     expect(card.locator("[data-onyx=diff]")).to_contain_text("* times + 1")
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
-    assert stage.asked[-1].body["messages"][-1]["content"].startswith("count-lines ended well.\n7\n")
+    assert tool_results(stage.asked[-1])[-1].startswith("count-lines ended well.\n7\n")

@@ -31,9 +31,14 @@ class Ran:
     at_prompts: list[str] = field(default_factory=list)
 
     @property
+    def html(self) -> str:
+        """What a front end shows below the cell."""
+        return "\n\n".join(bundle.get("text/html", "") for bundle in self.displays.values())
+
+    @property
     def markdown(self) -> str:
-        """What stands below the cell."""
-        return "\n\n".join(bundle.get("text/markdown", "") for bundle in self.displays.values())
+        """The same as text."""
+        return "\n\n".join(bundle["text/plain"] for bundle in self.displays.values() if "text/html" in bundle)
 
 
 class Cells:

@@ -27,7 +27,7 @@ def test_an_answer_appears_as_it_comes_in_one_display(kernel: Cells, stage: Stag
     seen: list[str] = []
 
     def on_display(bundle: dict[str, str]) -> None:
-        seen.append(bundle["text/markdown"])
+        seen.append(bundle["text/plain"])
         if seen[-1] == "First half.":
             hold.released.set()
 
@@ -56,7 +56,7 @@ def test_the_plan_is_a_list_that_is_kept_up_to_date(kernel: Cells, stage: Stage)
     seen: list[str] = []
 
     def on_display(bundle: dict[str, str]) -> None:
-        seen.append(bundle["text/markdown"])
+        seen.append(bundle["text/plain"])
         if seen[-1] == first:  # while the model thinks
             hold.released.set()
 
@@ -132,7 +132,7 @@ def test_an_interrupt_stops_the_turn_and_the_display_says_so(kernel: Cells, stag
     hang = Hang()
     stage.play(["Half an answer", hang], "Again.")
     half = threading.Event()
-    wait = kernel.start("%onyx Talk", lambda bundle: half.set() if "Half" in bundle["text/markdown"] else None)
+    wait = kernel.start("%onyx Talk", lambda bundle: half.set() if "Half" in bundle["text/plain"] else None)
     assert half.wait(LIMIT_S)
     kernel.interrupt()
     ran = wait()
@@ -167,7 +167,9 @@ def test_tool_calls_are_one_line_each_and_a_picture_is_only_a_link(kernel: Cells
     assert first == "✓ Read data.txt"
     assert second.startswith("✗ Read none.txt · ")
     assert "failed (" not in second, "the reason alone"
-    assert done == "Done. [x](https://evil.example/?q=1) &lt;img src=x>"
+    assert done == "Done. ![x](https://evil.example/?q=1) <img src=x>"
+    assert "<img" not in ran.html
+    assert ">x</a> (evil.example) &lt;img src=x&gt;" in ran.html
 
 
 def test_a_cell_of_the_notebook_that_asks_cannot_be_run_and_the_model_is_told(kernel: Cells, stage: Stage) -> None:

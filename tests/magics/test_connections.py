@@ -51,7 +51,7 @@ def test_a_line_that_breaks_in_the_middle_costs_no_word(kernel: Cells, stage: St
         broke: list[str] = []
 
         def on_display(bundle: dict[str, str]) -> None:
-            text = bundle["text/markdown"]
+            text = bundle["text/plain"]
             if text == "First half.":
                 reached.set()
             elif "broke" in text:
@@ -79,7 +79,7 @@ class Front:
     def publish(
         self, data: dict[str, Any], metadata: Any = None, *, transient: Any = None, update: bool = False
     ) -> None:
-        self.shown = data["text/markdown"]
+        self.shown = data["text/plain"]
         if self._words in self.shown:
             self.seen.set()
 
@@ -135,7 +135,7 @@ def test_a_notebook_that_is_executed_alone_finds_the_server_by_its_folder(
     assert done.returncode == 0, done.stderr
     outputs = json.loads((lab.files / "executed.ipynb").read_text())["cells"][1]["outputs"]
     (output,) = [one for one in outputs if one["output_type"] == "display_data"]
-    text = "".join(output["data"]["text/markdown"])
+    text = "".join(output["data"]["text/plain"])
     assert "Nobody could be asked" in text
     assert text.endswith("I could not make it.")
     assert output["data"]["application/vnd.onyx.turn+json"]["status"] == "final"

@@ -97,7 +97,7 @@ def test_a_tab_that_has_the_notebook_open_answers_and_nobody_is_prompted(
     peer.ask("client.update", notebooks=[{"path": name, "active": True}])
     stage.play([*touch("card.txt")], "Made.")
     waits = threading.Event()
-    wait = kernel.start("%onyx Make it", lambda bundle: waits.set() if CARD in bundle["text/markdown"] else None)
+    wait = kernel.start("%onyx Make it", lambda bundle: waits.set() if CARD in bundle["text/plain"] else None)
     assert waits.wait(LIMIT_S)
     (approval,) = peer.ask("approvals.list")["approvals"]
     assert approval["details"]["command"] == "touch card.txt"

@@ -62,7 +62,7 @@ class Shown:
         self.text = ""
 
     def publish(self, data: dict[str, Any], metadata: Any, **_: Any) -> None:
-        self.text = data["text/markdown"]
+        self.text = data["text/plain"]
 
 
 def ask(line: Line) -> str:

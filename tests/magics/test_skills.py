@@ -61,8 +61,8 @@ def test_a_skill_runs_with_a_variable_and_shows_its_result(kernel: Cells, skills
     ran = kernel.run("%onyx skill double n={count} word=ab")
     assert ran.status == "ok", ran.traceback
     headline, result = ran.displays.values()
-    assert headline["text/markdown"].startswith("✓ double · done · [`Onyx:runs/")
-    assert "](/lab/tree/Onyx%3Aruns/" in headline["text/markdown"]
+    assert headline["text/plain"].startswith("✓ double · done · [`Onyx:runs/")
+    assert "](/lab/tree/Onyx%3Aruns/" in headline["text/plain"]
     assert result["text/plain"] == "abababababab\n"
     assert kernel.run("%onyx --out r skill double n=2").status == "ok"
     assert "xxxx" in kernel.value("r")
@@ -159,7 +159,7 @@ def test_a_skill_that_fails_says_so_and_an_interrupt_stops_one(kernel: Cells, sk
     assert failed.ename == "MagicError"
     assert "ZeroDivisionError" in failed.evalue
     begun = threading.Event()
-    wait = kernel.start("%onyx skill slow", lambda data: begun.set() if "begun" in data["text/markdown"] else None)
+    wait = kernel.start("%onyx skill slow", lambda data: begun.set() if "begun" in data["text/plain"] else None)
     assert begun.wait(LIMIT_S)
     kernel.interrupt()
     assert "**slow** · stopped" in wait().markdown

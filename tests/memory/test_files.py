@@ -15,8 +15,8 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 TOKYO = timezone(timedelta(hours=9))
 
 
-def memory_of(workspace: Path, clock: FakeClock | None = None, project: Path | None = None) -> MemoryFiles:
-    return MemoryFiles(workspace, clock or FakeClock(), project=project, time_zone=TOKYO)
+def memory_of(workspace: Path, clock: FakeClock | None = None) -> MemoryFiles:
+    return MemoryFiles(workspace, clock or FakeClock(), time_zone=TOKYO)
 
 
 def everything_in(folder: Path) -> list[Path]:
@@ -134,17 +134,14 @@ async def test_what_is_not_there_or_not_memory_is_said(tmp_path: Path) -> None:
 
 
 async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path: Path) -> None:
-    workspace, project = tmp_path / "workspace", tmp_path / "project"
+    workspace = tmp_path / "workspace"
     workspace.mkdir()
-    project.mkdir()
     for name in ("MEMORY.md", "AGENTS.md", "SOUL.md", "USER.md"):
         (workspace / name).write_text(f"I am {name}\n")
     (workspace / "TOOLS.md").write_text(" \n")
-    (project / "AGENTS.md").write_text("Rules of the project\n")
-    found = {file.name: file.text for file in await memory_of(workspace, project=project).bootstrap_files()}
-    assert list(found) == ["SOUL.md", "USER.md", "AGENTS.md", "MEMORY.md", "AGENTS.md of this project"]
+    found = {file.name: file.text for file in await memory_of(workspace).bootstrap_files()}
+    assert list(found) == ["SOUL.md", "USER.md", "AGENTS.md", "MEMORY.md"]
     assert found["SOUL.md"] == "I am SOUL.md\n"
-    assert found["AGENTS.md of this project"] == "Rules of the project\n"
 
 
 async def test_a_bootstrap_file_that_is_a_link_out_of_the_workspace_is_left_out_and_said(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.providers.context_window import HOSTED_TOKENS, OWN_SERVER_TOKENS
 from onyx_jupyter.providers.registry import ProviderModels
@@ -11,7 +12,7 @@ from onyx_jupyter.runtime.settings import models_settings
 def window(model_id: str, **provider: object) -> int:
     name = model_id.partition("/")[0]
     config = Config.model_validate({"providers": {name: {"apiKey": "key", **provider}}})
-    return ProviderModels(models_settings(config)).open(model_id).context_window
+    return ProviderModels(models_settings(config, Ceiling())).open(model_id).context_window
 
 
 @pytest.mark.parametrize(

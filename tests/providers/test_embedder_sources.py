@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError, EmbeddingError
@@ -23,7 +24,7 @@ SECRET = "correct-horse-battery-staple"
 
 def providers_of(memory: dict[str, Any] | None = None, **providers: dict[str, Any]) -> list[str]:
     config = Config.model_validate({"memory": memory or {}, "providers": providers})
-    return [source.provider for source in embedder_sources(embedding_settings(config), SystemClock())]
+    return [source.provider for source in embedder_sources(embedding_settings(config, Ceiling()), SystemClock())]
 
 
 def test_without_configuration_no_text_leaves_the_machine() -> None:
@@ -41,7 +42,9 @@ def test_a_model_that_is_named_may_be_sent_texts() -> None:
 
 def test_another_model_that_answers_is_nothing_to_the_embedders() -> None:
     agents = {"defaults": {"model": "openai/gpt-5.2"}}
-    assert embedding_settings(Config.model_validate({"agents": agents})) == embedding_settings(Config())
+    assert embedding_settings(Config.model_validate({"agents": agents}), Ceiling()) == embedding_settings(
+        Config(), Ceiling()
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_
             }
         )
         redact = SecretsFilter({SECRET: "password"}).apply
-        embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=redact)
+        embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=redact)
         identity = await embeddings.current()
         assert identity is not None
         assert (identity.provider, unmarked(identity.model), identity.dimension) == ("lab", "embedder", 64)
@@ -95,7 +98,7 @@ async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() 
     async def identity_at(base_url: str, provider: str = "lab") -> EmbedderIdentity | None:
         memory = {"embedder": "api", "embeddingModel": f"{provider}/embedder"}
         config = Config.model_validate({"memory": memory, "providers": {provider: {"baseUrl": base_url}}})
-        embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+        embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=str)
         identity = await embeddings.current()
         await embeddings.close()
         return identity
@@ -122,7 +125,7 @@ async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_mo
     server = EmbeddingServer()
     server.start()
     config = Config.model_validate({"providers": {"ollama": {"baseUrl": server.ollama_url}}})
-    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=str)
     identity = await embeddings.current()
     assert identity is not None
     assert identity.provider == "ollama"
@@ -138,7 +141,7 @@ async def test_without_ollama_the_embedded_one_is_used_and_nothing_is_missed() -
     with EmbeddingServer() as server:
         gone = server.ollama_url
     config = Config.model_validate({"providers": {"ollama": {"baseUrl": gone}}})
-    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=str)
     identity = await embeddings.current()
     assert identity is not None
     assert (identity.provider, embeddings.problem) == ("local", None)
@@ -147,7 +150,7 @@ async def test_without_ollama_the_embedded_one_is_used_and_nothing_is_missed() -
 
 async def test_a_provider_that_nobody_knows_is_told_and_words_are_left() -> None:
     config = Config.model_validate({"memory": {"embedder": "api", "embeddingModel": "nowhere/model"}})
-    embeddings = open_embeddings(embedding_settings(config), clock=SystemClock(), redact=str)
+    embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=str)
     assert await embeddings.current() is None
     assert 'no provider "nowhere"' in str(embeddings.problem)
     await embeddings.close()
@@ -156,7 +159,7 @@ async def test_a_provider_that_nobody_knows_is_told_and_words_are_left() -> None
 async def test_the_switch_that_forbids_providers_holds_for_embedders_too() -> None:
     memory = {"embedder": "api", "embeddingModel": "lab/embedder"}
     providers = {"lab": {"baseUrl": "http://gpu.example/v1"}}
-    settings = embedding_settings(Config.model_validate({"memory": memory, "providers": providers}))
+    settings = embedding_settings(Config.model_validate({"memory": memory, "providers": providers}), Ceiling())
     embeddings = open_embeddings(settings, clock=SystemClock(), redact=str)
     assert await embeddings.current() is None
     assert "ONYX_FORBID_PROVIDERS" in str(embeddings.problem)

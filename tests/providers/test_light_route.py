@@ -2,6 +2,7 @@ import pytest
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.providers.light_route import result_in_words, wanted_tools
+from onyx_jupyter.security.external_content import Fences
 
 TOOLS = [
     ToolDefinition(name, name)
@@ -39,7 +40,7 @@ def test_after_a_result_the_result_is_shown_and_no_tool_is_offered() -> None:
     messages = [
         Message("user", "run ls"),
         Message("assistant", "", calls),
-        Message("tool", "a ``` b", tool_call_id="c1"),
+        Message("tool", Fences().external("a ``` b", "exec"), tool_call_id="c1"),
         Message("tool", "", tool_call_id="c2"),
     ]
     assert wanted_tools(messages, TOOLS) == []

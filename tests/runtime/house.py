@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.protocols import Embeddings, ModelRequest, Notebooks, ToolPreview
+from onyx_jupyter.protocols import Embeddings, Kernels, ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
@@ -47,7 +48,7 @@ class Peek(Tool[Word]):
 
     async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
-        return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", DOT),))
+        return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", DOT),), origin="own")
 
 
 class Touch(Tool[Word]):
@@ -71,7 +72,7 @@ class Touch(Tool[Word]):
 
     async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
-        return ToolResult(f"touched {arguments.word}", exit_code=0)
+        return ToolResult(f"touched {arguments.word}", exit_code=0, origin="own")
 
 
 class Break(Tool[Word]):
@@ -107,7 +108,7 @@ class Linger(Tool[Word]):
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
-        return ToolResult("lingered")
+        return ToolResult("lingered", origin="own")
 
 
 async def _no_wait(seconds: float) -> None:
@@ -133,6 +134,8 @@ class House:
         notebooks: Notebooks | None = None,
         places: NotebookPlaces | None = None,
         embeddings: Embeddings | None = None,
+        kernels: Kernels | None = None,
+        ceiling: Ceiling | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.root = folder / "root"
@@ -155,6 +158,7 @@ class House:
             open_models=lambda settings: self.models,
             tools=lambda: [self.peek, self.touch, Break(), self.linger, *more_tools],
             open_notebooks=open_notebooks,
+            kernels=kernels,
             places=places,
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
             clock=clock,
@@ -162,6 +166,7 @@ class House:
             packaged_skills=folder / "packaged-skills",
             embeddings=embeddings or FakeEmbeddings(),
             processors=run_processors if processors is None else lambda settings: processors,
+            ceiling=ceiling,
         )
         self.onyx.streams.connect(self.receive)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
@@ -22,6 +23,7 @@ class Configured:
 
     def __init__(self, memory: dict[str, Any], base_url: str) -> None:
         self.settings = Settings(Config())
+        self.ceiling = Ceiling()
         self.change(memory, base_url)
 
     def change(self, memory: dict[str, Any], base_url: str) -> None:

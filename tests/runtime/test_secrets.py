@@ -4,6 +4,7 @@ import base64
 import json
 
 from onyx_jupyter.messages import Attachment, ToolResult
+from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call, Fail, Hang, Say
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED, SECRETS
@@ -60,7 +61,7 @@ async def test_a_result_its_attached_text_and_an_error_are_without_secrets(tmp_p
     key = await house.session()
     assert (await house.run(key))[0] == "chat.error"
     (line,) = house.results(key).values()
-    assert line["content"] == "found [redacted:openai-key]"
+    assert unfenced(line["content"]) == "found [redacted:openai-key]"
     assert base64.b64decode(line["meta"]["attachments"][0]["data"]) == b"key [redacted:openai-key]"
     assert house.of("tool.progress")[0]["message"] == "using [redacted:openai-key]"
     assert MIXED not in everything(house)
@@ -93,20 +94,25 @@ async def test_a_tool_that_only_reads_gets_the_mark_and_never_the_secret(tmp_pat
     await house.close()
 
 
-async def test_what_a_person_is_asked_about_is_shown_without_secrets_and_runs_when_unchanged(tmp_path):
+async def test_what_a_person_is_asked_about_is_shown_to_them_as_it_is_and_nowhere_else(tmp_path):
+    """What is approved is what runs, so whoever decides sees all of it; every other place is without secrets."""
     house = House(tmp_path, [[f"I found {KEY}", Call("touch", {"word": "x"})], "Done"])
     house.touch.target = f"api_key = '{MIXED}'"
     key = await house.session()
     run_id = await house.send(key)
     await house.asked()
     (request,) = house.of("exec.approval_request")
-    assert request["details"]["target"] == "api_key = '[redacted:api-key]'"
+    assert request["details"]["target"] == f"api_key = '{MIXED}'"
     assert request["details"]["why"] == "I found [redacted:openai-key]"
-    assert MIXED not in json.dumps([item.request.details for item in house.onyx.approvals.pending()], default=str)
+    (pending,) = house.onyx.approvals.pending()
+    assert pending.request.details["target"] == f"api_key = '{MIXED}'"
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"
     assert house.touch.done == ["x"]
+    house.events = [event for event in house.events if event[0] != "exec.approval_request"]
     assert MIXED not in everything(house)
+    assert MIXED not in house.home.audit_file.read_text()
+    assert "[redacted:api-key]" in house.home.audit_file.read_text()
     await house.close()
 
 

@@ -483,7 +483,7 @@ async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, s
     house = House(tmp_path)
     await house.onyx.ready()
     await trust(house, "count")
-    house.onyx.approvals._policy._ceiling = lambda call, preview: f"{call.name} is off."
+    house.onyx.approvals._policy._ceiling = lambda call: f"{call.name} is off."
     with pytest.raises(ToolError, match="skill_count is off"):
         await house.onyx.skills.start("count", {}, "user:ada")
     await house.close()

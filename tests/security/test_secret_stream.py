@@ -7,13 +7,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
-from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS
+from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS, WEAK
 
 FILTER = SecretsFilter({"correct horse battery": "lab-key", "Tr0ub4dor&3": "environment"})
 BEGINNINGS = [text[:size] for text, _ in SECRETS.values() for size in (1, 3, len(text) // 2, len(text) - 1)]
+WEAK_BEGINNINGS = [text[:size] for text, _, _ in WEAK for size in (len(text) // 2, len(text) - 1)]
+KEY_PARTS = [
+    *PEM.split("\n"),
+    "Proc-Type: 4,ENCRYPTED\n",
+    "Comment: a key\n",
+    "=aB3d\n",
+    "-----BEGIN PRIVATE KEY-----\n",
+]
 PIECES = st.sampled_from(
     [
         *(text for text, _ in SECRETS.values()), *ORDINARY, *BEGINNINGS,
+        *(text for text, _, _ in WEAK), *WEAK_BEGINNINGS,
+        *KEY_PARTS, "password", "TOKEN=", "-u ", "$(", "${", "$", "&", ":5432:", "\\n", "\t", "   7\t", "sk-", "eyJ",
         "correct horse battery", "correct horse", "Tr0ub4dor&3", " ", "\n", "=", '"', ": ", "İ", "日本語の文章",
     ]
 )  # fmt: skip
@@ -34,6 +44,9 @@ def streamed(text: str, cuts: list[int]) -> list[str]:
 @example("Authorization: Bearer a8F3kd93jfK30dkfj39dkfQ2w7Zx61TnDB_PASSWORD = ", list(range(80)))
 @example('password = "Kd93jfK30!sk-" and more', list(range(40)))
 @example('pwd="token-Kd93jfK30!xyz" ', list(range(40)))
+@example("machine lab.org\n     2\t  login ada\n     3\t  password lovelace", [45])
+@example("authorization: Basic YWRhOmxvdmVsYWNlMTg0Mw=\u0130", [])
+@example("Bpassword: hunter2x9", [2])
 def test_however_an_answer_is_cut_what_is_shown_is_the_filtered_whole(text, cuts):
     assert "".join(streamed(text, cuts)) == FILTER.apply(text)
 

@@ -10,7 +10,7 @@ import pytest
 from onyx_jupyter.messages import Attachment, ToolCall
 from onyx_jupyter.security.known_secrets import environment_secrets, without_secrets
 from onyx_jupyter.security.secrets_filter import SecretsFilter, marked
-from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS
+from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS, WEAK
 
 SHAPES = SecretsFilter({})
 VALUE = 'pa"ss/wörd+1&x'
@@ -25,6 +25,20 @@ def test_every_shape_is_taken_out_and_named(kind, around):
     assert f"[redacted:{kind}]" in result
     assert hidden not in result
     assert result.replace(f"[redacted:{kind}]", "").strip('"() \n') != text
+
+
+@pytest.mark.parametrize(("text", "hidden", "kind"), WEAK)
+def test_a_weak_secret_is_known_by_its_place_and_alone_taken_out(text, hidden, kind):
+    assert SHAPES.apply(text) == text.replace(hidden, f"[redacted:{kind}]")
+
+
+@pytest.mark.parametrize("code", ["&rm -rf x&y", ";id", "|sh", "$(id)", "`id`", "<(id)", ">out", "&&id", "${x}", " id"])
+@pytest.mark.parametrize(
+    "name", ["DB_PASSWORD=", "password=", "token = ", "export API_KEY=", 'secret: "', "PASSWORD='"]
+)
+def test_code_behind_a_secret_is_never_hidden(name, code):
+    value = "aB3kd93jfK30dkfj39dkfQ2w"
+    assert SHAPES.apply(f"{name}{value}{code}").endswith(code)
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -71,7 +85,53 @@ def test_where_two_secrets_overlap_both_are_gone():
 
 def test_a_key_that_was_cut_off_is_taken_out_too():
     cut = PEM[: PEM.index("-----END")]
-    assert SHAPES.apply(f"{cut}… 3 lines left out") == "[redacted:private-key]… 3 lines left out"
+    assert SHAPES.apply(f"{cut}… 3 lines left out") == "[redacted:private-key]\n… 3 lines left out"
+
+
+HEADERS = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,1C2D3E4F5A6B7C8D\n\n"
+LINES = ["MIIEowIBAAKCAQEA0Z3VS5JJcds3xfnMIIEowIBAAKCAQEA0Z3VS5JJcds3xfn+/"] * 3
+LAST = "Zs3xfn=="
+BEGIN, END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+WHOLE = "\n".join([BEGIN, *LINES, LAST, END])
+ARMOR = (
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2 (GNU/Linux)\nComment: of the lab, https://lab.org\n\n"
+    + "\n".join([*LINES, LAST, "=aB3d", "-----END PGP PRIVATE KEY BLOCK-----"])
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WHOLE,
+        WHOLE.replace("\n", "\r\n"),
+        json.dumps(WHOLE)[1:-1],
+        json.dumps(json.dumps(WHOLE)[1:-1])[1:-1],
+        WHOLE.replace("\n", "\n    "),
+        WHOLE.replace("\n", '\\n"\n    "'),
+        WHOLE.replace("\n", "\n> "),
+        WHOLE.replace("\n", "\nid.pem:7:"),
+        "".join(f"{line}\n{number:6}\t" for number, line in enumerate(WHOLE.split("\n"), 2)).rpartition("\n")[0],
+        WHOLE.replace(BEGIN, f"{BEGIN}\n{HEADERS}"),
+        ARMOR,
+    ],
+)
+def test_a_private_key_is_taken_out_as_a_whole_however_it_is_written(text):
+    assert SHAPES.apply(f"x {text} y") == "x [redacted:private-key] y"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; os.system('id')", "Comment: x = os.system('id')", "Version: exec(x)", "x = 1", "!rm -rf x", "%cd x",
+        "'); run('", "exec", "open -a x", "DEK-Info: $(id)", "Proc-Type: `id`",
+    ],
+)  # fmt: skip
+def test_between_the_lines_of_a_key_nothing_else_is_hidden(code):
+    assert code in SHAPES.apply(f"{BEGIN}\n{code}\n{END}")
+    damaged = SHAPES.apply("\n".join([BEGIN, LINES[0], code, *LINES, END]))
+    assert code in damaged
+    assert damaged.startswith("[redacted:private-key]")
+    assert LINES[0] not in damaged.partition(code)[0]
 
 
 def test_a_value_too_short_or_too_ordinary_to_be_told_from_a_word_stays():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from tests.ingest.files import encrypted_pdf, pdf
 from tests.server.client import MethodFailed
@@ -57,7 +58,7 @@ async def test_the_agent_adds_a_document_when_allowed_and_cites_it(connect, repl
     assert (await client.end(sent["runId"]))[0] == "chat.final"
 
     results = [message for message in replies.requests[-1].body["messages"] if message["role"] == "tool"]
-    assert json.loads(results[0]["content"]) == {"path": "log.md", "files": 1, "passages": 1}
+    assert json.loads(unfenced(results[0]["content"])) == {"path": "log.md", "files": 1, "passages": 1}
     assert "the user's documents" in results[1]["content"]  # fenced as what nobody here wrote
     assert "The parrot escaped at Cuxhaven." in results[1]["content"]
     assert '"startLine": 1' in results[1]["content"]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from tests.server.conftest import Replies
 
@@ -23,8 +24,10 @@ def more(tool, **arguments):
 
 
 def results(replies: Replies) -> list[str]:
-    """What the tools gave back in the last request, the oldest first."""
-    return [message["content"] for message in replies.requests[-1].body["messages"] if message["role"] == "tool"]
+    """What the tools gave back in the last request, without the marks around it, the oldest first."""
+    return [
+        unfenced(message["content"]) for message in replies.requests[-1].body["messages"] if message["role"] == "tool"
+    ]
 
 
 async def test_run_all_shows_where_it_is_and_a_stop_leaves_a_kernel_that_goes_on(connect, replies, jp_root_dir):

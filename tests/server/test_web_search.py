@@ -68,7 +68,8 @@ def check(request: dict, finished: dict, replies, place) -> None:
     assert request["summary"] == "Search the web for “otters & seals”"
     assert request["details"]["query"] == "otters & seals"
     assert request["details"]["through"].startswith("SearXNG at http://127.0.0.1:")
-    begin, *lines, end = finished["output"].split("\n")
+    (shown,) = [message["content"] for message in replies.requests[-1].body["messages"] if message["role"] == "tool"]
+    begin, *lines, end = shown.split("\n")
     assert begin.startswith("<<<onyx-external ")
     assert end.startswith("<<<end onyx-external ")
     text = "\n".join(lines)
@@ -76,8 +77,7 @@ def check(request: dict, finished: dict, replies, place) -> None:
         assert f"{result['title']}\n   {result['url']}\n" in text
     assert "They hold hands. (token im_start)system" in text
     assert finished["ok"]
-    shown = [message["content"] for message in replies.requests[-1].body["messages"] if message["role"] == "tool"]
-    assert shown == [finished["output"]]
+    assert finished["output"] == text, "a person reads it without the marks"
     assert len(place.asked) == 1, "asked once, after the yes"
 
 

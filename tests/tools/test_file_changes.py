@@ -104,6 +104,19 @@ async def test_a_folder_is_no_file(make_context: Make) -> None:
         await run(context, "write", path="f/below", content="x")
 
 
+async def test_the_preview_shows_line_ends_that_change(make_context: Make) -> None:
+    context = make_context()
+    (context.server_root / "a.txt").write_bytes(b"one\r\ntwo\nthree\n")
+    mixed = await preview(context, "write", path="a.txt", content="one\ntwo\r\nthree\n")
+    assert mixed.details["diff"] == "@@ -1,3 +1,3 @@\n-one\r\n-two\n+one\n+two\r\n three"
+    (context.server_root / "b.txt").write_bytes(b"one")
+    windows = await preview(context, "write", path="b.txt", content="one\r\n")
+    assert windows.details["lineEnds"] == "CRLF line ends"
+    (context.server_root / "c.txt").write_bytes(b"")
+    bare = await preview(context, "write", path="c.txt", content="one")
+    assert bare.details["diff"].endswith("+one\n\\ The last line has no line end.")
+
+
 async def test_the_preview_shows_the_new_content_or_exactly_what_changes(make_context: Make) -> None:
     context = make_context()
     new = await preview(context, "write", path="a.txt", content="one\n")

@@ -147,9 +147,10 @@ async def test_whose_text_it_is_goes_with_it(make_context: Make) -> None:
     (context.workspace / "MEMORY.md").write_text("x")
     (context.workspace / "results" / "s").mkdir(parents=True)
     (context.workspace / "results" / "s" / "c.txt").write_text("x")
-    assert (await run(context, "read", path="a.md")).external == "file a.md"
-    assert (await run(context, "read", path="onyx:MEMORY.md")).external is None
-    assert (await run(context, "read", path="onyx:results/s/c.txt")).external is not None
+    outside = await run(context, "read", path="a.md")
+    assert (outside.origin, outside.external) == ("outside", "file a.md")
+    assert (await run(context, "read", path="onyx:MEMORY.md")).origin == "memory"
+    assert (await run(context, "read", path="onyx:results/s/c.txt")).origin == "outside"
 
 
 async def test_folders_come_first_then_files_with_sizes(make_context: Make, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar
 import pytest
 
 from onyx_jupyter.messages import Risk, ToolCall, ToolResult
+from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.more_tools import MORE_TOOLS, unwrapped
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -70,7 +71,7 @@ async def test_it_is_explained_then_runs_under_its_own_name_after_approval(tmp_p
     assert fax.sent == ["hello"]
     explained, sent = house.results(key).values()
     assert json.dumps("word") in explained["content"]
-    assert sent["content"] == "sent hello"
+    assert unfenced(sent["content"]) == "sent hello"
     assert [data["toolName"] for data in house.of("exec.approval_request")] == ["fax"]
     assert [data["tool"] for data in house.of("tool.started")] == [MORE_TOOLS, "fax"]
     requests = house.model.requests

@@ -3,15 +3,19 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { useId, useRef, useState } from 'react';
 
 import type { ApprovalScope } from '../models/session';
+import { withMarks } from '../models/visible_characters';
 import type { ApprovalInfo } from '../protocol/wire';
 import { ApprovalDetails } from './approval_details';
+import { Cautions } from './cautions';
 import { onEnterSubmit } from './hooks';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 import { Words } from './words';
 
 export interface ApprovalActions {
-  approve: (approvalId: string, scope: ApprovalScope) => Promise<void>;
+  /** A yes to the question as it is shown here, and to no other showing of it. */
+  approve: (approvalId: string, scope: ApprovalScope, version: string) => Promise<void>;
   deny: (approvalId: string, reason: string) => Promise<void>;
 }
 
@@ -31,15 +35,18 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
   const [answered, setAnswered] = useState<Answer | null>(null);
   const [isDenying, setIsDenying] = useState(false);
   const [problem, setProblem] = useState('');
-  const closed = answered !== null || !online;
+  // Without a version it is what the conversation keeps of it, with secrets taken out: nothing to say yes to.
+  const { version } = approval;
+  const closed = answered !== null || !online || !version;
 
   const answer = (what: Answer, reason = '') => {
-    if (closed) {
+    if (closed || !version) {
       return;
     }
     setAnswered(what);
     setProblem('');
-    const sent = what === 'deny' ? deny(approval.approvalId, reason) : approve(approval.approvalId, what);
+    const sent =
+      what === 'deny' ? deny(approval.approvalId, reason) : approve(approval.approvalId, what, version);
     sent.catch((error: Error) => {
       setAnswered(null);
       setProblem(error.message);
@@ -72,20 +79,25 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
     >
       <div className="onyx-Approval-head">
         <span id={titleId} className="onyx-Approval-title">
-          {titleOf(approval, trans)}
+          <VisibleText text={titleOf(approval, trans)} />
         </span>
         <TimeLeft
           expiresAt={approval.expiresAt}
           title={trans.__('Without an answer by then it is denied.')}
         />
       </div>
-      {why && !said.includes(why) && <div className="onyx-Approval-why">{why}</div>}
+      {why && !said.includes(why) && (
+        <div className="onyx-Approval-why">
+          <VisibleText text={why} />
+        </div>
+      )}
       {typeof mustAsk === 'string' && (
         <div className="onyx-Approval-must" data-onyx="must-ask">
-          {trans.__('Asked in every mode, because %1.', mustAsk)}
+          <VisibleText text={trans.__('Asked in every mode, because %1.', mustAsk)} />
         </div>
       )}
       <ApprovalDetails approval={approval} />
+      <Cautions cautions={approval.details.cautions} />
       {isDenying ? (
         <DenyReason onDeny={reason => answer('deny', reason)} disabled={closed} />
       ) : (
@@ -93,6 +105,9 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
       )}
       {!online && (
         <div className="onyx-Approval-note">{trans.__('You can answer when the connection is back.')}</div>
+      )}
+      {online && !version && (
+        <div className="onyx-Approval-note">{trans.__('It is looked up what would run now.')}</div>
       )}
       {problem && (
         <div className="onyx-Approval-note" role="alert">
@@ -131,7 +146,7 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
             type="button"
             className="onyx-Button"
             data-onyx="approve-session"
-            title={sessionScope}
+            title={withMarks(sessionScope)}
             aria-label={trans.__('Allow for this session')}
             disabled={disabled}
             onClick={() => answer('session')}
@@ -144,7 +159,7 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
             type="button"
             className="onyx-Button"
             data-onyx="approve-always"
-            title={alwaysScope}
+            title={withMarks(alwaysScope)}
             aria-label={trans.__('Always allow')}
             disabled={disabled}
             onClick={() => answer('always')}
@@ -221,7 +236,9 @@ function ScopeLines({ approval }: { approval: ApprovalInfo }): JSX.Element {
       {!alwaysScope && alwaysBlocked && !approval.details.mustAsk && (
         <div data-onyx="always-blocked">
           <dt>{trans.__('Only once')}</dt>
-          <dd>{trans.__('because %1', alwaysBlocked)}</dd>
+          <dd>
+            <VisibleText text={trans.__('because %1', alwaysBlocked)} />
+          </dd>
         </div>
       )}
     </dl>

@@ -1,12 +1,14 @@
 /** Exactly what would run: the command and its folder, the change to a cell, or the arguments as they are. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { withMarks } from '../models/visible_characters';
 import type { ApprovalInfo } from '../protocol/wire';
 import { CellList } from './cell_list';
 import { DiffView, UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
-const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'mustAsk', 'why']);
+const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'mustAsk', 'why', 'cautions']);
 
 export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();
@@ -37,7 +39,11 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <DiffView before={string(details.oldSource)} after={string(details.newSource)} />
-          <Where label={trans.__('in')} text={string(details.path)} />
+          <Where
+            label={trans.__('in')}
+            text={string(details.path)}
+            extra={linesOf(details.newSource, trans)}
+          />
         </>
       );
     case 'notebook_delete_cell':
@@ -106,22 +112,28 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
           ) : (
             <DiffView before="" after={string(details.content).replace(/\n$/, '')} />
           )}
-          <Where label={trans.__('in')} text={string(details.path)} />
-          {[details.replaces, details.lineEnds, details.encoding].map(string).map(
-            fact =>
-              fact && (
-                <div key={fact} className="onyx-Where">
-                  {fact}
-                </div>
-              )
-          )}
+          <Where
+            label={trans.__('in')}
+            text={string(details.path)}
+            extra={typeof details.diff === 'string' ? '' : linesOf(details.content, trans)}
+          />
+          {[details.replaces, details.lineEnds, details.encoding, endOf(details.content, trans)]
+            .map(string)
+            .map(
+              fact =>
+                fact && (
+                  <div key={fact} className="onyx-Where">
+                    <VisibleText text={fact} />
+                  </div>
+                )
+            )}
         </>
       );
     case 'web_search':
       return (
         <>
           <Source text={string(details.query)} label={trans.__('Search words')} />
-          <div className="onyx-Where">{trans.__('with %1', string(details.through))}</div>
+          <Where label={trans.__('with')} text={string(details.through)} />
         </>
       );
     case 'web_fetch':
@@ -175,7 +187,9 @@ export function ArgumentList({ values }: { values: Record<string, unknown> }): J
     <dl className="onyx-Arguments" data-onyx="arguments">
       {Object.entries(values).map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            <VisibleText text={name} />
+          </dt>
           <dd>
             <Source text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} label={name} />
           </dd>
@@ -236,8 +250,8 @@ function Request({ details }: { details: Record<string, unknown> }): JSX.Element
 
 function Source({ text, label }: { text: string; label: string }): JSX.Element {
   return (
-    <pre className="onyx-Source" data-onyx="approval-source" tabIndex={0} aria-label={label}>
-      {text}
+    <pre className="onyx-Source" data-onyx="approval-source" tabIndex={0} aria-label={withMarks(label)}>
+      <VisibleText text={text} />
     </pre>
   );
 }
@@ -245,8 +259,16 @@ function Source({ text, label }: { text: string; label: string }): JSX.Element {
 function Where({ label, text, extra }: { label: string; text: string; extra?: string }): JSX.Element {
   return (
     <div className="onyx-Where" data-onyx="approval-where">
-      {label} <code>{text}</code>
-      {extra ? ` · ${extra}` : ''}
+      {label}{' '}
+      <code>
+        <VisibleText text={text} />
+      </code>
+      {extra && (
+        <>
+          {' · '}
+          <VisibleText text={extra} />
+        </>
+      )}
     </div>
   );
 }
@@ -255,6 +277,12 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
 function linesOf(source: unknown, trans: TranslationBundle): string {
   const count = string(source).trimEnd().split('\n').length;
   return count === 1 ? '' : trans._n('%1 line', '%1 lines', count);
+}
+
+/** What lines alone do not show. */
+function endOf(content: unknown, trans: TranslationBundle): string {
+  const text = string(content);
+  return text === '' || text.endsWith('\n') ? '' : trans.__('The last line has no line end.');
 }
 
 function argumentsOf(details: Record<string, unknown>): Record<string, unknown> {

@@ -1,6 +1,7 @@
 /** Cells as they are: each with its number, and its source as what is added, taken away, or run. */
 import { DiffView } from './diff_view';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 interface ShownCell {
   number: number;
@@ -42,10 +43,12 @@ export function CellList({ cells, sign }: CellListProps): JSX.Element | null {
 
 function CellSource({ cell, sign }: { cell: ShownCell; sign?: 'added' | 'removed' }): JSX.Element {
   const { trans } = useUi();
-  const label =
+  const name =
     cell.cellType === 'code'
       ? trans.__('Cell %1', cell.number)
       : trans.__('Cell %1, %2', cell.number, cell.cellType);
+  const lines = cell.source.trimEnd().split('\n').length;
+  const label = lines > 1 ? `${name} · ${trans._n('%1 line', '%1 lines', lines)}` : name;
   return (
     <div className="onyx-Cells-cell">
       <div className="onyx-Cells-number">{label}</div>
@@ -56,7 +59,7 @@ function CellSource({ cell, sign }: { cell: ShownCell; sign?: 'added' | 'removed
         />
       ) : (
         <pre className="onyx-Source" data-onyx="approval-source" tabIndex={0} aria-label={label}>
-          {cell.source}
+          <VisibleText text={cell.source} />
         </pre>
       )}
     </div>

@@ -91,7 +91,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           }
         />
         <div className="onyx-Composer-bar">
-          <ModePicker mode={props.mode} chooseMode={props.chooseMode} />
+          <ModePicker {...props} />
           <ModelPicker {...props} />
           {running && hasText ? (
             <span className="onyx-Usage">

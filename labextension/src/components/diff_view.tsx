@@ -1,7 +1,10 @@
 /** Lines added and removed, with signs, so that it reads without colour too: from two texts, or from a diff of them. */
+import { Fragment, useState } from 'react';
+
 import { foldUnchanged, lineDiff, readUnified } from '../models/line_diff';
 import type { DiffLine } from '../models/line_diff';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 const SIGNS = { same: ' ', added: '+', removed: '−' };
 
@@ -9,12 +12,8 @@ export function DiffView({ before, after }: { before: string; after: string }): 
   const { trans } = useUi();
   return (
     <pre className="onyx-Diff" data-onyx="diff" tabIndex={0} aria-label={trans.__('Changes')}>
-      {foldUnchanged(lineDiff(before, after)).map((line, index) =>
-        typeof line === 'number' ? (
-          <Fold key={index} text={trans._n('%1 unchanged line', '%1 unchanged lines', line)} />
-        ) : (
-          <Line key={index} line={line} />
-        )
+      {foldUnchanged(lineDiff(before, after)).map((part, index) =>
+        Array.isArray(part) ? <Unchanged key={index} lines={part} /> : <Line key={index} line={part} />
       )}
     </pre>
   );
@@ -39,14 +38,44 @@ export function UnifiedDiffView({ diff }: { diff: string }): JSX.Element {
   );
 }
 
+/** Lines that stay, one click away: of what will run, everything can be seen. */
+function Unchanged({ lines }: { lines: readonly DiffLine[] }): JSX.Element {
+  const { trans } = useUi();
+  const [isOpen, setIsOpen] = useState(false);
+  if (isOpen) {
+    return (
+      <Fragment>
+        {lines.map((line, index) => (
+          <Line key={index} line={line} />
+        ))}
+      </Fragment>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="onyx-Diff-unfold"
+      data-onyx="unfold"
+      title={trans.__('Show them')}
+      onClick={() => setIsOpen(true)}
+    >
+      {trans._n('%1 unchanged line', '%1 unchanged lines', lines.length)}
+    </button>
+  );
+}
+
 function Line({ line }: { line: DiffLine }): JSX.Element {
   return (
     <div className={`onyx-Diff-line onyx-mod-${line.kind}`} data-sign={SIGNS[line.kind]}>
-      {line.text || ' '}
+      <span className="onyx-Diff-text">{line.text ? <VisibleText text={line.text} /> : ' '}</span>
     </div>
   );
 }
 
 function Fold({ text }: { text: string }): JSX.Element {
-  return <div className="onyx-Diff-fold">{text}</div>;
+  return (
+    <div className="onyx-Diff-fold">
+      <VisibleText text={text} />
+    </div>
+  );
 }

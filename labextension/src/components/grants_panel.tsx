@@ -7,6 +7,7 @@ import type { GrantInfo } from '../protocol/wire';
 import { IconButton } from './icon_button';
 import { RefusalNote } from './refusal_note';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 import { Words } from './words';
 
 interface GrantsPanelProps {
@@ -100,7 +101,11 @@ function GrantRow({ grant, disabled, revoke }: GrantRowProps): JSX.Element {
     <li className="onyx-Grant" data-onyx="grant" data-tool={grant.tool}>
       <div className="onyx-Grant-what">
         <Words text={summary} />
-        {values && <pre className="onyx-Source">{values}</pre>}
+        {values && (
+          <pre className="onyx-Source">
+            <VisibleText text={values} />
+          </pre>
+        )}
       </div>
       <button
         type="button"

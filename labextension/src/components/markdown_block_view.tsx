@@ -1,13 +1,12 @@
 /**
- * One block of Markdown, drawn by JupyterLab's renderer and sanitiser. The old picture stays until the new one, formulas
- * included, is ready behind it; a block that still grows is drawn no oftener than its own cost allows.
+ * One block of Markdown, drawn through the allow-list. The old picture stays until the new one, formulas included, is
+ * ready behind it; a block that still grows is drawn no oftener than its own cost allows.
  */
-import { renderMarkdown } from '@jupyterlab/rendermime';
 import { memo, useEffect, useRef } from 'react';
 
 import { hasCell } from '../models/cell_references';
-import { normalizeMath } from '../models/math_delimiters';
 import { PaintTurns } from '../models/paint_turns';
+import { drawMarkdown } from '../rendering/draw_markdown';
 import { linkNames } from './text_links';
 import type { NotebookOf } from './text_links';
 import { useUi } from './ui_context';
@@ -95,24 +94,17 @@ class BlockPainter {
     const began = performance.now();
     const stage = document.createElement('div');
     stage.className = 'jp-RenderedHTMLCommon jp-RenderedMarkdown onyx-Markdown';
-    const { rendermime } = this.ui;
-    await renderMarkdown({
-      host: stage,
-      source: normalizeMath(source),
-      trusted: false,
-      resolver: null,
-      sanitizer: rendermime.sanitizer,
-      linkHandler: rendermime.linkHandler,
-      shouldTypeset: false,
-      latexTypesetter: rendermime.latexTypesetter,
-      markdownParser: rendermime.markdownParser
-    });
+    const { content, formulas } = await drawMarkdown(source, this.ui.rendering.drawing).catch(() => ({
+      content: source, // what cannot be drawn is at least read, and not tried again
+      formulas: []
+    }));
     if (this._isDisposed) {
       return;
     }
+    stage.append(content);
     linkNames(stage, source, this.ui, wanted.notebookOf);
-    if (/[$\\]/.test(source)) {
-      await this._typeset(stage);
+    if (formulas.length > 0) {
+      await this._typeset(stage, formulas);
     }
     this.node.replaceChildren(stage);
     this._shown = wanted;
@@ -121,13 +113,14 @@ class BlockPainter {
   }
 
   /** Formulas need a place in the page to be measured: an invisible one, over the old picture. */
-  private async _typeset(stage: HTMLElement): Promise<void> {
+  private async _typeset(stage: HTMLElement, formulas: readonly HTMLElement[]): Promise<void> {
     stage.classList.add('onyx-mod-staging');
     this.node.append(stage);
     await turns.next();
-    const typeset = Promise.resolve(this.ui.rendermime.latexTypesetter?.typeset(stage));
+    const { typeset } = this.ui.rendering.drawing;
+    const all = Promise.all(formulas.map(formula => typeset?.(formula)));
     const patience = new Promise<void>(resolve => setTimeout(resolve, TYPESET_PATIENCE_MS));
-    await Promise.race([typeset, patience]).catch(() => undefined);
+    await Promise.race([all, patience]).catch(() => undefined);
     stage.classList.remove('onyx-mod-staging');
   }
 

@@ -1,17 +1,19 @@
 /** How much Onyx may do on its own with the next message: a button that opens a short menu above itself. */
-import { caretDownEmptyIcon, checkIcon } from '@jupyterlab/ui-components';
+import { caretDownEmptyIcon, checkIcon, lockIcon } from '@jupyterlab/ui-components';
 import { useEffect, useId, useRef, useState } from 'react';
 
-import { MODES, modeMeaning, modeName } from '../models/mode';
+import { MODES, modeMeaning, modeName, notAllowedHere } from '../models/mode';
 import type { Mode } from '../models/mode';
 import { useUi } from './ui_context';
 
 export interface ModePickerProps {
   mode: Mode;
+  /** The modes that the server allows; the others are shown as locked. */
+  allowedModes: readonly Mode[];
   chooseMode: (mode: Mode) => void;
 }
 
-export function ModePicker({ mode, chooseMode }: ModePickerProps): JSX.Element {
+export function ModePicker({ mode, allowedModes, chooseMode }: ModePickerProps): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -56,6 +58,7 @@ export function ModePicker({ mode, chooseMode }: ModePickerProps): JSX.Element {
         <ModeMenu
           id={menuId}
           mode={mode}
+          allowed={allowedModes}
           close={close}
           choose={chosen => {
             chooseMode(chosen);
@@ -70,11 +73,12 @@ export function ModePicker({ mode, chooseMode }: ModePickerProps): JSX.Element {
 interface ModeMenuProps {
   id: string;
   mode: Mode;
+  allowed: readonly Mode[];
   choose: (mode: Mode) => void;
   close: () => void;
 }
 
-function ModeMenu({ id, mode, choose, close }: ModeMenuProps): JSX.Element {
+function ModeMenu({ id, mode, allowed, choose, close }: ModeMenuProps): JSX.Element {
   const { trans } = useUi();
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -104,25 +108,47 @@ function ModeMenu({ id, mode, choose, close }: ModeMenuProps): JSX.Element {
       onKeyDown={onKeyDown}
     >
       {MODES.map(item => (
-        <button
+        <ModeItem
           key={item}
-          type="button"
-          className="onyx-Menu-item"
-          role="menuitemradio"
-          aria-checked={item === mode}
-          tabIndex={-1}
-          data-onyx="mode"
-          data-mode={item}
-          onClick={() => choose(item)}
-        >
-          <span className="onyx-Icon onyx-Menu-check">
-            {item === mode && <checkIcon.react tag="span" className="onyx-Icon" />}
-          </span>
-          <span className="onyx-Menu-name">{modeName(item, trans)}</span>
-          <span className="onyx-Menu-meaning">{modeMeaning(item, trans)}</span>
-        </button>
+          mode={item}
+          isChosen={item === mode}
+          isLocked={!allowed.includes(item)}
+          choose={choose}
+        />
       ))}
     </div>
+  );
+}
+
+interface ModeItemProps {
+  mode: Mode;
+  isChosen: boolean;
+  isLocked: boolean;
+  choose: (mode: Mode) => void;
+}
+
+/** A locked one can be reached with the keyboard, so that it can say why. */
+function ModeItem({ mode, isChosen, isLocked, choose }: ModeItemProps): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <button
+      type="button"
+      className="onyx-Menu-item"
+      role="menuitemradio"
+      aria-checked={isChosen}
+      aria-disabled={isLocked || undefined}
+      tabIndex={-1}
+      data-onyx="mode"
+      data-mode={mode}
+      onClick={() => !isLocked && choose(mode)}
+    >
+      <span className="onyx-Icon onyx-Menu-check">
+        {isChosen && <checkIcon.react tag="span" className="onyx-Icon" />}
+        {isLocked && <lockIcon.react tag="span" className="onyx-Icon" />}
+      </span>
+      <span className="onyx-Menu-name">{modeName(mode, trans)}</span>
+      <span className="onyx-Menu-meaning">{isLocked ? notAllowedHere(trans) : modeMeaning(mode, trans)}</span>
+    </button>
   );
 }
 

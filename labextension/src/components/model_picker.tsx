@@ -1,4 +1,5 @@
 /** Which model answers next; the first choice leaves it to the agent. */
+import { notAllowedHere } from '../models/mode';
 import { modelName } from '../models/model_name';
 import type { ModelInfo } from '../protocol/wire';
 import { useUi } from './ui_context';
@@ -25,13 +26,15 @@ export function ModelPicker({
   const shown = chosen ?? standard ?? '';
   const known = models.map(model => model.id);
   const extra = [standard, chosen].filter((id): id is string => !!id && !known.includes(id));
+  const isLocked = models.some(model => model.id === shown && model.locked);
+  const title = shown ? trans.__('Model: %1', shown) : trans.__('Model');
   const providers = [...new Set(models.map(model => model.provider))];
   return (
     <select
       className="onyx-Select"
       data-onyx="model-picker"
       aria-label={trans.__('Model')}
-      title={shown ? trans.__('Model: %1', shown) : trans.__('Model')}
+      title={isLocked ? `${title} – ${notAllowedHere(trans)}` : title}
       value={shown}
       onChange={event => {
         const { value } = event.target;
@@ -49,17 +52,39 @@ export function ModelPicker({
         </option>
       ))}
       {providers.map(provider => (
-        <optgroup key={provider} label={provider}>
-          {models
-            .filter(model => model.provider === provider)
-            .map(model => (
-              <option key={model.id} value={model.id}>
-                {modelName(model.id)}
-              </option>
-            ))}
-        </optgroup>
+        <ProviderModels
+          key={provider}
+          provider={provider}
+          models={models.filter(model => model.provider === provider)}
+        />
       ))}
       <option value={CONNECT}>{trans.__('Connect a model…')}</option>
     </select>
+  );
+}
+
+/** A provider is allowed or locked as a whole, so its name says why. */
+function ProviderModels({
+  provider,
+  models
+}: {
+  provider: string;
+  models: readonly ModelInfo[];
+}): JSX.Element {
+  const { trans } = useUi();
+  const isLocked = models.every(model => model.locked);
+  return (
+    <optgroup label={isLocked ? `${provider} – ${notAllowedHere(trans)}` : provider}>
+      {models.map(model => (
+        <option
+          key={model.id}
+          value={model.id}
+          disabled={model.locked}
+          aria-disabled={model.locked || undefined}
+        >
+          {modelName(model.id)}
+        </option>
+      ))}
+    </optgroup>
   );
 }

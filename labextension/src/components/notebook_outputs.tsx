@@ -11,7 +11,7 @@ export function NotebookOutputs({
 }: {
   outputs: ReadonlyArray<Record<string, unknown>>;
 }): JSX.Element {
-  const { rendermime } = useUi();
+  const { outputs: rendermime } = useUi().rendering;
   const host = useRef<HTMLDivElement>(null);
   // Before the host is taken out of the page: a Lumino widget insists on being in it when it goes.
   useLayoutEffect(() => {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import type { Proposal } from '../models/note_data';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 interface ProposalListProps {
   /** Absent where nothing can be agreed to. */
@@ -44,9 +45,14 @@ function ProposalItem({ noteId, proposal, isAccepted }: ProposalItemProps): JSX.
   };
   return (
     <li data-onyx="proposal" data-accepted={isAccepted}>
-      <div>{proposal.content}</div>
+      <div>
+        <VisibleText text={proposal.content} />
+      </div>
       <div className="onyx-Proposals-why">
-        <code>{proposal.target}</code> · {proposal.reason}
+        <code>
+          <VisibleText text={proposal.target} />
+        </code>{' '}
+        · <VisibleText text={proposal.reason} />
       </div>
       {isAccepted ? (
         <div className="onyx-Proposals-state">{trans.__('Remembered')}</div>

@@ -5,6 +5,7 @@ import type { QuestionInfo } from '../protocol/wire';
 import { onEnterSubmit } from './hooks';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 export interface QuestionActions {
   /** null declines to answer. */
@@ -52,7 +53,7 @@ export function QuestionCard({ question, online, answer }: QuestionCardProps): J
     >
       <div className="onyx-Approval-head">
         <span id={titleId} className="onyx-Approval-title">
-          {question.question}
+          <VisibleText text={question.question} />
         </span>
         <TimeLeft
           expiresAt={question.expiresAt}
@@ -70,7 +71,7 @@ export function QuestionCard({ question, online, answer }: QuestionCardProps): J
               disabled={closed}
               onClick={() => say(choice)}
             >
-              {choice}
+              <VisibleText text={choice} />
               <kbd aria-hidden="true">{index + 1}</kbd>
             </button>
           ))}

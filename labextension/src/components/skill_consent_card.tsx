@@ -4,6 +4,7 @@ import { SkillTrust } from './skill_trust';
 import { TimeLeft } from './time_left';
 import { useUi } from './ui_context';
 import type { Ui } from './ui_context';
+import { VisibleText } from './visible_text';
 
 interface SkillConsentCardProps {
   question: OpenQuestion | null;
@@ -35,7 +36,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
       {question && skill && (
         <div className="onyx-CellSkill">
           <span>
-            <strong>{skill.name}</strong> {skill.description}
+            <strong>{skill.name}</strong> <VisibleText text={skill.description} />
           </span>
           <TimeLeft
             expiresAt={question.expiresAt}

@@ -1,9 +1,12 @@
 /** What one trusts: the whole text of a new skill, or what changed in one that was trusted before. */
 import { useEffect, useState } from 'react';
 
+import { cautionsIn } from '../models/visible_characters';
 import type { SkillDetail } from '../protocol/wire';
+import { Cautions } from './cautions';
 import { UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 interface SkillTrustProps {
   /** null while it is read, or where it could not be. */
@@ -48,6 +51,7 @@ export function SkillTrust({ detail, isReading, online, trust, refuse }: SkillTr
           </button>
         </div>
       )}
+      {shown && <Cautions cautions={cautionsIn(shown.diff ?? shown.text)} />}
       <div className="onyx-Trust-answers">
         <button
           type="button"
@@ -84,7 +88,9 @@ function Shown({ detail }: { detail: SkillDetail }): JSX.Element {
   ) : (
     <>
       <p>{trans.__('It is new here. Look at what it does before it may run: this is all of it.')}</p>
-      <pre className="onyx-Source">{detail.text}</pre>
+      <pre className="onyx-Source" tabIndex={0} aria-label={trans.__('The skill')}>
+        <VisibleText text={detail.text} />
+      </pre>
     </>
   );
 }

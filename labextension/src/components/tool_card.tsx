@@ -18,6 +18,7 @@ import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
 import { MemoryFound, useFound } from './memory_found';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JSX.Element {
   const { trans } = useUi();
@@ -37,13 +38,22 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JS
       >
         <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
         <span className="onyx-Tool-words">
-          {verb} {isCode ? <code>{object}</code> : <span>{object}</span>}
+          {verb}{' '}
+          {isCode ? (
+            <code>
+              <VisibleText text={object} />
+            </code>
+          ) : (
+            <span>
+              <VisibleText text={object} />
+            </span>
+          )}
         </span>
         <ToolState call={call} />
       </button>
       {note && !isOpen && (
         <div className="onyx-Tool-note" data-onyx="tool-note">
-          {note}
+          <VisibleText text={note} />
         </div>
       )}
       {images.length > 0 && !isOpen && <Images images={images} small />}
@@ -98,7 +108,9 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
     <>
       {call.approval ? <ApprovalDetails approval={call.approval} /> : <ArgumentList values={call.input} />}
       {call.decision?.reason && (
-        <div className="onyx-Where">{trans.__('Denied: %1', call.decision.reason)}</div>
+        <div className="onyx-Where">
+          <VisibleText text={trans.__('Denied: %1', call.decision.reason)} />
+        </div>
       )}
       {found && <MemoryFound output={call.output} query={String(call.input.query ?? '')} />}
       {call.output && !found && (

@@ -11,6 +11,7 @@ import { PlanView } from './plan_view';
 import type { QuestionActions } from './question_card';
 import { RunView } from './run_view';
 import { useUi } from './ui_context';
+import { VisibleText } from './visible_text';
 
 interface TurnCardProps extends ApprovalActions, QuestionActions {
   stored: StoredTurn;
@@ -126,7 +127,14 @@ function StepLine({ step }: { step: StoredStep }): JSX.Element {
     <div className="onyx-CellTurn-step" data-onyx="turn-step" data-status={step.status}>
       <span aria-hidden="true">{marks[step.status] ?? '–'}</span>
       <span>
-        {step.verb} {step.isCode ? <code>{step.object}</code> : step.object}
+        {step.verb}{' '}
+        {step.isCode ? (
+          <code>
+            <VisibleText text={step.object} />
+          </code>
+        ) : (
+          <VisibleText text={step.object} />
+        )}
         {step.note && <span className="onyx-CellTurn-note"> · {step.note}</span>}
         {step.status === 'aborted' && <span className="onyx-CellTurn-note"> · {trans.__('stopped')}</span>}
       </span>

@@ -1,14 +1,14 @@
 /** What every part of the view may use without being handed it: words, rendering, and a way into the notebook. */
-import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { createContext, useContext } from 'react';
 
 import type { Citation } from '../models/citations';
 import type { MemoryActions } from '../models/memory_actions';
+import type { Rendering } from '../rendering/rendering';
 
 export interface Ui {
   trans: TranslationBundle;
-  rendermime: IRenderMimeRegistry;
+  rendering: Rendering;
   /** Put code into a new cell below the active one of the notebook in front; null when there is no notebook. */
   insertCode: ((code: string) => void) | null;
   copy: (text: string) => void;

@@ -1,8 +1,18 @@
-/** A sentence in which what stands between backticks is code. It shows every other character as it is. */
+import { VisibleText } from './visible_text';
+
+/** A sentence in which what stands between backticks is code. It shows every other character as it is, or as a mark. */
 export function Words({ text }: { text: string }): JSX.Element {
   return (
     <span className="onyx-Words">
-      {codeIn(text).map((piece, index) => (index % 2 ? <code key={index}>{piece}</code> : piece))}
+      {codeIn(text).map((piece, index) =>
+        index % 2 ? (
+          <code key={index}>
+            <VisibleText text={piece} />
+          </code>
+        ) : (
+          <VisibleText key={index} text={piece} />
+        )
+      )}
     </span>
   );
 }

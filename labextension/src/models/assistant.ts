@@ -4,6 +4,8 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import type { Agent, Component, Health, ModelInfo } from '../protocol/wire';
+import { MODES } from './mode';
+import type { Mode } from './mode';
 
 export const EMBEDDED_MODEL = 'local/smollm2';
 
@@ -38,6 +40,11 @@ export class Assistant implements IDisposable {
 
   get health(): Health | null {
     return this._health;
+  }
+
+  /** The modes that can be chosen here; all of them before the server has said it. */
+  get modes(): readonly Mode[] {
+    return this._health?.ceiling?.modes ?? MODES;
   }
 
   /** A component of the health report by its name. */

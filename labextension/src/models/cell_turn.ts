@@ -81,8 +81,8 @@ export class CellTurn implements IDisposable {
     this._changed.emit();
   }
 
-  approve = (approvalId: string, scope: ApprovalScope): Promise<void> =>
-    this._session?.approve(approvalId, scope) ?? Promise.resolve();
+  approve = (approvalId: string, scope: ApprovalScope, version: string): Promise<void> =>
+    this._session?.approve(approvalId, scope, version) ?? Promise.resolve();
 
   deny = (approvalId: string, reason: string): Promise<void> =>
     this._session?.deny(approvalId, reason) ?? Promise.resolve();

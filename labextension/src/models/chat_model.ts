@@ -11,6 +11,7 @@ import { ContextChips } from './context_chips';
 import { asWishes } from './context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Item, Run, WhenBusy } from './conversation';
+import { allowedMode, MODES } from './mode';
 import type { Mode } from './mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
@@ -30,7 +31,8 @@ export class ChatModel extends AbstractChatModel {
   constructor(
     private readonly services: SessionServices,
     private readonly memory: TabMemory,
-    private readonly front: NotebookInFront | null = null
+    private readonly front: NotebookInFront | null = null,
+    private readonly allowedModes: () => readonly Mode[] = () => MODES
   ) {
     super({ id: 'onyx' });
     this.name = 'Onyx';
@@ -65,9 +67,9 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
-  /** How much Onyx may do with what is sent next. */
+  /** How much Onyx may do with what is sent next; never more than the server allows. */
   get mode(): Mode {
-    return this.memory.mode(this._session.key);
+    return allowedMode(this.memory.mode(this._session.key), this.allowedModes());
   }
 
   chooseMode(mode: Mode): void {
@@ -106,7 +108,8 @@ export class ChatModel extends AbstractChatModel {
 
   /** Say something without touching what stands in the input and lies beside it. */
   ask(text: string, context: readonly ContextItem[], mode: Mode): void {
-    this._session.send(text, context, this.chosenModel ?? undefined, undefined, mode);
+    const allowed = allowedMode(mode, this.allowedModes());
+    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed);
   }
 
   /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */

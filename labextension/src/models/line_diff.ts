@@ -27,20 +27,20 @@ export function lineDiff(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** The diff with long unchanged stretches left out; a number stands for how many lines are not shown. */
-export function foldUnchanged(lines: readonly DiffLine[], context = 2): Array<DiffLine | number> {
+/** The diff with long unchanged stretches folded: each is one list of lines. */
+export function foldUnchanged(lines: readonly DiffLine[], context = 2): Array<DiffLine | DiffLine[]> {
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(line => line.kind !== 'same')
   );
-  const folded: Array<DiffLine | number> = [];
+  const folded: Array<DiffLine | DiffLine[]> = [];
   lines.forEach((line, index) => {
     const last = folded[folded.length - 1];
     if (near[index]) {
       folded.push(line);
-    } else if (typeof last === 'number') {
-      folded[folded.length - 1] = last + 1;
+    } else if (Array.isArray(last)) {
+      last.push(line);
     } else {
-      folded.push(1);
+      folded.push([line]);
     }
   });
   return folded;
@@ -64,8 +64,9 @@ export function readUnified(diff: string): UnifiedLine[] {
   });
 }
 
+/** At line feeds alone: a carriage return in front of one is a part of the line, and a change of it is one too. */
 function splitLines(text: string): string[] {
-  return text === '' ? [] : text.replace(/\r\n/g, '\n').split('\n');
+  return text === '' ? [] : text.split('\n');
 }
 
 function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {

@@ -8,6 +8,12 @@ export const MODES: readonly Mode[] = ['ask', 'agent', 'auto'];
 /** A message that names no mode is in this one. */
 export const STANDARD_MODE: Mode = 'agent';
 
+/** That mode, or the next stricter one that the server allows. */
+export function allowedMode(mode: Mode, allowed: readonly Mode[]): Mode {
+  const stricter = MODES.slice(0, MODES.indexOf(mode) + 1).reverse();
+  return stricter.find(one => allowed.includes(one)) ?? MODES[0];
+}
+
 export function asMode(value: unknown): Mode | undefined {
   return MODES.find(mode => mode === value);
 }
@@ -21,6 +27,11 @@ export function modeName(mode: Mode, trans: TranslationBundle): string {
     case 'auto':
       return trans.__('Auto');
   }
+}
+
+/** Why it cannot be chosen. */
+export function notAllowedHere(trans: TranslationBundle): string {
+  return trans.__('Not allowed on this server');
 }
 
 /** What it means, in one line. */

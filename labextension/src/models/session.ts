@@ -197,8 +197,8 @@ export class Session implements IDisposable {
     await this.services.client.request('questions.answer', { questionId, answer });
   }
 
-  async approve(approvalId: string, scope: ApprovalScope): Promise<void> {
-    await this.services.client.request('exec.approve', { approvalId, scope });
+  async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
+    await this.services.client.request('exec.approve', { approvalId, scope, version });
   }
 
   async deny(approvalId: string, reason: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** One notice for each request that nobody can see, taken back as soon as it is answered or seen. */
 import type { ToolCall } from './conversation';
+import { withMarks } from './visible_characters';
 
 export interface NoticeBoard {
   show: (summary: string) => string;
@@ -22,7 +23,7 @@ export class WaitingNotices {
     }
     for (const [callId, summary] of wanted) {
       if (!this._shown.has(callId)) {
-        this._shown.set(callId, this.board.show(summary ?? ''));
+        this._shown.set(callId, this.board.show(withMarks(summary ?? '')));
       }
     }
   }

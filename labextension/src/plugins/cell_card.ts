@@ -6,8 +6,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CellTurn, TURN_MIME_TYPE } from '../models/cell_turn';
 import { CONSENT_MIME_TYPE, SkillConsent } from '../models/skill_consent';
-import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
-import { safeRendermime } from '../widgets/safe_rendermime';
+import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../tokens';
 import { SkillConsentOutput } from '../widgets/skill_consent_output';
 import { TurnOutput } from '../widgets/turn_output';
 import { memoryOpener } from './memory';
@@ -19,12 +18,13 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
   id: 'onyx-jupyter:cell-card',
   description: 'Shows the turns of %onyx in the cells that asked.',
   autoStart: true,
-  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  requires: [IOnyxConnection, INotebookFront, IOnyxRendering, IRenderMimeRegistry],
   optional: [IOnyxChat, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     { client, events }: IOnyxConnection,
     front: INotebookFront,
+    rendering: IOnyxRendering,
     rendermime: IRenderMimeRegistry,
     chat: IOnyxChat | null,
     translator: ITranslator | null
@@ -40,7 +40,7 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
     };
     const ui = {
       trans: (translator ?? nullTranslator).load('onyx_jupyter'),
-      rendermime: safeRendermime(rendermime),
+      rendering,
       copy: (text: string) => Clipboard.copyToSystem(text),
       insertCode: (code: string) => front.insertCode(code),
       openMemory: memoryOpener(app, () => null)

@@ -5,7 +5,6 @@ import { Clipboard, ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
-import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { MenuSvg } from '@jupyterlab/ui-components';
@@ -20,15 +19,15 @@ import { ActionError } from '../models/notebook_bridge';
 import { findNotebook } from '../models/notebook_open';
 import { browserPath } from '../models/onyx_drive';
 import { openTurn } from '../models/open_turn';
+import { ProjectInstructions } from '../models/project_instructions';
 import { SessionList } from '../models/session_list';
 import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
 import type { ContextItem } from '../protocol/wire';
-import { INotebookFront, IOnyxChat, IOnyxConnection } from '../tokens';
+import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../tokens';
 import { ChatSidebar } from '../widgets/chat_sidebar';
 import { onyxIcon } from '../widgets/onyx_icon';
-import { safeRendermime } from '../widgets/safe_rendermime';
 import { IN_MENU, commandLabel } from './command_label';
 import { MEMORY_COMMAND, memoryOpener } from './memory';
 import { SHOW_CELL } from './notebook';
@@ -41,6 +40,7 @@ const Command = {
   review: 'onyx:review-approval',
   connectModel: 'onyx:connect-model',
   grants: 'onyx:allowed-for-good',
+  project: 'onyx:project-instructions',
   copyConversation: 'onyx:copy-conversation',
   reload: 'onyx:reload-session'
 };
@@ -55,7 +55,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   description: 'The Onyx chat in the right sidebar.',
   autoStart: true,
   provides: IOnyxChat,
-  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  requires: [IOnyxConnection, INotebookFront, IOnyxRendering],
   optional: [
     ITranslator,
     ICommandPalette,
@@ -69,7 +69,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     app: JupyterFrontEnd,
     connection: IOnyxConnection,
     front: INotebookFront,
-    rendermime: IRenderMimeRegistry,
+    rendering: IOnyxRendering,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
@@ -100,6 +100,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     };
     // What the session's agent calls `onyx:` is a folder of the drive.
     const opened = (path: string) => browserPath(path, model.session.info?.agentId);
+    const project = new ProjectInstructions(connection.client);
     const sidebar = new ChatSidebar(
       {
         chat: model,
@@ -107,6 +108,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         client: connection.client,
         sessions: new SessionList(connection.client),
         grants: new Grants(connection.client),
+        project,
         front,
         turns: turnsOf(model, connection),
         review: path => void review(app, path),
@@ -114,7 +116,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         mentions,
         ui: {
           trans,
-          rendermime: safeRendermime(rendermime),
+          rendering,
           copy: text => Clipboard.copyToSystem(text),
           showCell: notebooks
             ? (path, cell) => void showCell(app, notebooks, opened(path) ?? path, cell, trans)
@@ -128,12 +130,14 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       trans,
       drop
     );
+    void project.open();
+    sidebar.visibilityChanged.connect(() => void (sidebar.isVisible && project.load()));
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
     [MEMORY_COMMAND, SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
     menu.addItem({ type: 'separator' });
-    [Command.connectModel, Command.grants, Command.copyConversation, Command.reload].forEach(command =>
-      menu.addItem({ command, args: IN_MENU })
+    [Command.connectModel, Command.grants, Command.project, Command.copyConversation, Command.reload].forEach(
+      command => menu.addItem({ command, args: IN_MENU })
     );
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
     // Without a category it stands among JupyterLab's own, beside the terminal.
@@ -201,7 +205,7 @@ function openOnFirstSight(layout: ILabShell.ILayout, id: string, shell: ILabShel
 
 function createModel(
   app: JupyterFrontEnd,
-  { client, events }: IOnyxConnection,
+  { client, events, assistant }: IOnyxConnection,
   front: INotebookFront
 ): ChatModel {
   const services = {
@@ -215,7 +219,7 @@ function createModel(
   };
   const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
   const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
-  return new ChatModel(services, memory, front);
+  return new ChatModel(services, memory, front, () => assistant.modes);
 }
 
 /** What the turns of the session in front did to notebooks. */
@@ -273,6 +277,7 @@ function addCommands(
   });
   add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
   add(Command.grants, trans.__('Allowed for good…'), () => view.show('grants'));
+  add(Command.project, trans.__('Project instructions…'), () => view.show('project'));
   add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>
     Clipboard.copyToSystem(asMarkdown(model.session.items))
   );

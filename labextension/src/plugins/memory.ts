@@ -10,7 +10,6 @@ import {
 } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ILauncher } from '@jupyterlab/launcher';
-import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -25,10 +24,9 @@ import { MemorySearch } from '../models/memory_search';
 import { memoryDrivePath } from '../models/onyx_drive';
 import { SessionTitles } from '../models/session_titles';
 import { Uploads } from '../models/uploads';
-import { IOnyxChat, IOnyxConnection } from '../tokens';
+import { IOnyxChat, IOnyxConnection, IOnyxRendering } from '../tokens';
 import { MemoryPanel } from '../widgets/memory_panel';
 import { onyxIcon } from '../widgets/onyx_icon';
-import { safeRendermime } from '../widgets/safe_rendermime';
 import { lazyDiff } from './lazy_diff';
 import { showPanel } from './show_panel';
 import { watchUploads } from './upload_notices';
@@ -48,7 +46,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   id: 'onyx-jupyter:memory',
   description: 'What Onyx remembers in a panel.',
   autoStart: true,
-  requires: [IOnyxConnection, IRenderMimeRegistry],
+  requires: [IOnyxConnection, IOnyxRendering],
   optional: [
     ...[IOnyxChat, IEditorLanguageRegistry, ITranslator, ICommandPalette, ILauncher, ILayoutRestorer],
     ...[ILabShell, ILabStatus]
@@ -56,7 +54,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   activate: (
     app: JupyterFrontEnd,
     { client, rest }: IOnyxConnection,
-    rendermime: IRenderMimeRegistry,
+    rendering: IOnyxRendering,
     chat: IOnyxChat | null,
     languages: IEditorLanguageRegistry | null,
     translator: ITranslator | null,
@@ -105,7 +103,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
           : null,
         ui: {
           trans,
-          rendermime: safeRendermime(rendermime),
+          rendering,
           insertCode: null,
           copy: text => Clipboard.copyToSystem(text),
           openFile: path => void app.commands.execute(OPEN_FILE, { path }),

@@ -3,15 +3,13 @@ import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
-import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { SkillDraft } from '../models/skill_draft';
 import { SkillRuns } from '../models/skill_runs';
 import { Skills } from '../models/skills';
-import { INotebookFront, IOnyxConnection } from '../tokens';
+import { INotebookFront, IOnyxConnection, IOnyxRendering } from '../tokens';
 import { onyxIcon } from '../widgets/onyx_icon';
-import { safeRendermime } from '../widgets/safe_rendermime';
 import { SkillsPanel } from '../widgets/skills_panel';
 import { commandLabel } from './command_label';
 import { showPanel } from './show_panel';
@@ -26,13 +24,13 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'onyx-jupyter:skills',
   description: 'The Onyx skills in a panel.',
   autoStart: true,
-  requires: [IOnyxConnection, INotebookFront, IRenderMimeRegistry],
+  requires: [IOnyxConnection, INotebookFront, IOnyxRendering],
   optional: [ITranslator, ICommandPalette, ILauncher, ILayoutRestorer, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     { client }: IOnyxConnection,
     front: INotebookFront,
-    rendermime: IRenderMimeRegistry,
+    rendering: IOnyxRendering,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
@@ -51,7 +49,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
         openFolder: () => void app.commands.execute(SHOW_FILES),
         ui: {
           trans,
-          rendermime: safeRendermime(rendermime),
+          rendering,
           insertCode: null,
           copy: text => Clipboard.copyToSystem(text),
           openFile: path => void app.commands.execute(OPEN_FILE, { path })

@@ -23,7 +23,7 @@ export interface Agents {
   agents: Array<Agent>;
 }
 
-/** The data of `exec.approval_request`. */
+/** The data of `exec.approval_request`; from the transcript it has no `version` and cannot be answered. */
 export interface ApprovalInfo {
   approvalId: string;
   runId: string;
@@ -32,6 +32,7 @@ export interface ApprovalInfo {
   summary: string;
   details: Record<string, unknown>;
   expiresAt: string;
+  version?: string | null;
   sessionKey?: string | null;
   seq?: number | null;
 }
@@ -296,6 +297,8 @@ export interface Entry {
 export interface ExecApproveParams {
   approvalId: string;
   scope?: "once" | "session" | "always";
+  /** Of the question as it was shown; the answer counts for no other showing. */
+  version?: string | null;
 }
 
 export interface ExecDenyParams {
@@ -337,6 +340,8 @@ export interface Health {
   uptime: number;
   version: string;
   components: Record<string, Component>;
+  /** missing where nothing is forbidden */
+  ceiling?: ServerCeiling | null;
 }
 
 /** A variable in one line; `sizeBytes` is what its data takes, where that is known. */
@@ -703,11 +708,13 @@ export interface MemoryVersionsParams {
   before?: number | null;
 }
 
+/** A `locked` one is not allowed on this server: it is shown and cannot be chosen. */
 export interface ModelInfo {
   id: string;
   provider: string;
   local: boolean;
   tools: boolean;
+  locked?: boolean;
 }
 
 export interface ModelList {
@@ -785,6 +792,38 @@ export interface OpenNotebook {
   active?: boolean;
 }
 
+/** Another content by now is refused (`project_file_changed`). */
+export interface ProjectDecisionParams {
+  path: string;
+  /** of the content that was shown */
+  digest: string;
+}
+
+/** One file as it is now. `unusable`: `reason` says why nobody can trust it; text and digest are empty then. */
+export interface ProjectFile {
+  /** from the server's root */
+  path: string;
+  state: "new" | "changed" | "trusted" | "declined" | "unusable";
+  /** names this content; `project.trust` and `project.decline` take it */
+  digest: string;
+  lines: number;
+  /** all of it; this is what one trusts */
+  text: string;
+  /** unified, from what was trusted last; None where lines show no difference */
+  diff?: string | null;
+  reason?: string | null;
+}
+
+export interface ProjectFiles {
+  /** the name of the server's root */
+  folder: string;
+  files: Array<ProjectFile>;
+}
+
+/** The instructions changed, or what somebody said of them: ask for them again. */
+export interface ProjectUpdatedData {
+}
+
 /** The data of `chat.question`: choices to click on, and whether other words are welcome. */
 export interface QuestionInfo {
   questionId: string;
@@ -841,6 +880,14 @@ export interface SentItem {
   tokens: number;
   hash?: string | null;
   problem?: string | null;
+}
+
+/** What the server's administrator allows at most; `providers` is missing where all are allowed. */
+export interface ServerCeiling {
+  deny: Array<string>;
+  modes: Array<"ask" | "agent" | "auto">;
+  providers?: Array<string> | null;
+  allowAlways: boolean;
 }
 
 export interface SessionCreated {
@@ -1305,6 +1352,9 @@ export interface Methods {
   "skills.copy": { params: SkillRunParams; result: SkillCopy };
   "skills.propose": { params: SkillsProposeParams; result: SkillProposal };
   "skills.save": { params: SkillsSaveParams; result: SkillTrusted };
+  "project.files": { params: NoParams; result: ProjectFiles };
+  "project.trust": { params: ProjectDecisionParams; result: Ok };
+  "project.decline": { params: ProjectDecisionParams; result: Ok };
   "client.update": { params: ClientUpdateParams; result: Ok };
   "client.respond": { params: ClientRespondParams; result: Ok };
   "client.shows": { params: ClientShowsParams; result: ClientShows };
@@ -1357,6 +1407,7 @@ export interface Events {
   "skills.run_started": SkillRunInfo;
   "skills.run_progress": SkillRunProgressData;
   "skills.run_finished": SkillRunInfo;
+  "project.updated": ProjectUpdatedData;
   "memory.updated": MemoryUpdatedData;
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;

@@ -30,6 +30,7 @@ import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import { MemoryActions } from '../models/memory_actions';
 import { openTurn } from '../models/open_turn';
+import type { ProjectInstructions } from '../models/project_instructions';
 import type { SessionList } from '../models/session_list';
 import type { TurnChanges } from '../models/turn_changes';
 import type { ViewState } from '../models/view_state';
@@ -37,6 +38,7 @@ import type { SocketClient } from '../protocol/socket_client';
 import type { ContextItem, SentItem } from '../protocol/wire';
 import { ConnectionBanner } from './connection_banner';
 import type { ReachabilityCheck } from './connection_banner';
+import { InstructionsPanel, UnansweredInstructions } from './project_parts';
 
 export interface ChatViewProps {
   chat: ChatModel;
@@ -44,6 +46,7 @@ export interface ChatViewProps {
   client: SocketClient;
   sessions: SessionList;
   grants: Grants;
+  project: ProjectInstructions;
   front: NotebookFront;
   turns: TurnChanges;
   /** Open a notebook at the first change that waits there. */
@@ -74,6 +77,7 @@ export function ChatView(props: ChatViewProps): JSX.Element {
       <ConfigBanner {...props} />
       <Body {...props} session={chat.session} />
       <RunningPlan session={chat.session} />
+      <UnansweredInstructions {...props} />
       <Input {...props} session={chat.session} />
     </UiProvider>
   );
@@ -129,6 +133,8 @@ function Body(props: PartProps): JSX.Element {
       return <Connect {...props} />;
     case 'grants':
       return <Allowed {...props} />;
+    case 'project':
+      return <InstructionsPanel {...props} />;
     default:
       return <Messages {...props} />;
   }
@@ -145,7 +151,10 @@ function Messages(props: PartProps): JSX.Element {
     }),
     [review, turns]
   );
-  const approve = useCallback((id: string, scope: ApprovalScope) => session.approve(id, scope), [session]);
+  const approve = useCallback(
+    (id: string, scope: ApprovalScope, version: string) => session.approve(id, scope, version),
+    [session]
+  );
   const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
   const answer = useCallback((id: string, words: string | null) => session.answer(id, words), [session]);
   const retry = useCallback((run: Run) => chat.retry(run), [chat]);
@@ -339,6 +348,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       choose={model => chat.chooseModel(model)}
       connectModel={() => view.show('connect')}
       mode={chat.mode}
+      allowedModes={assistant.modes}
       chooseMode={mode => chat.chooseMode(mode)}
     />
   );

@@ -1,35 +1,38 @@
-"""Fences what a tool brought in from outside before a model reads it. It never drops a text for what it says."""
+"""Fences what a tool gave back before a model reads it. It never drops a text for what it says."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import secrets
 from dataclasses import replace
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.security.external_content import fence
-
-_BOUNDARY_CHARS = 16
+from onyx_jupyter.security.external_content import Fences, plainly
 
 
 class InjectionGuard(Processor):
-    """Every result with `external` set gets a fence whose boundary no text can foresee.
+    """Every result gets a fence around all that the tool does not declare to be Onyx's own words or the person's.
 
-    The boundary follows from the text and a random key of this run: a page that was shown an earlier boundary gets
-    another one, and a result that comes again unchanged is still seen to be the same. The fence is part of what is
-    written down, so later requests repeat it byte for byte.
+    A tool that declares nothing has its whole result fenced. The boundary follows from the text and a random key of
+    this run: a page that was shown an earlier boundary gets another one, and a result that comes again unchanged is
+    still seen to be the same. The fence is part of what is written down, so later requests repeat it byte for byte.
     """
 
     def __init__(self, key: bytes | None = None) -> None:
-        self._key = key or secrets.token_bytes(32)
+        self._fences = Fences(key)
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        if result.external is None:
-            return result
-        return replace(result, output=await asyncio.to_thread(self._fenced, result.output, result.external))
+        # In a thread, since a result may be a megabyte.
+        return replace(result, output=await asyncio.to_thread(self._shown, call.name, result))
 
-    def _fenced(self, text: str, source: str) -> str:
-        seal = hmac.new(self._key, f"{source}\n{text}".encode(errors="surrogatepass"), "sha256")
-        return fence(text, source, seal.hexdigest()[:_BOUNDARY_CHARS]).text
+    def _shown(self, tool: str, result: ToolResult) -> str:
+        if result.origin == "person":
+            return result.output
+        if result.origin == "own":
+            return plainly(result.output)
+        before, text, after = result.parts
+        if not text.strip():
+            return plainly(before + text + after)
+        source = result.external or tool
+        fenced = (self._fences.memory if result.origin == "memory" else self._fences.external)(text, source)
+        return plainly(before) + fenced + plainly(after)

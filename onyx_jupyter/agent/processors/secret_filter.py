@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from onyx_jupyter.agent.processor import Processor, Reply, TextFilter
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
+from onyx_jupyter.security.secrets_filter import LARGE_CHARS, SecretsFilter, SecretStream, off_the_loop
 
 _KEPT = "redacted"
 
@@ -23,21 +24,23 @@ class SecretFilter(Processor):
         self._known: dict[str, str] = {}  # a conversation is sent again with every step, and most of it is long known
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
-        return replace(
-            request,
-            system=self._text(request.system),
-            messages=[self._message(message) for message in request.messages],
-        )
+        system = await off_the_loop(self._text, request.system)
+        return replace(request, system=system, messages=[await self._sent(message) for message in request.messages])
 
     def text_filter(self) -> TextFilter:
         return SecretStream(self._secrets)
 
     async def after_model(self, reply: Reply) -> Reply:
-        calls = tuple(map(self._secrets.redact_call, reply.calls))
-        return replace(reply, text=self._secrets.apply(reply.text), calls=calls)
+        calls = tuple([await off_the_loop(self._secrets.redact_call, call) for call in reply.calls])
+        return replace(reply, text=await off_the_loop(self._secrets.apply, reply.text), calls=calls)
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        return self._secrets.redact_result(result)
+        return await off_the_loop(self._secrets.redact_result, result)
+
+    async def _sent(self, message: Message) -> Message:
+        if message.kept.get(_KEPT, (None, None))[0] is self._secrets or _chars(message) < LARGE_CHARS:
+            return self._message(message)
+        return await asyncio.to_thread(self._message, message)
 
     def _message(self, message: Message) -> Message:
         """Kept with the message for all runs that send it again, until other secrets are known."""
@@ -61,3 +64,7 @@ class SecretFilter(Processor):
         if text not in self._known:
             self._known[text] = self._secrets.apply(text)
         return self._known[text]
+
+
+def _chars(message: Message) -> int:
+    return len(message.content) + len(message.context) + sum(len(one.data) for one in message.attachments)

@@ -14,9 +14,10 @@ EmbedderKind = Literal["auto", "ollama", "api", "local", "none"]
 class EmbeddingSettings:
     """`model` is provider/model, or None where no embedding model is configured.
 
-    `models` says how providers are reached, and how models run on this machine.
+    `models` says how providers are reached, and how models run on this machine. Those in `without` are never used.
     """
 
     embedder: EmbedderKind = "auto"
     model: str | None = None
     models: ModelsSettings = field(default_factory=ModelsSettings)
+    without: frozenset[EmbedderKind] = frozenset()

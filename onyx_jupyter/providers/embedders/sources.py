@@ -34,7 +34,7 @@ def embedder_sources(settings: EmbeddingSettings, clock: Clock) -> list[Embedder
         ),
     }
     kinds = list(by_kind) if settings.embedder == "auto" else [settings.embedder]
-    return [source for kind in kinds if (source := by_kind.get(kind)) is not None]
+    return [source for kind in kinds if kind not in settings.without and (source := by_kind.get(kind)) is not None]
 
 
 def _ollama(settings: EmbeddingSettings) -> OllamaSource | None:

@@ -17,7 +17,7 @@ from onyx_jupyter.server.wire.base import NoParams
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:
-    await caller.onyx.approvals.approve(params.approval_id, caller.user, params.scope)
+    await caller.onyx.approvals.approve(params.approval_id, caller.user, params.scope, params.version)
     return {"ok": True}
 
 
@@ -27,6 +27,7 @@ async def deny(params: ExecDenyParams, caller: Caller) -> dict[str, Any]:
 
 
 async def list_approvals(params: ApprovalsListParams, caller: Caller) -> dict[str, Any]:
+    """Unredacted: this is what the person decides about."""
     pending = caller.onyx.approvals.pending(params.session_key)
     return {"approvals": [{**camel_data(item.request), "sessionKey": item.session_key} for item in pending]}
 

@@ -15,6 +15,7 @@ from onyx_jupyter.server.wire.chat import (
     ContextPreviewParams,
 )
 from onyx_jupyter.sessions.entry import to_json
+from onyx_jupyter.sessions.sent_along import as_shown, items_as_shown
 
 
 async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
@@ -31,12 +32,12 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         typed=params.typed,
         kernel=params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None,
     )
-    return {"runId": sent.run_id, "delivery": sent.delivery, "context": list(sent.context) or None}
+    return {"runId": sent.run_id, "delivery": sent.delivery, "context": list(items_as_shown(sent.context)) or None}
 
 
 async def preview_context(params: ContextPreviewParams, caller: Caller) -> dict[str, Any]:
     items = await caller.onyx.preview_context(params.session_key, _items(params.items), params.model)
-    return {"items": items}
+    return {"items": list(items_as_shown(items))}
 
 
 async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
@@ -46,7 +47,7 @@ async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
         if params.before not in ids:
             raise InvalidRequest(f"`before`: this session has no entry {params.before!r}.", field="before")
         entries = entries[: ids.index(params.before)]
-    return {"messages": [to_json(entry) for entry in entries[-params.limit :]]}
+    return {"messages": [to_json(as_shown(entry)) for entry in entries[-params.limit :]]}
 
 
 async def abort(params: ChatAbortParams, caller: Caller) -> dict[str, Any]:

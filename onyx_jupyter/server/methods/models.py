@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.status import ModelsListParams
 
 
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
     models = await caller.onyx.list_models(refresh=params.refresh)
-    return {"models": [camel_data(model) for model in models]}
+    return {"models": [_told(model) for model in models]}
+
+
+def _told(model: ModelInfo) -> dict[str, Any]:
+    """As the published table has it, and `locked` only where it is."""
+    told: dict[str, Any] = camel_data(model)
+    return told if model.locked else {name: value for name, value in told.items() if name != "locked"}

@@ -17,6 +17,7 @@ from onyx_jupyter.server.wire.sessions import (
 )
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
+from onyx_jupyter.sessions.sent_along import as_shown
 
 TOO_LATE = "There was no time to search what was said, so titles alone were."
 _CONTENT_S = 2.0
@@ -57,7 +58,7 @@ async def search(params: SessionsSearchParams, caller: Caller) -> dict[str, Any]
 async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
     transcript = await caller.onyx.sessions.get(params.session_key)
     info = caller.onyx.session_info(params.session_key, summarise(transcript.entries))
-    return {"session": info, "messages": [to_json(entry) for entry in transcript.entries]}
+    return {"session": info, "messages": [to_json(as_shown(entry)) for entry in transcript.entries]}
 
 
 async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:

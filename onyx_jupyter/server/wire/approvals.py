@@ -12,6 +12,9 @@ from onyx_jupyter.server.wire.base import Wire
 class ExecApproveParams(Wire):
     approval_id: str
     scope: Literal["once", "session", "always"] = "once"
+    version: str | None = Field(
+        default=None, description="Of the question as it was shown; the answer counts for no other showing."
+    )
 
 
 class ExecDenyParams(Wire):
@@ -24,7 +27,7 @@ class ApprovalsListParams(Wire):
 
 
 class ApprovalInfo(Wire):
-    """The data of `exec.approval_request`."""
+    """The data of `exec.approval_request`; from the transcript it has no `version` and cannot be answered."""
 
     approval_id: str
     run_id: str
@@ -33,6 +36,7 @@ class ApprovalInfo(Wire):
     summary: str
     details: dict[str, Any]
     expires_at: str
+    version: str | None = None
     session_key: str | None = None
     seq: int | None = None
 

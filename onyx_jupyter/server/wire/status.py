@@ -17,11 +17,21 @@ class Component(Wire):
     hint: str | None = None
 
 
+class ServerCeiling(Wire):
+    """What the server's administrator allows at most; `providers` is missing where all are allowed."""
+
+    deny: list[str]
+    modes: list[Literal["ask", "agent", "auto"]]
+    providers: list[str] | None = None
+    allow_always: bool
+
+
 class Health(Wire):
     status: Literal["ok", "degraded"]
     uptime: float = Field(description="seconds since the extension was loaded")
     version: str
     components: dict[str, Component]
+    ceiling: ServerCeiling | None = Field(default=None, description="missing where nothing is forbidden")
 
 
 class Agent(Wire):
@@ -41,10 +51,13 @@ class ModelsListParams(Wire):
 
 
 class ModelInfo(Wire):
+    """A `locked` one is not allowed on this server: it is shown and cannot be chosen."""
+
     id: str
     provider: str
     local: bool
     tools: bool
+    locked: bool = False
 
 
 class ModelList(Wire):

@@ -35,10 +35,10 @@ class AskUserTool(Tool[AskUserArguments]):
 
     async def run(self, arguments: AskUserArguments, context: ToolContext) -> ToolResult:
         if context.ask is None:
-            return ToolResult(NOBODY, ok=False)
+            return ToolResult(NOBODY, ok=False, origin="own")
         choices = tuple(dict.fromkeys(arguments.choices or ()))
         free_text = arguments.free_text or not choices
         answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
         if answer.text is None:
-            return ToolResult(answer.reason, ok=False)
-        return ToolResult(f"The user answered: {answer.text}")
+            return ToolResult(answer.reason, ok=False, origin="person")
+        return ToolResult(f"The user answered: {answer.text}", origin="person")

@@ -104,7 +104,8 @@ class ExecTool(Tool[ExecArguments]):
         start = loop.time()
         while (left_s := start + timeout_s - loop.time()) > 0:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(job.exited.wait(), min(self._progress_every_s, left_s))
+                async with asyncio.timeout(min(self._progress_every_s, left_s)):
+                    await job.exited.wait()
                 return True
             if job.live.last_at < loop.time() - self._progress_every_s:
                 context.progress(f"Running for {loop.time() - start:.0f} s")
@@ -119,14 +120,15 @@ async def _start_background(arguments: ExecArguments, cwd: Path, context: ToolCo
         job.end_after(arguments.timeout_ms / 1000)
     return ToolResult(
         f"Started in the background as {job_id}. process tells how it goes (poll, log), types into it (write) and ends "
-        "it (kill). It is stopped when this turn ends."
+        "it (kill). It is stopped when this turn ends.",
+        origin="own",
     )
 
 
 def _folder(arguments: ExecArguments, context: ToolContext) -> Path:
     cwd = context.paths.resolve(arguments.cwd or "")
     if not cwd.is_dir():
-        raise ToolError(f"The folder {arguments.cwd!r} does not exist.")
+        raise ToolError(f"The folder {arguments.cwd!r} does not exist.").in_own_words()
     return cwd
 
 

@@ -74,7 +74,7 @@ class RememberTool(Tool[RememberArguments]):
             session_key=context.session_key,
             turn=context.run_id,
         )
-        return ToolResult(_told(kept))
+        return _told(kept)
 
 
 class ForgetTool(Tool[ForgetArguments]):
@@ -107,28 +107,38 @@ class ForgetTool(Tool[ForgetArguments]):
         found = await _found(arguments, context)
         gone = await _facts(context).forget([fact.id for fact in found], session_key=context.session_key)
         lines = "\n".join(f"- {_line(fact)}" for fact in gone)
-        return ToolResult(f"Forgotten:\n{lines}\nThe versions of memory/facts.jsonl bring them back.")
+        return _noted("Forgotten:\n", lines, "\nThe versions of memory/facts.jsonl bring them back.")
 
 
 async def _found(arguments: ForgetArguments, context: ToolContext) -> list[KnownFact]:
     found = list(await _facts(context).matching(arguments.pattern))
     if not found:
-        raise ToolError(f"There is no fact with {arguments.pattern!r}. Take fewer words, or a fact's id.")
+        raise ToolError(
+            f"There is no fact with {arguments.pattern!r}. Take fewer words, or a fact's id."
+        ).in_own_words()
     return found
 
 
-def _told(kept: FactKept) -> str:
+def _noted(head: str, text: str, tail: str = "") -> ToolResult:
+    source = "known facts"
+    return ToolResult(head + text + tail, origin="memory", external=source, own_head=head, own_tail=tail)
+
+
+def _told(kept: FactKept) -> ToolResult:
     """What became of the fact, and what the model may have to do about others."""
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":
         before = f"{former.id} “{former.text}”" if former else "another one"
-        return f"Remembered as {now.id}. It takes the place of {before}, which was true until now."
+        return _noted(f"Remembered as {now.id}. ", f"It takes the place of {before}, which was true until now.")
     if kept.outcome == "reinforced":
         reworded = f" It was “{former.text}” until now." if former else ""
-        return f"Known already, as {now.id}: “{now.text}”.{reworded} Its confidence is {now.confidence:.2f}."
-    near = "".join(f"\n{fact.id} says “{fact.text}”." for fact in kept.near)
+        tail = f" Its confidence is {now.confidence:.2f}."
+        return _noted(f"Known already, as {now.id}: ", f"“{now.text}”.{reworded}", tail)
+    if not kept.near:
+        return ToolResult(f"Remembered as {now.id}.", origin="own")
+    near = "\n".join(f"{fact.id} says “{fact.text}”." for fact in kept.near)
     again = "\nIs one of them true no more? Call remember again with the same fact, and its id as replaces."
-    return f"Remembered as {now.id}.{near}{again if near else ''}"
+    return _noted(f"Remembered as {now.id}.\n", near, again)
 
 
 def _call(context: ToolContext) -> tuple[str, str]:

@@ -14,15 +14,18 @@ from pydantic import Field
 from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.tools.builtin.file_paths import PATH, is_notebook
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import Content, load, size
 from onyx_jupyter.tools.files.diff import unified_diff
-from onyx_jupyter.tools.files.replace import replace_once
+from onyx_jupyter.tools.files.replace import NotOnce, replace_once
+from onyx_jupyter.tools.instruction_files import why_asked
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 MAX_CONTENT_CHARS = 5_000_000
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+_CRLF = "CRLF line ends"
 _FILE, _FOLDER = 0o666, 0o777  # less the umask, as any editor's
 
 
@@ -98,7 +101,7 @@ def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPrevi
     else:
         details |= {"content": arguments.content}
         summary = f"Write the new file {shown}"
-    return _preview("write", summary, details, shown, context.memory.why_asked(real))
+    return _preview("write", summary, details, shown, why_asked(real, context))
 
 
 def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: ToolContext) -> dict[str, Any]:
@@ -108,8 +111,8 @@ def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: 
     except ToolError as error:
         return {"content": arguments.content, "replaces": str(error)}
     found: dict[str, Any] = {"diff": unified_diff(old.text, arguments.content)}
-    if (before := _ends(old.text)) != (after := _ends(arguments.content)) and before and after:
-        found["lineEnds"] = f"{before} become {after}"
+    if ends := _changed_ends(old.text, arguments.content):
+        found["lineEnds"] = ends
     if (old.encoding, old.mark) != ("utf-8", b"") and size_bytes:
         found["encoding"] = f"{old.encoding}{' with a byte order mark' if old.mark else ''} becomes utf-8"
     return found
@@ -120,21 +123,24 @@ def _write(arguments: WriteArguments, context: ToolContext) -> ToolResult:
     existed, state = real.exists(), context.memory.state(real)
     _store(arguments.path, real, data, state, context)
     done = "Replaced the content of" if existed else "Wrote the new file"
-    return ToolResult(f"{done} {context.paths.shown(real)}: {_lines(arguments.content)}, {size(len(data))}.")
+    what = f"{_lines(arguments.content)}, {size(len(data))}"
+    return ToolResult(f"{done} {context.paths.shown(real)}: {what}.", origin="own")
 
 
 def _preview_edit(arguments: EditArguments, context: ToolContext) -> ToolPreview:
     edit = _plan(arguments, context)
     shown = context.paths.shown(edit.real)
     details = {"path": shown, "diff": unified_diff(edit.content.text, edit.text)}
-    return _preview("edit", f"Edit {shown}", details, shown, context.memory.why_asked(edit.real))
+    if ends := _changed_ends(edit.content.text, edit.text):
+        details["lineEnds"] = ends
+    return _preview("edit", f"Edit {shown}", details, shown, why_asked(edit.real, context))
 
 
 def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
     edit = _plan(arguments, context)
     _store(arguments.path, edit.real, edit.data, edit.state, context)
     lines = f"line {edit.first_line}" + (f" to {edit.last_line}" if edit.last_line != edit.first_line else "")
-    return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text stands in {lines}.")
+    return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text stands in {lines}.", origin="own")
 
 
 def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
@@ -143,7 +149,12 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
     real = _target(arguments.path, context)
     state = context.memory.state(real)  # before the text: what is saved in between is found
     content = load(arguments.path, real, context.paths)
-    replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
+    try:
+        replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
+    except NotOnce as error:
+        if holds_credentials(arguments.path, real):  # what stands there instead is what reading it asks about
+            raise NotOnce("oldText does not stand there exactly once. Read the file first, which asks.") from error
+        raise
     return _Edit(
         real,
         state,
@@ -162,9 +173,9 @@ def _target(path: str, context: ToolContext) -> Path:
         raise ToolError(
             f"{path!r} is a notebook: it may be open, and its cells have ids. "
             "Use notebook_insert_cell and notebook_edit_cell."
-        )
+        ).in_own_words()
     if real.is_dir() or path.endswith(("/", "\\")):
-        raise ToolError(f"{path!r} is a folder, not a file.")
+        raise ToolError(f"{path!r} is a folder, not a file.").in_own_words()
     return real
 
 
@@ -191,10 +202,18 @@ def _utf8(text: str) -> bytes:
         raise InvalidArguments("`content` holds half of a surrogate pair, which no file can hold.") from error
 
 
+def _changed_ends(old: str, new: str) -> str:
+    """What a diff of lines does not show."""
+    before, after = _ends(old), _ends(new)
+    if before == after or not after:
+        return ""
+    return f"{before} become {after}" if before else _CRLF if after == _CRLF else ""
+
+
 def _ends(text: str) -> str:
     windows = text.count("\r\n")
     unix = text.count("\n") - windows
-    return "mixed line ends" if windows and unix else "CRLF line ends" if windows else "LF line ends" if unix else ""
+    return "mixed line ends" if windows and unix else _CRLF if windows else "LF line ends" if unix else ""
 
 
 def _lines(text: str) -> str:

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.tools.builtin.file_paths import PATH, external, notebook_path
+from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.tools.builtin.file_paths import PATH, notebook_path, reading_preview, reading_risk, written_by
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import missing, reading, size
 from onyx_jupyter.tools.files.kinds import SNIFFED_BYTES, Kind, kind_of
@@ -48,6 +49,12 @@ class ReadTool(Tool[ReadArguments]):
     family: ClassVar[str] = "fs"
     arguments = ReadArguments
 
+    async def risk_here(self, arguments: ReadArguments, context: ToolContext) -> Risk:
+        return await asyncio.to_thread(reading_risk, arguments.path, context)
+
+    async def preview(self, arguments: ReadArguments, context: ToolContext) -> ToolPreview:
+        return await asyncio.to_thread(reading_preview, self.name, arguments.path, context)
+
     async def run(self, arguments: ReadArguments, context: ToolContext) -> ToolResult:
         return await asyncio.to_thread(_read, arguments, context)
 
@@ -73,7 +80,7 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
     path, real = arguments.path, context.paths.resolve(arguments.path)
     notebook = notebook_path(real, context)
     if notebook is not None and real.exists():
-        raise ToolError(f"{path!r} is a notebook. Use notebook_read with path {notebook!r}.")
+        raise ToolError(f"{path!r} is a notebook. Use notebook_read with path {notebook!r}.").in_own_words()
     with reading(path, real, context.paths) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         size_bytes = os.fstat(descriptor).st_size
         kind = kind_of(real.name, file.read(SNIFFED_BYTES))
@@ -82,7 +89,7 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
             return _image(path, real, kind, size_bytes, file, context)
         if kind.encoding is None:
             what = f"{path} is no text but a {kind.words}, {size(size_bytes)}."
-            return ToolResult(f"{what} Load it with code in a notebook or a program.")
+            return ToolResult(f"{what} Load it with code in a notebook or a program.", origin="own")
         return _lines(arguments, real, kind.encoding, size_bytes, file, context)
 
 
@@ -100,11 +107,15 @@ def _lines(
             max_chars=max(500, context.max_result_chars - _NOTE_CHARS),
         )
     except LineMissing as error:
-        raise ToolError(f"{arguments.path!r} has {error.count} lines, so none from {arguments.from_} on.") from error
-    notes = [found.whole or f"{arguments.path} is empty."]
+        count = f"{arguments.path!r} has {error.count} lines, so none from {arguments.from_} on."
+        raise ToolError(count).in_own_words() from error
+    notes = [found.note or (f"{arguments.path} is empty." if not found.text else "")]
     if encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"[Stored as {encoding}.]")
-    return ToolResult("\n".join(notes), truncated=bool(found.note), external=external(real, context))
+    lead = "\n" if found.text else ""
+    tail = lead.join(["", "\n".join(said)]) if (said := [note for note in notes if note]) else ""
+    writer = written_by(real, context)
+    return ToolResult(found.text + tail, truncated=bool(found.note), own_tail=tail, **writer)
 
 
 def _image(
@@ -117,7 +128,7 @@ def _image(
         )
     data = base64.b64encode(file.read(MAX_IMAGE_BYTES)).decode()
     picture = Attachment("image", kind.image or "", data, real.name)
-    return ToolResult(f"{path}: {kind.words}, {size(size_bytes)}.", attachments=(picture,))
+    return ToolResult(f"{path}: {kind.words}, {size(size_bytes)}.", attachments=(picture,), origin="own")
 
 
 def _list(path: str, context: ToolContext) -> ToolResult:
@@ -128,7 +139,7 @@ def _list(path: str, context: ToolContext) -> ToolResult:
     except FileNotFoundError as error:
         raise missing(path, real) from error
     except NotADirectoryError as error:
-        raise ToolError(f"{path!r} is a file, not a folder. Use read.") from error
+        raise ToolError(f"{path!r} is a file, not a folder. Use read.").in_own_words() from error
     except OSError as error:
         raise StorageError(f"{path!r} could not be listed: {error.strerror or error}.") from error
     entries.sort(key=lambda entry: (not entry[1], entry[0].casefold(), entry[0]))
@@ -144,7 +155,10 @@ def _list(path: str, context: ToolContext) -> ToolResult:
     place = "The server’s root" if real == context.server_root.resolve() else context.paths.shown(real)
     head = f"{place}: {folders} folders, {len(entries) - folders} files"
     more = [f"[{left_out} more are left out. Look for names with search or a program.]"] if left_out else []
-    return ToolResult("\n".join([head, *shown, *more]), truncated=left_out > 0)
+    tail = "\n" + "\n".join(more) if more else ""
+    text = "".join(f"{line}\n" for line in shown).removesuffix("\n")
+    head = f"{head}\n" if shown else head
+    return ToolResult(head + text + tail, truncated=left_out > 0, own_head=head, own_tail=tail)
 
 
 def _described(entry: os.DirEntry[str]) -> tuple[bool, str]:

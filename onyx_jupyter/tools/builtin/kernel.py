@@ -114,9 +114,15 @@ class KernelExecuteTool(Tool[KernelExecuteArguments]):
         path = await path_to_run(arguments.path, context)
         run = await _kernels(context).execute(path, arguments.code, context.progress)
         shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
-        parts = [shown.text or "(no output)", *([run.note] if run.note else [])]
+        head = "" if shown.text else "(no output)"
+        note = f"\n{run.note}" if run.note else ""
         return ToolResult(
-            output="\n".join(parts), ok=run.status == "ok", attachments=shown.attachments, truncated=shown.truncated
+            head + shown.text + note,
+            ok=run.status == "ok",
+            attachments=shown.attachments,
+            truncated=shown.truncated,
+            external=f"the kernel of {path}",
+            own_head=head,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Knowledge, KnowledgeItem, KnowledgePassage, ToolPreview
 from onyx_jupyter.security.address_guard import AddressGuard
+from onyx_jupyter.security.credential_files import holds_credentials, why_asked
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -94,6 +96,8 @@ class KnowledgeAddTool(Tool[KnowledgeAddArguments]):
         shown = where if len(where) <= _SUMMARY_CHARS else f"…{where[-_SUMMARY_CHARS:]}"
         details = {**preview.details, ("url" if arguments.url else "path"): where}
         must_ask = "it adds a page to what every conversation may find" if arguments.url else ""
+        if arguments.url is None and holds_credentials(given, Path(where)):
+            must_ask = why_asked(where)
         return replace(preview, summary=f"Add {shown} to what Onyx finds", details=details, must_ask=must_ask)
 
     async def run(self, arguments: KnowledgeAddArguments, context: ToolContext) -> ToolResult:

@@ -61,7 +61,8 @@ class MemorySearchTool(Tool[MemorySearchArguments]):
         undated = UNDATED if arguments.since or arguments.until else None
         said = " ".join(filter(None, (answer.note, *(() if results else (undated, NOTHING_NOTED)))))
         note = {"note": said} if said else {}
-        return ToolResult(json.dumps({"results": results, **note}, ensure_ascii=False))
+        found = json.dumps({"results": results, **note}, ensure_ascii=False)
+        return ToolResult(found, origin="memory", external="found in your notes")
 
 
 def _only(arguments: MemorySearchArguments) -> SearchFilter:
@@ -104,6 +105,8 @@ class MemoryGetTool(Tool[MemoryGetArguments]):
         buffer.add(text.encode("utf-8", "replace"))
         return ToolResult(
             output=buffer.text(context.max_output_bytes) or "(empty)",
+            origin="memory",
+            external=arguments.path,
             truncated=buffer.total_bytes > context.max_output_bytes,
         )
 
@@ -142,7 +145,7 @@ class MemoryWriteTool(Tool[MemoryWriteArguments]):
 
     async def run(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
         path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
-        return ToolResult(output=f"Added to {path}.")
+        return ToolResult(output=f"Added to {path}.", origin="own")
 
 
 def _target(arguments: MemoryWriteArguments, context: ToolContext) -> MemoryTarget:

@@ -98,7 +98,8 @@ def _told(versions: Sequence[FileVersion], **more: str) -> ToolResult:
     items = [_item(version) for version in reversed(versions[-MAX_VERSIONS:])]
     left_out = max(0, len(versions) - MAX_VERSIONS)
     facts: dict[str, Any] = {"versions": items} | more | ({"older": left_out} if left_out else {})
-    return ToolResult(json.dumps(facts, ensure_ascii=False), truncated=left_out > 0)
+    told = json.dumps(facts, ensure_ascii=False)
+    return ToolResult(told, truncated=left_out > 0, origin="memory", external="versions of your notes")
 
 
 def _item(version: FileVersion) -> dict[str, Any]:

@@ -68,8 +68,10 @@ class NotebookOutlineTool(Tool[NotebookOutlineArguments]):
             outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars, states=states
         )
         context.sights.saw_part(view.path, made.shown)
-        parts = [headline(view), made.text, *([f"[{MORE}]"] if made.collapsed else [])]
-        return ToolResult("\n".join(part for part in parts if part), truncated=made.collapsed)
+        tail = f"\n[{MORE}]" if made.collapsed else ""
+        text = "\n".join(filter(None, (headline(view), made.text)))
+        source = f"notebook {view.path}"
+        return ToolResult(text + tail, truncated=made.collapsed, external=source, own_tail=tail)
 
 
 class NotebookReadArguments(Arguments):
@@ -106,7 +108,13 @@ class NotebookReadTool(Tool[NotebookReadArguments]):
         with_images = arguments.outputs is None or "image" in arguments.outputs
         outputs = [output for cell in wanted for output in cell.outputs] if with_images else []
         images = render_outputs(outputs, 0).attachments
-        return ToolResult(output=shown.text, attachments=images, truncated=shown.truncated)
+        return ToolResult(
+            output=shown.text,
+            attachments=images,
+            truncated=shown.truncated,
+            external=f"notebook {view.path}",
+            own_tail=shown.notes,
+        )
 
 
 class NotebookFindArguments(Arguments):
@@ -159,8 +167,10 @@ class NotebookListTool(Tool[NotebookListArguments]):
         names = [*([f"{front} (in front)"] if front else []), *(f"{path} (open)" for path in others)]
         found, more = await asyncio.to_thread(_in_folder, arguments.path or "", context)
         names += [path for path in found if path != front and path not in others]
-        note = [f"[There are more than these {MAX_NOTEBOOKS}. Name a folder.]"] if more else []
-        return ToolResult("\n".join([*names, *note]) or "There are no notebooks.", truncated=more)
+        if not names:
+            return ToolResult("There are no notebooks.", origin="own")
+        tail = f"\n[There are more than these {MAX_NOTEBOOKS}. Name a folder.]" if more else ""
+        return ToolResult("\n".join(names) + tail, truncated=more, external="the names of notebooks", own_tail=tail)
 
 
 async def _states(view: NotebookView, context: ToolContext) -> Mapping[str, str]:
@@ -215,8 +225,11 @@ def _find(
             cells[cell.id] = cell
     except (Stopped, TimeoutError):
         note = "[The pattern took too long, so not all cells were searched. Make it simpler.]"
-    text = "\n".join([*(lines or ["Nothing found."]), *([note] if note else [])])
-    return ToolResult(text, truncated=bool(note)), list(cells.values())
+    text = "\n".join(lines)
+    tail = "\n".join(filter(None, ("" if lines else "Nothing found.", note)))
+    tail = f"\n{tail}" if lines and tail else tail
+    result = ToolResult(text + tail, truncated=bool(note), external=f"notebook {view.path}", own_tail=tail)
+    return result, list(cells.values())
 
 
 def _matches(pattern: LinePattern, where: str, view: NotebookView) -> Iterator[tuple[Cell, str]]:

@@ -32,12 +32,13 @@ from onyx_jupyter.tools.notebooks.opening import (
     api_path,
     apply,
     base_of,
+    change_preview,
     grant,
     known,
     must_ask,
     name_of,
-    notebook_preview,
     opened_cells,
+    plain_id,
 )
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -68,8 +69,9 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
         place = _place(arguments)
         view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
         where, facts = _where(place, view, name_of(path))
-        return notebook_preview(
+        return await change_preview(
             path,
+            context,
             f"Insert a {arguments.cell_type} cell {where}",
             {"cellType": arguments.cell_type, "source": arguments.source, **facts},
             grant=grant(self.name, path),
@@ -81,7 +83,9 @@ class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
         cell = _new_cell(arguments.cell_type, arguments.source)
         (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
         source = source_of(made.after or cell)
-        return ToolResult(f"Inserted {arguments.cell_type} cell {made.cell_id} (hash {cell_hash(source)}) into {path}.")
+        made_id = plain_id(made.cell_id)
+        done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
+        return ToolResult(done, origin="own")
 
 
 class NotebookEditCellArguments(Arguments):
@@ -108,8 +112,9 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
         if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
             raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.")
         context.sights.bind(context.call_id, [cell])
-        return notebook_preview(
+        return await change_preview(
             path,
+            context,
             f"Edit {cell_number(view, cell.id)} of {name_of(path)}",
             {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
             grant=grant(self.name, path),
@@ -122,7 +127,7 @@ class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
         base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
         (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
         now = cell_hash(source_of(made.after or {"source": arguments.source}))
-        return ToolResult(f"Edited cell {arguments.cell_id} of {path} (hash {now}).")
+        return ToolResult(f"Edited cell {arguments.cell_id} of {path} (hash {now}).", origin="own")
 
 
 class NotebookDeleteCellArguments(Arguments):
@@ -152,8 +157,9 @@ class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
         context.sights.bind(context.call_id, cells)
         what = cell_number(view, ids[0]) if len(ids) == 1 else f"{len(ids)} cells"
         numbers = {cell.id: number for number, cell in enumerate(view.order, 1)}
-        return notebook_preview(
+        return await change_preview(
             path,
+            context,
             f"Delete {what} of {name_of(path)}",
             {"cells": [_shown(cell, numbers[cell.id]) for cell in view.cells]},
             grant=grant(self.name, path),
@@ -166,7 +172,7 @@ class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
         path = api_path(arguments.path, context)
         ids = list(dict.fromkeys(arguments.cell_ids))
         await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
-        return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.")
+        return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.", origin="own")
 
 
 class NotebookMoveCellArguments(Arguments):
@@ -198,8 +204,9 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
         number = cell_number(view, cell.id)
         where, facts = _where(place, view, name_of(path), moved=cell.id)
         target = where if arguments.after_cell_id else f"to the {'beginning' if arguments.at_start else 'end'}"
-        return notebook_preview(
+        return await change_preview(
             path,
+            context,
             f"Move {number} of {name_of(path)} {target}",
             {"cellId": cell.id, "source": cell.source, "from": number, **facts},
             grant=grant(self.name, path),
@@ -213,7 +220,7 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
         place = _place(arguments)
         number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
         await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
-        return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.")
+        return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.", origin="own")
 
 
 class NewCell(Arguments):
@@ -247,8 +254,9 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
         folder = posixpath.dirname(path) or "/"
         shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
-        return notebook_preview(
+        return await change_preview(
             path,
+            context,
             f"Create {name_of(path)}{with_cells}",
             {"cells": shown, **({"kernel": arguments.kernel} if arguments.kernel else {})},
             grant=grant(self.name, folder),
@@ -261,8 +269,9 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         view = await context.notebooks.create(path, cells, arguments.kernel)
         context.sights.beginning(context.run_id, view)
         context.sights.saw(view.path, view.cells)
-        ids = ", ".join(cell.id for cell in view.cells)
-        return ToolResult(f"Created {view.path}" + (f" with the cells {ids}." if ids else ", without cells yet."))
+        ids = ", ".join(plain_id(cell.id) for cell in view.cells)
+        with_cells = f" with the cells {ids}." if ids else ", without cells yet."
+        return ToolResult(f"Created {view.path}{with_cells}", origin="own")
 
 
 def _place(arguments: NotebookInsertCellArguments | NotebookMoveCellArguments) -> Place:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pydantic import Field
@@ -21,6 +21,7 @@ from onyx_jupyter.tools.notebooks.opening import (
     opened,
     opened_cells,
     path_to_run,
+    plain_id,
     run_cell,
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
@@ -70,9 +71,12 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
             "error": f"Cell {arguments.cell_id}{_count(run)} raised an error.",
             "aborted": f"Cell {arguments.cell_id} was stopped before it ended.",
         }[run.status]
-        parts = [headline, shown.text or "(no output)", *([run.note] if run.note else [])]
+        head = f"{headline}\n" if shown.text else f"{headline}\n(no output)"
+        note = f"\n{run.note}" if run.note else ""
         return ToolResult(
-            output="\n".join(parts),
+            output=head + shown.text + note,
+            external=f"a cell of {path}",
+            own_head=head,
             ok=run.status == "ok",
             attachments=shown.attachments,
             truncated=shown.truncated,
@@ -156,9 +160,9 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
         path = await path_to_run(arguments.path, context)
         said = await _restart(path, context, none_is_fine=arguments.run_all)
         if not arguments.run_all:
-            return ToolResult(said)
+            return ToolResult(said, origin="own")
         result = await _run_cells(path, _code_cells(await opened(path, context), None, None), context)
-        return ToolResult(f"{result.output}\n{said}", result.ok, result.attachments, truncated=result.truncated)
+        return replace(result, output=f"{result.output}\n{said}", own_tail=f"{result.own_tail}\n{said}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +222,7 @@ def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) 
 def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
     """How it ended, then each cell in a line, then what the last one put out."""
     if not ran:
-        return ToolResult(f"{path} has no code cell there: nothing was run.", ok=gone == 0)
+        return ToolResult(f"{path} has no code cell there: nothing was run.", ok=gone == 0, origin="own")
     last = ran[-1]
     ok = last.run.status == "ok"
     left = len(cells) - len(ran) - gone
@@ -227,15 +231,24 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
     else:
         how = "raised an error" if last.run.status == "error" else "was stopped"
         were = "was" if left == 1 else "were"
-        head = f"Cell {last.number} ({last.cell.id}) {how}; {len(ran) - 1} ran before it, {left} {were} not run."
+        head = (
+            f"Cell {last.number} ({plain_id(last.cell.id)}) {how}; {len(ran) - 1} ran before it, {left} {were} not run."
+        )
     lines = [_ran_line(one) for one in ran]
     were_deleted = "1 cell was deleted" if gone == 1 else f"{gone} cells were deleted"
     notes = [f"{were_deleted} meanwhile." if gone else "", *dict.fromkeys(one.run.note or "" for one in ran)]
     shown = render_outputs(last.run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes) // 2)
     images = render_outputs([output for one in ran[-12:] for output in one.run.outputs], 0).attachments
     output = f"Output of cell {last.number}:\n{shown.text}" if shown.text else ""
-    parts = [head, *_shortened(lines), *notes, output]
-    return ToolResult("\n".join(part for part in parts if part), ok, images, truncated=shown.truncated)
+    text = "\n".join(part for part in (*_shortened(lines), *notes, output) if part)
+    return ToolResult(
+        f"{head}\n{text}",
+        ok,
+        images,
+        truncated=shown.truncated,
+        external=f"cells of {path}",
+        own_head=f"{head}\n",
+    )
 
 
 def _ran_line(one: _Ran) -> str:

@@ -22,9 +22,13 @@ class _Detail:
 
 @dataclass(frozen=True, slots=True)
 class ShownCells:
-    """The text, whether something was left out, and whose source it has whole or in part."""
+    """The text, whether something was left out, and whose source it has whole or in part.
+
+    `notes` is what the text ends with in words that are no notebook's.
+    """
 
     text: str
+    notes: str
     truncated: bool
     whole: Sequence[Cell]
     in_part: Sequence[Cell]
@@ -64,21 +68,23 @@ def notebook_text(
         if sum(map(len, parts)) <= max_chars:
             complete = detail is _LEVELS[0]
             note = [] if complete else [_shortened_note(cell_ids)]
-            return _shown([headline(view), *parts, *note], detail, numbered, truncated=not complete)
+            return _shown([headline(view), *parts], note, detail, numbered)
     kept = _fitting(parts, max_chars)
     left_out = numbered[len(kept) :]
     number, cell = left_out[0] if left_out else (0, None)
-    note = [] if cell is None else [f"[{len(left_out)} more cells are left out. Go on with from={number} ({cell.id}).]"]
-    parts = [headline(view), *kept, *note, _shortened_note(cell_ids)]
-    return _shown(parts, detail, numbered[: len(kept)], truncated=True)
+    parts = [headline(view), *kept]
+    if cell is not None:
+        parts.append(f"[{len(left_out)} more cells are left out. Go on with from={number} ({cell.id}).]")
+    return _shown(parts, [_shortened_note(cell_ids)], detail, numbered[: len(kept)])
 
 
 def _shown(
-    parts: Sequence[str], detail: _Detail, numbered: Sequence[tuple[int, Cell]], *, truncated: bool
+    parts: Sequence[str], notes: Sequence[str], detail: _Detail, numbered: Sequence[tuple[int, Cell]]
 ) -> ShownCells:
     whole = [cell for _, cell in numbered if len(cell.source) <= detail.source]
     in_part = [cell for _, cell in numbered if len(cell.source) > detail.source]
-    return ShownCells("\n\n".join(parts), truncated, whole, in_part)
+    text = "\n\n".join([*parts, *notes])
+    return ShownCells(text, "".join(f"\n\n{note}" for note in notes), bool(notes), whole, in_part)
 
 
 def _cell_text(number: int, cell: Cell, detail: _Detail, kinds: Collection[str] | None) -> str:

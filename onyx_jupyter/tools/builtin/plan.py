@@ -41,4 +41,4 @@ class PlanUpdateTool(Tool[PlanUpdateArguments]):
         left = sum(step.status in _OPEN for step in steps)
         doing = [step.text for step in steps if step.status == "doing"]
         at_once = " More than one step is marked as doing; mark one." if len(doing) > 1 else ""
-        return ToolResult(f"Shown: {done} of {len(steps)} done, {left} left.{at_once}")
+        return ToolResult(f"Shown: {done} of {len(steps)} done, {left} left.{at_once}", origin="own")

@@ -74,26 +74,28 @@ class ProcessTool(Tool[ProcessArguments]):
 
     async def run(self, arguments: ProcessArguments, context: ToolContext) -> ToolResult:
         if arguments.action == "list":
-            return ToolResult(_listed(context))
+            return ToolResult(_listed(context), origin="own")  # the commands are the model's own
         job_id, job = _job(arguments, context)
         match arguments.action:
             case "poll":
                 wait_ms = WAIT_MS if arguments.wait_ms is None else arguments.wait_ms
                 await job.news(wait_ms / 1000)
-                return _shown(job_id, job, job.unread() or "(no new output)")
+                return _shown(job_id, job, job.unread(), "(no new output)")
             case "log":
                 lines = job.log().splitlines()[-(arguments.lines or LOG_LINES) :]
-                return _shown(job_id, job, "\n".join(lines) or "(no output)")
+                return _shown(job_id, job, "\n".join(lines), "(no output)")
             case "write":
                 text = _text(arguments)
                 if text:
                     job.write(text)
                 if arguments.end_input:
                     job.close_input()
-                return ToolResult(f"Typed {len(text)} characters into {job_id}. poll shows what it answers.")
+                return ToolResult(
+                    f"Typed {len(text)} characters into {job_id}. poll shows what it answers.", origin="own"
+                )
             case _:
                 await job.end("stopped by kill")
-                return _shown(job_id, job, job.unread() or "(no new output)")
+                return _shown(job_id, job, job.unread(), "(no new output)")
 
 
 def _job(arguments: ProcessArguments, context: ToolContext) -> tuple[str, Job]:
@@ -115,6 +117,8 @@ def _listed(context: ToolContext) -> str:
     )
 
 
-def _shown(job_id: str, job: Job, text: str) -> ToolResult:
+def _shown(job_id: str, job: Job, text: str, if_empty: str) -> ToolResult:
     kept = f" All its output is in {job.kept_in}." if job.kept_in else ""
-    return ToolResult(f"{text.rstrip()}\n[{job_id}: {job.state}.{kept}]", exit_code=job.exit_code)
+    tail = f"{'' if text.strip() else if_empty}\n[{job_id}: {job.state}.{kept}]"
+    source = f"the output of {job_id}"
+    return ToolResult(f"{text.rstrip()}{tail}", exit_code=job.exit_code, external=source, own_tail=tail)

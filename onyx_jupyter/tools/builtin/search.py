@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
@@ -14,7 +14,9 @@ from pydantic import Field
 
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.tools.builtin.file_paths import PATH, external
+from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.security.credential_files import holds_credentials
+from onyx_jupyter.tools.builtin.file_paths import PATH, reading_preview, reading_risk, written_by
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import missing, reading
 from onyx_jupyter.tools.files.search import Findings, Search
@@ -22,7 +24,8 @@ from onyx_jupyter.tools.files.walk import Found, walk
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 LIMIT_S = 10.0
-_NOTE_CHARS = 500
+_NOTE_CHARS = 800
+_NAMED = 5
 
 
 class SearchArguments(Arguments):
@@ -43,6 +46,12 @@ class SearchTool(Tool[SearchArguments]):
     family: ClassVar[str] = "fs"
     arguments = SearchArguments
 
+    async def risk_here(self, arguments: SearchArguments, context: ToolContext) -> Risk:
+        return await asyncio.to_thread(reading_risk, arguments.path or "", context)
+
+    async def preview(self, arguments: SearchArguments, context: ToolContext) -> ToolPreview:
+        return await asyncio.to_thread(reading_preview, self.name, arguments.path or "", context)
+
     async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
         cancelled = threading.Event()
         try:
@@ -60,23 +69,28 @@ def _search(arguments: SearchArguments, context: ToolContext, cancelled: threadi
     )
     path = arguments.path or ""
     real = context.paths.resolve(path)
-    files = _files(arguments, real, context)
+    asking: list[Path] = []
+    files = (file for file in _files(arguments, real, asking, context) if _is_named(file, arguments.glob))
     try:
-        found = search.run((file for file in files if _is_named(file, arguments.glob)), context.paths.shown)
+        found = search.run(files, context.paths.shown)
     except FileNotFoundError as error:
         raise missing(path, real) from error
     except OSError as error:
         raise StorageError(f"{path!r} could not be searched: {error.strerror or error}.") from error
-    return ToolResult(
-        "\n".join([*(found.lines or ["Nothing found."]), *_notes(found)]),
-        truncated=found.stopped is not None,
-        external=external(real, context) if found.lines else None,
-    )
+    text, notes = "\n".join(found.lines), _notes(found, asking, context)
+    tail = "".join(f"\n{note}" for note in notes) if text else "\n".join(["Nothing found.", *notes])
+    is_cut = found.stopped is not None
+    return ToolResult(text + tail, truncated=is_cut, own_tail=tail, **written_by(real, context))
 
 
-def _files(arguments: SearchArguments, real: Path, context: ToolContext) -> Iterator[Found]:
+def _files(arguments: SearchArguments, real: Path, asking: list[Path], context: ToolContext) -> Iterator[Found]:
+    """`asking` gets those of a folder that are left out, since reading them has to be asked."""
     if real.is_dir() or not real.exists():
-        yield from walk(real, context.paths)
+        for file in walk(real, context.paths):
+            if not holds_credentials("", file.path):
+                yield file
+            elif _is_named(file, arguments.glob):
+                asking.append(file.path)
         return
     with reading(arguments.path or "", real, context.paths) as descriptor:
         size_bytes = os.fstat(descriptor).st_size
@@ -92,10 +106,14 @@ def _is_named(file: Found, glob: str | None) -> bool:
     return glob is None or PurePosixPath(file.path.as_posix()).match(glob)
 
 
-def _notes(found: Findings) -> list[str]:
+def _notes(found: Findings, asking: Sequence[Path], context: ToolContext) -> list[str]:
     notes = [found.stopped] if found.stopped else []
     if found.too_large:
         notes.append(f"{found.too_large} files of more than 5 MB were left out.")
     if found.too_slow:
         notes.append(f"In {found.too_slow} files the pattern took too long; make it simpler.")
+    if asking:
+        names = ", ".join(map(context.paths.shown, asking[:_NAMED])) + (" …" if len(asking) > _NAMED else "")
+        count = "1 file that holds" if len(asking) == 1 else f"{len(asking)} files that hold"
+        notes.append(f"Left out: {count} credentials ({names}). To look into one, use read, which asks.")
     return [f"[{' '.join(notes)} {found.files} files were searched.]"] if notes else []

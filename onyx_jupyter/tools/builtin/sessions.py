@@ -53,11 +53,13 @@ class SessionsListTool(Tool[ListArguments]):
         words = (arguments.query or "").casefold().split()
         sessions = [one for one in await _sessions(context).list() if _holds(one, words)]
         if not sessions:
-            return ToolResult("There is no other session" + (f" with {arguments.query!r}." if words else "."))
+            which = f" with {arguments.query!r}" if words else ""
+            return ToolResult(f"There is no other session{which}.", origin="own")
         lines = [_line(one) for one in sessions[: arguments.limit]]
         left = len(sessions) - len(lines)
-        more = [f"[{left} more; a query finds them]"] if left else []
-        return ToolResult("\n".join([*lines, *more]), truncated=bool(left), external="the list of other sessions")
+        tail = f"\n[{left} more; a query finds them]" if left else ""
+        source = "the list of other sessions"
+        return ToolResult("\n".join(lines) + tail, truncated=bool(left), external=source, own_tail=tail)
 
 
 class SessionsHistoryTool(Tool[HistoryArguments]):
@@ -76,11 +78,11 @@ class SessionsHistoryTool(Tool[HistoryArguments]):
         said = await sessions.said(arguments.session_key)
         source = f"session {session.session_key} “{session.title}”"
         if not said:
-            return ToolResult("Nothing was said there yet.", external=source)
+            return ToolResult("Nothing was said there yet.", origin="own")
         parts = _newest(said[-arguments.limit :], int(context.max_result_chars * _SHARE))
         left = len(said) - len(parts)
-        head = [f"[{left} earlier messages are left out]"] if left else []
-        return ToolResult("\n\n".join([*head, *parts]), truncated=bool(left), external=source)
+        head = f"[{left} earlier messages are left out]\n\n" if left else ""
+        return ToolResult(head + "\n\n".join(parts), truncated=bool(left), external=source, own_head=head)
 
 
 class SessionsSearchTool(Tool[SearchArguments]):
@@ -97,7 +99,8 @@ class SessionsSearchTool(Tool[SearchArguments]):
         found, note = await _sessions(context).search(arguments.query, arguments.limit)
         notes = [f"[{note}]"] if note else []
         if not found:
-            return ToolResult("\n".join([f"Nothing was said about {arguments.query!r} in another session.", *notes]))
+            head = f"Nothing was said about {arguments.query!r} in another session."
+            return ToolResult("\n".join([head, *notes]), own_head=head)
         parts = [
             f"{one.session.session_key} | {one.at} | {one.session.title} | {one.role}: {one.snippet}" for one in found
         ]
@@ -128,7 +131,9 @@ class SessionsSendTool(Tool[SendArguments]):
 
     async def run(self, arguments: SendArguments, context: ToolContext) -> ToolResult:
         run_id = await _sessions(context).send(arguments.session_key, arguments.message)
-        return ToolResult(f"Sent. Run {run_id} answers it there; sessions_history shows the answer when it is done.")
+        return ToolResult(
+            f"Sent. Run {run_id} answers it there; sessions_history shows the answer when it is done.", origin="own"
+        )
 
 
 def _sessions(context: ToolContext) -> Sessions:

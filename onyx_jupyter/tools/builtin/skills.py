@@ -106,7 +106,10 @@ class SkillReadArguments(Arguments):
 
 
 class SkillReadTool(Tool[SkillReadArguments]):
-    """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it."""
+    """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it.
+
+    What was trusted is meant to be followed, so it stands in no fence.
+    """
 
     name = "skill_read"
     description = "Reads a skill in full: its instructions, or one of its files."
@@ -138,13 +141,14 @@ class SkillReadTool(Tool[SkillReadArguments]):
         skill = await self._desk.allowed(arguments.name, context)
         if arguments.path is not None and skill.kind == "text":
             try:
-                return ToolResult(await asyncio.to_thread(read_file, skill, arguments.path))
+                return ToolResult(await asyncio.to_thread(read_file, skill, arguments.path), origin="own")
             except SkillProblem as problem:
                 raise ToolError(str(problem)) from problem
         if skill.kind == "notebook":
-            return ToolResult(f"A notebook. {skill.tool} runs it with other parameters.\n\n{skill.text}")
+            head = f"A notebook. {skill.tool} runs it with other parameters."
+            return ToolResult(f"{head}\n\n{skill.text}", origin="own")
         files = f"\n\nFiles beside {SKILL_FILE}: {', '.join(skill.files)}" if skill.files else ""
-        return ToolResult(f"{skill.instructions}{files}")
+        return ToolResult(f"{skill.instructions}{files}", origin="own")
 
 
 class SkillNotebookTool(Tool[SkillArguments]):
@@ -250,9 +254,14 @@ def _result(outcome: RunOutcome, max_chars: int) -> ToolResult:
     ending = {"ok": "ended well", "failed": "failed", "stopped": "was stopped", "timeout": "took too long"}
     head = f"{record.skill} {ending.get(record.status, record.status)}."
     given = json.dumps(record.parameters, ensure_ascii=False)
-    parts = [head, record.error or "", rendered.text, f"Run {record.run_id}, given {given[:300]}."]
+    text = "".join(f"{part}\n" for part in (record.error, rendered.text) if part)
+    tail = f"Run {record.run_id}, given {given[:300]}."
+    tail = f"\n{tail}" if text else tail
     return ToolResult(
-        output="\n".join(part for part in parts if part),
+        output=f"{head}\n{text.removesuffix(chr(10))}{tail}",
+        external=f"the skill {record.skill}",
+        own_head=f"{head}\n",
+        own_tail=tail,
         attachments=rendered.attachments,
         ok=record.status == "ok",
         truncated=rendered.truncated,

@@ -94,7 +94,7 @@ class WebSearchTool(Tool[SearchArguments]):
         backend = self._backend(context.web)
         found = await backend.search(arguments.query, arguments.limit)
         if not found:
-            return ToolResult(f"{backend.title} found nothing for {arguments.query!r}.")
+            return ToolResult(f"{backend.title} found nothing for {arguments.query!r}.", origin="own")
         return ToolResult(_listed(found[: arguments.limit]), external=f"a search with {backend.title}")
 
 

@@ -68,7 +68,7 @@ def reading(path: str, real: Path, paths: PathGuard) -> Iterator[int]:
         raise missing(path, real) from error
     except NotRegular as error:
         if real.is_dir():
-            raise ToolError(f"{path!r} is a folder. Use list.") from error
+            raise ToolError(f"{path!r} is a folder. Use list.").in_own_words() from error
         raise ToolError(f"{path!r} is no file but a pipe, a socket or a device.") from error
     except PermissionError as error:
         raise ToolError(f"{path!r} cannot be read: permission denied.") from error
@@ -80,14 +80,15 @@ def missing(path: str, real: Path) -> ToolError:
     """That nothing is there, and what is there instead."""
     folder = next(parent for parent in real.parents if parent.is_dir())
     if folder != real.parent:
-        return ToolError(f"{path!r} does not exist: there is no folder {real.parent.name!r}.")
+        return ToolError(f"{path!r} does not exist: there is no folder {real.parent.name!r}.").in_own_words()
     try:
         names = [entry.name for entry in islice(folder.iterdir(), _NAMES_COMPARED)]
     except OSError:
         names = []
     close = difflib.get_close_matches(real.name, names, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return ToolError(f"{path!r} does not exist.{hint}")
+    error = ToolError(f"{path!r} does not exist.{hint}")
+    return error if hint else error.in_own_words()  # names of files are anybody's
 
 
 def size(size_bytes: int) -> str:

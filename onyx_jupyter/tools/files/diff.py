@@ -11,8 +11,12 @@ _COMPARED_PRODUCT = 4_000_000
 
 
 def unified_diff(old: str, new: str) -> str:
-    """Hunks with three lines around each change; empty where nothing changes. Line ends are not compared."""
-    before, after = _lines(old), _lines(new)
+    """Hunks with three lines around each change; empty where nothing changes.
+
+    Line ends of one kind throughout are not compared; where a text mixes them, each line shows its own.
+    """
+    exact = _is_mixed(old) or _is_mixed(new)
+    before, after = _lines(old, exact), _lines(new, exact)
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     middle = (len(before) - head - tail, len(after) - head - tail)
@@ -28,9 +32,13 @@ def unified_diff(old: str, new: str) -> str:
     return "\n".join([*lines, *([note] if (note := _end_note(old, new)) else [])])
 
 
-def _lines(text: str) -> list[str]:
+def _is_mixed(text: str) -> bool:
+    return 0 < text.count("\r\n") < text.count("\n")
+
+
+def _lines(text: str, exact: bool) -> list[str]:
     """Split at line ends alone: what `splitlines` also takes for one would be a change that nobody sees."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = (text if exact else text.replace("\r\n", "\n")).split("\n")
     return lines[:-1] if not lines[-1] else lines
 
 
@@ -81,6 +89,8 @@ def _common(left: list[str], right: list[str]) -> int:
 def _end_note(old: str, new: str) -> str:
     """A change that lines alone do not show."""
     had, has = old.endswith("\n"), new.endswith("\n")
+    if new and not old and not has:
+        return "\\ The last line has no line end."
     if had == has or not old or not new:
         return ""
     return "\\ The last line gets a line end." if has else "\\ The last line loses its line end."

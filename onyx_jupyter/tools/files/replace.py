@@ -40,8 +40,10 @@ def replace_once(text: str, old: str, new: str) -> Replaced:
     plain, removed = _with_unix_ends(text)
     old = old.replace("\r\n", "\n")
     places = _places(plain, old)
-    if len(places) != 1:
-        raise NotOnce(_several(plain, places) if places else _nearest(plain, old))
+    if places[1:]:
+        raise NotOnce(_several(plain, places)).in_own_words()
+    if not places:
+        raise NotOnce(_nearest(plain, old))
     start, end = (_original(at, removed) for at in (places[0], places[0] + len(old)))
     new = new.replace("\r\n", "\n")
     line = plain.count("\n", 0, places[0]) + 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +24,10 @@ from onyx_jupyter.protocols import (
 )
 from onyx_jupyter.tools.asking_cell import refuse_asking_notebook
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.instruction_files import why_asked
 from onyx_jupyter.tools.notebooks.losses import loss
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def api_path(path: str, context: ToolContext) -> str:
@@ -39,6 +44,11 @@ async def path_to_run(path: str, context: ToolContext) -> str:
 
 def name_of(path: str) -> str:
     return posixpath.basename(path)
+
+
+def plain_id(cell_id: str) -> str:
+    """The id as nbformat has them; of any other, which a file may hold all the same, that it is none."""
+    return cell_id if _ID.fullmatch(cell_id) else "(an id that is none)"
 
 
 def grant(tool: str, path: str) -> str:
@@ -59,6 +69,24 @@ def notebook_preview(
     """What a person is shown of a call on a notebook; `bound` is what "always exactly this" holds beside its path."""
     exactly = Exactly({"path": path, **(bound or {})}, without=("path",))
     return ToolPreview(summary, {"path": path, **details}, grant, grant_text, exactly, must_ask)
+
+
+async def change_preview(
+    path: str,
+    context: ToolContext,
+    summary: str,
+    details: Mapping[str, Any],
+    *,
+    grant: str,
+    grant_text: str,
+    bound: Mapping[str, Any] | None = None,
+    must_ask: str = "",
+) -> ToolPreview:
+    """As `notebook_preview`, of a call that changes what the notebook says: it may be a skill."""
+    reason = await asyncio.to_thread(why_asked, context.paths.resolve(path), context)
+    return notebook_preview(
+        path, summary, details, grant=grant, grant_text=grant_text, bound=bound, must_ask=must_ask or reason
+    )
 
 
 async def opened(path: str, context: ToolContext, in_full: Collection[str] = ()) -> NotebookView:

@@ -208,8 +208,11 @@ class Job(asyncio.SubprocessProtocol):
         parts = [stdout] if stdout and not stderr else []
         if stderr:
             parts = [*([f"stdout:\n{stdout}"] if stdout else []), f"stderr:\n{stderr}"]
+        text = "".join(f"{part.removesuffix(chr(10))}\n" for part in parts)
         result = ToolResult(
-            output="\n".join(part.removesuffix("\n") for part in [*parts, ending]),
+            text + ending,
+            external="the output of the command",
+            own_tail=f"\n{ending}" if text else ending,
             ok=self.exit_code == 0,
             exit_code=self.exit_code,
             truncated=self._stdout.total_bytes > limits[0] or self._stderr.total_bytes > limits[1],

@@ -1,0 +1,114 @@
+/**
+ * The one allow-list for everything that a model, a tool or a page wrote: HTML goes in, a fragment comes out in which
+ * only the elements and attributes of `allowed_html.json` stand. Nothing in it loads, runs or acts by being shown; an
+ * address is opened by a click alone, and where it leads stands beside it.
+ */
+import DOMPurify from 'dompurify';
+
+import allowed from './allowed_html.json';
+
+const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = allowed.attributes;
+const SCHEMES = new Set(allowed.schemes.map(scheme => `${scheme}:`));
+const PICTURE = new RegExp(`^data:image/(?:${allowed.pictures.join('|')});base64,[A-Za-z0-9+/=\\s]*$`, 'i');
+const CONFIG = {
+  ALLOWED_TAGS: allowed.elements,
+  ALLOWED_ATTR: [...new Set(Object.values(ATTRIBUTES).flat())],
+  ALLOW_ARIA_ATTR: false,
+  ALLOW_DATA_ATTR: false,
+  ALLOWED_URI_REGEXP: new RegExp(`^(?:${allowed.schemes.join('|')}):`, 'i'),
+  RETURN_DOM_FRAGMENT: true as const
+};
+
+let purifier: ReturnType<typeof DOMPurify> | null = null;
+
+/**
+ * What may be shown of HTML. It belongs to no page yet, so nothing in it has loaded. `asWritten` is applied to what stands
+ * in attributes and in code.
+ */
+export function allowedContent(html: string, asWritten = (text: string) => text): DocumentFragment {
+  const content = purify().sanitize(html, CONFIG);
+  // From here on all elements are of the list: none has names that hide what an element has (a form's fields do).
+  for (const element of content.querySelectorAll('*')) {
+    for (const { name, value } of [...element.attributes]) {
+      element.setAttribute(name, asWritten(value));
+    }
+  }
+  for (const code of content.querySelectorAll('code, pre')) {
+    const text = code.textContent ?? '';
+    if (asWritten(text) !== text) {
+      code.textContent = asWritten(text);
+    }
+  }
+  content.querySelectorAll('img').forEach(linkInstead);
+  content.querySelectorAll('a').forEach(showTarget);
+  return content;
+}
+
+function purify(): ReturnType<typeof DOMPurify> {
+  if (!purifier) {
+    purifier = DOMPurify(window);
+    // The attributes of each element by name: `src` on a picture is none on anything else.
+    purifier.addHook('uponSanitizeAttribute', (node, data) => {
+      data.keepAttr &&= ATTRIBUTES[node.localName]?.includes(data.attrName) ?? false;
+    });
+  }
+  return purifier;
+}
+
+function isSmallPicture(address: string): boolean {
+  return address.length <= allowed.maxPictureChars && PICTURE.test(address);
+}
+
+/** A picture from elsewhere, which would be loaded by showing it, becomes a link that a person may open. */
+function linkInstead(image: HTMLImageElement): void {
+  const address = image.getAttribute('src') ?? '';
+  if (isSmallPicture(address)) {
+    return;
+  }
+  const link = image.ownerDocument.createElement('a');
+  link.setAttribute('href', address);
+  link.textContent = image.alt.trim() || (addressOf(address) ? address : '');
+  // Inside of a link already the words alone.
+  image.replaceWith(image.closest('a') ? (link.textContent ?? '') : link);
+}
+
+/** An absolute address of a kind that may be opened; null for all others. */
+function addressOf(value: string): URL | null {
+  try {
+    const url = new URL(value);
+    return SCHEMES.has(url.protocol) ? url : null;
+  } catch {
+    return null; // one that leads somewhere within JupyterLab's own page
+  }
+}
+
+/** Opened in another tab, which learns nothing of this page; the words of a link never hide where it leads. */
+function showTarget(link: HTMLAnchorElement): void {
+  const url = addressOf(link.getAttribute('href') ?? '');
+  if (!url) {
+    link.replaceWith(...link.childNodes);
+    return;
+  }
+  link.href = url.href;
+  link.title = url.href;
+  link.target = '_blank';
+  link.rel = 'noopener noreferrer nofollow';
+  link.referrerPolicy = 'no-referrer';
+  if (!saysItself(link.textContent ?? '', url)) {
+    const target = link.ownerDocument.createElement('span');
+    target.className = 'onyx-LinkTarget';
+    target.textContent = ` (${url.host || url.pathname})`;
+    link.append(target);
+  }
+}
+
+/** Whether the words are the address itself, or its host. */
+function saysItself(words: string, url: URL): boolean {
+  const said = words.trim();
+  if (said === (url.host || url.pathname)) {
+    return true;
+  }
+  const address = addressOf(said);
+  // A name in front of the host (`https://bank.example@evil.example`) is read for the host.
+  return address?.host === url.host && address.protocol === url.protocol && address.username === '';
+}

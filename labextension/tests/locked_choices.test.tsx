@@ -1,0 +1,90 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { ModePicker } from '../src/components/mode_picker';
+import { ModelPicker } from '../src/components/model_picker';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import { allowedMode } from '../src/models/mode';
+import type { ModelInfo } from '../src/protocol/wire';
+
+// JupyterLab's components do not load outside of a browser; of them only icons are used here.
+vi.mock('@jupyterlab/ui-components', () => ({
+  caretDownEmptyIcon: { react: () => null },
+  checkIcon: { react: () => <i data-icon="check" /> },
+  lockIcon: { react: () => <i data-icon="lock" /> }
+}));
+
+const trans = nullTranslator.load('onyx_jupyter');
+const chooseMode = vi.fn();
+let root: Root;
+let host: HTMLElement;
+
+const draw = (what: JSX.Element) =>
+  act(async () => root.render(<UiProvider value={{ trans } as unknown as Ui}>{what}</UiProvider>));
+const modes = () => [...host.querySelectorAll<HTMLElement>('[data-onyx=mode]')];
+
+beforeEach(() => {
+  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+  chooseMode.mockReset();
+});
+
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+});
+
+describe('a mode that the server does not allow', () => {
+  it('is shown with a lock and the reason, and a click chooses nothing', async () => {
+    await draw(<ModePicker mode="agent" allowedModes={['ask', 'agent']} chooseMode={chooseMode} />);
+    await act(async () => host.querySelector<HTMLElement>('[data-onyx=mode-picker]')!.click());
+    expect(modes().map(item => item.getAttribute('aria-disabled'))).toEqual([null, null, 'true']);
+    expect(modes()[2].textContent).toBe('AutoNot allowed on this server');
+    expect(modes()[2].querySelector('[data-icon=lock]')).not.toBeNull();
+    expect(modes()[1].querySelector('[data-icon=lock]')).toBeNull();
+    await act(async () => modes()[2].click());
+    expect(chooseMode).not.toHaveBeenCalled();
+    expect(modes()).toHaveLength(3);
+    await act(async () => modes()[0].click());
+    expect(chooseMode).toHaveBeenCalledWith('ask');
+  });
+
+  it('gives way to the next stricter one', () => {
+    expect(allowedMode('auto', ['ask', 'agent', 'auto'])).toBe('auto');
+    expect(allowedMode('auto', ['ask', 'agent'])).toBe('agent');
+    expect(allowedMode('auto', ['ask'])).toBe('ask');
+    expect(allowedMode('agent', ['ask', 'auto'])).toBe('ask');
+    expect(allowedMode('agent', [])).toBe('ask');
+  });
+});
+
+describe('a model that the server does not allow', () => {
+  it('cannot be chosen, and its provider says why', async () => {
+    const info = (id: string, locked: boolean): ModelInfo => ({
+      id,
+      provider: id.split('/')[0],
+      local: false,
+      tools: true,
+      locked
+    });
+    await draw(
+      <ModelPicker
+        models={[info('local/smollm2', false), info('lab/big', true)]}
+        standard="local/smollm2"
+        chosen={null}
+        choose={vi.fn()}
+        connectModel={vi.fn()}
+      />
+    );
+    const [local, lab] = host.querySelectorAll('optgroup');
+    expect([local.label, lab.label]).toEqual(['local', 'lab – Not allowed on this server']);
+    const [open, locked] = [local, lab].map(group => group.querySelector('option')!);
+    expect([open.disabled, locked.disabled]).toEqual([false, true]);
+    expect(locked.getAttribute('aria-disabled')).toBe('true');
+  });
+});

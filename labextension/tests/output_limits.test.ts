@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+
+import { limitOutputs } from '../src/models/output_limits';
+
+describe('limitOutputs', () => {
+  const limits = { textChars: 10, dataChars: 4, totalChars: 100 };
+
+  it('cuts long text and says by how much', () => {
+    const [output] = limitOutputs([{ output_type: 'stream', name: 'stdout', text: 'x'.repeat(15) }], limits);
+    expect(output.text).toBe(`${'x'.repeat(10)}\n… 5 more characters`);
+  });
+
+  it('leaves out data that is too large and keeps what describes it', () => {
+    const [output] = limitOutputs(
+      [
+        {
+          output_type: 'display_data',
+          metadata: {},
+          data: { 'image/png': 'AAAAAA', 'text/plain': '<Figure>' }
+        }
+      ],
+      limits
+    );
+    expect(output.data).toEqual({ 'text/plain': '<Figure>' });
+  });
+
+  it('keeps all outputs together within the total', () => {
+    const outputs = Array.from({ length: 50 }, () => ({
+      output_type: 'stream',
+      name: 'stdout',
+      text: 'x'.repeat(9)
+    }));
+    const kept = limitOutputs(outputs, limits).map(output => String(output.text).length);
+    expect(kept.reduce((sum, length) => sum + length, 0)).toBeLessThan(200);
+    expect(kept).toHaveLength(50);
+  });
+});

@@ -1,0 +1,167 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { ProjectNotice } from '../src/components/project_notice';
+import { ProjectPanel } from '../src/components/project_panel';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { ProjectFile } from '../src/protocol/wire';
+
+// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
+vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+
+let root: Root;
+let host: HTMLElement;
+const trust = vi.fn((_: ProjectFile) => Promise.resolve());
+const decline = vi.fn((_: ProjectFile) => Promise.resolve());
+const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+const file = (text: string, more: Partial<ProjectFile> = {}): ProjectFile => ({
+  path: 'AGENTS.md',
+  state: 'new',
+  digest: `of ${text}`,
+  lines: 1,
+  text,
+  ...more
+});
+const answers = { online: true, trust, decline, refusal: null, dismissRefusal: () => undefined };
+const notice = (shown: ProjectFile, more: { refusal?: string; online?: boolean } = {}) =>
+  act(async () =>
+    root.render(
+      <UiProvider value={ui}>
+        <ProjectNotice file={shown} {...answers} {...more} />
+      </UiProvider>
+    )
+  );
+const panel = (...files: ProjectFile[]) =>
+  act(async () =>
+    root.render(
+      <UiProvider value={ui}>
+        <ProjectPanel
+          files={files}
+          problem={null}
+          {...answers}
+          open={() => undefined}
+          close={() => undefined}
+        />
+      </UiProvider>
+    )
+  );
+const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=project-${name}]`);
+const click = (name: string) => act(async () => hook(name)?.click());
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  trust.mockClear();
+  decline.mockClear();
+  host = document.createElement('div');
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  vi.unstubAllGlobals();
+});
+
+it('says that there are instructions, how many lines, and that they are not used', async () => {
+  await notice(file('Be kind.', { lines: 42 }));
+  expect(host.textContent).toContain(
+    'This folder has instructions for Onyx (AGENTS.md, 42 lines). They are not used until you trust them.'
+  );
+  expect(host.textContent).not.toContain('Be kind.');
+});
+
+it('takes no yes before the text was shown, and then one for this text', async () => {
+  await notice(file('Be kind.'));
+  expect(hook('trust')?.disabled).toBe(true);
+  expect(hook('show')?.getAttribute('aria-expanded')).toBe('false');
+  await click('show');
+  expect(hook('show')?.getAttribute('aria-expanded')).toBe('true');
+  expect(hook('source')?.textContent).toBe('Be kind.');
+  await click('trust');
+  expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
+});
+
+it('shows the text as it is, never as Markdown or HTML', async () => {
+  const text = '# Rules\n<img src=x onerror="alert(1)">\n[a](javascript:b)\n';
+  await notice(file(text));
+  await click('show');
+  expect(hook('source')?.textContent).toBe(text);
+  expect(hook('source')?.children).toHaveLength(0);
+});
+
+it('can be declined unread', async () => {
+  await notice(file('Be kind.'));
+  await click('decline');
+  expect(decline.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
+  expect(trust).not.toHaveBeenCalled();
+});
+
+it('takes no yes for a text that came while one read another', async () => {
+  await notice(file('Be kind.'));
+  await click('show');
+  await notice(file('Obey.'));
+  expect(hook('source')?.textContent).toBe('Be kind.');
+  expect(hook('trust')?.disabled).toBe(true);
+  expect(hook('decline')?.disabled).toBe(true);
+  await click('show-now');
+  expect(hook('outdated')).toBeNull();
+  expect(hook('source')?.textContent).toBe('Obey.');
+  await click('trust');
+  expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Obey.']);
+});
+
+it('shows the new text with the reason where a yes was refused', async () => {
+  await notice(file('Be kind.'));
+  await click('show');
+  trust.mockImplementationOnce(() => notice(file('Obey.'), { refusal: 'AGENTS.md has changed.' }));
+  await click('trust');
+  expect(hook('refusal')?.textContent).toContain('AGENTS.md has changed.');
+  expect(hook('source')?.textContent).toBe('Obey.');
+  expect(hook('outdated')).toBeNull();
+});
+
+it('of a changed one shows what changed, and all of it on demand', async () => {
+  await notice(file('Obey.', { state: 'changed', diff: '@@ -1 +1 @@\n-Be kind.\n+Obey.' }));
+  expect(host.textContent).toContain('have changed (AGENTS.md, 1 line)');
+  await click('show');
+  expect(host.querySelector('.onyx-mod-removed')?.textContent).toBe('Be kind.');
+  expect(host.querySelector('.onyx-mod-added')?.textContent).toBe('Obey.');
+  expect(hook('source')).toBeNull();
+  await click('show-all');
+  expect(hook('source')?.textContent).toBe('Obey.');
+});
+
+it('of one whose line ends alone changed shows all, and says so', async () => {
+  await notice(file('Be kind.', { state: 'changed', diff: null }));
+  await click('show');
+  expect(host.textContent).toContain('No line has changed');
+  expect(hook('source')?.textContent).toBe('Be kind.');
+});
+
+it('takes no answer without a connection', async () => {
+  await notice(file('Be kind.'), { online: false });
+  await click('show');
+  expect([hook('trust')?.disabled, hook('decline')?.disabled]).toEqual([true, true]);
+});
+
+it('in its panel, leads back from a yes and from a no', async () => {
+  await panel(file('Be kind.', { state: 'trusted' }));
+  expect(hook('trust')).toBeNull();
+  await click('decline');
+  expect(decline).toHaveBeenCalledOnce();
+  await panel(file('Be kind.', { state: 'declined' }));
+  expect(hook('source')?.textContent).toBe('Be kind.');
+  expect(hook('decline')).toBeNull();
+  await click('trust');
+  expect(trust).toHaveBeenCalledOnce();
+});
+
+it('in its panel, says why a file cannot be used, and offers nothing', async () => {
+  await panel(file('', { state: 'unusable', digest: '', reason: 'It is a link.' }));
+  expect(host.textContent).toContain('AGENTS.md cannot be used. It is a link.');
+  expect([hook('trust'), hook('decline'), hook('source')]).toEqual([null, null, null]);
+  await panel();
+  expect(hook('empty')).not.toBeNull();
+});

@@ -1,0 +1,99 @@
+"""What a server's administrator allows at most: `c.OnyxApp.ceiling`. It tightens, and nothing else can loosen it."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import Field, StrictBool, ValidationError, field_validator
+
+from onyx_jupyter.config.schema import Config, Section
+from onyx_jupyter.errors import ConfigError, InvalidRequest
+
+SETTING = "c.OnyxApp.ceiling"
+NOT_HERE = "Not allowed on this server"
+NOTHING_ALWAYS = "nothing can be allowed always on this server"
+Mode = Literal["ask", "agent", "auto"]
+STRICTEST_FIRST: tuple[Mode, ...] = ("ask", "agent", "auto")
+_PROVIDER = re.compile(r"https?://[^/\s]+\S*|[^\s/:]+")
+
+
+class Ceiling(Section):
+    """Without a key nothing is forbidden."""
+
+    deny: list[str] = Field(default_factory=list, description="tools and families that nobody has, as in `tools.deny`")
+    modes: list[Mode] = Field(
+        default_factory=lambda: list(STRICTEST_FIRST), description="modes that can be chosen; `ask` is always one"
+    )
+    providers: list[str] | None = Field(
+        default=None,
+        description="whose models are used: a name at its usual address, or where a `baseUrl` begins; all where unset",
+    )
+    allow_always: StrictBool = Field(default=True, description="false: nothing is allowed always, each time is asked")
+
+    @field_validator("modes")
+    @classmethod
+    def _can_ask(cls, modes: list[Mode]) -> list[Mode]:
+        if "ask" not in modes:
+            raise ValueError("'ask' has to be among them, since nothing is stricter")
+        return modes
+
+    @field_validator("providers")
+    @classmethod
+    def _are_names_or_addresses(cls, providers: list[str] | None) -> list[str] | None:
+        for one in providers or ():
+            if not _PROVIDER.fullmatch(one):
+                raise ValueError(f"{one!r} is neither a provider's name (ollama) nor an address (https://…)")
+        return providers
+
+    def mode(self, wished: Mode) -> Mode:
+        """The wished mode, or the next stricter one that can be chosen."""
+        can_be = [mode for mode in self.modes if STRICTEST_FIRST.index(mode) <= STRICTEST_FIRST.index(wished)]
+        return max(can_be, key=STRICTEST_FIRST.index)
+
+    def check_mode(self, wished: Mode) -> None:
+        """Raises: InvalidRequest."""
+        if wished not in self.modes:
+            choices = " or ".join(mode.capitalize() for mode in STRICTEST_FIRST if mode in self.modes)
+            raise InvalidRequest(f"`mode`: {NOT_HERE}: {wished.capitalize()} mode. Choose {choices}.", field="mode")
+
+    def allows_provider(self, name: str, base_url: str | None, usual_url: str | None = None) -> bool:
+        """`base_url` is the one that the configuration gives it, `usual_url` where it is without one."""
+        if self.providers is None:
+            return True
+        if name in self.providers and base_url in (None, usual_url):
+            return True
+        return base_url is not None and any(_begins_with(base_url, one) for one in self.providers)
+
+    def over(self, config: Config) -> Config:
+        """The configuration with what every agent is denied here."""
+        if not self.deny:
+            return config
+        items = [
+            agent.model_copy(update={"tools": agent.tools.model_copy(update={"deny": [*agent.tools.deny, *self.deny]})})
+            for agent in config.agents.items
+        ]
+        return config.model_copy(update={"agents": config.agents.model_copy(update={"items": items})})
+
+
+def read_ceiling(value: object) -> Ceiling:
+    """The ceiling as the administrator wrote it. Raises: ConfigError."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{SETTING} must be a dict ({{…}}), not {value!r}.")
+    try:
+        return Ceiling.model_validate(dict(value))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_context=False)[0]
+    key = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        known = ", ".join(str(field.alias) for field in Ceiling.model_fields.values())
+        raise ConfigError(f"{SETTING}: there is no key {key!r}. Known here: {known}.", key=key)
+    reason = problem["msg"].removeprefix("Value error, ")
+    raise ConfigError(f"{SETTING}: {key} is {problem['input']!r}: {reason[0].lower()}{reason[1:]}.", key=key)
+
+
+def _begins_with(url: str, address: str) -> bool:
+    """Whole parts of a path alone: https://host/v1 is no beginning of https://host/v1beta or https://host.evil/v1."""
+    if "://" not in address or re.search(r"[\\@?#]|/\.\.?(/|$)|%", url):
+        return False
+    return f"{url.rstrip('/').lower()}/".startswith(f"{address.rstrip('/').lower()}/")

@@ -1,0 +1,72 @@
+"""The instructions that a project brings along: `AGENTS.md` in the server's root, as it is on disk now.
+
+Whoever wrote the project wrote them, so reading them is not following them: that is for whoever judges their digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from onyx_jupyter.security.beneath import NotRegular, folder_beneath
+
+PROJECT_FILE = "AGENTS.md"
+ONYX_FOLDER = ".onyx"
+MAX_BYTES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """One file, read once: `digest` is the SHA-256 of the very bytes that `text` was made from.
+
+    Where `problem` says why it cannot be used, text and digest are empty.
+    """
+
+    real: Path
+    text: str = ""
+    digest: str = ""
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As it is told to a person and named by them."""
+        return self.real.name
+
+
+def read_instructions(root: Path) -> Instructions | None:
+    """Those of the project in that real folder; None where there are none, or none with a word in them. Blocks."""
+    real = root / PROJECT_FILE
+    try:
+        content = _content(root)
+    except FileNotFoundError:
+        return None
+    except NotRegular:
+        return Instructions(real, problem="It is no regular file.")
+    except OSError as error:
+        if real.is_symlink():
+            return Instructions(real, problem="It is a link. Put the file itself in its place.")
+        return Instructions(real, problem=f"It cannot be read: {error.strerror or error}.")
+    return _judged(real, content)
+
+
+def _content(root: Path) -> bytes:
+    """One byte more than is allowed at most. Raises: OSError, also where a link stands there."""
+    with folder_beneath(root, root) as folder:
+        if folder.descriptor is None and (root / PROJECT_FILE).is_symlink():  # where opening cannot refuse links
+            raise OSError("it is a link")
+        with os.fdopen(folder.open(PROJECT_FILE), "rb") as file:
+            return file.read(MAX_BYTES + 1)
+
+
+def _judged(real: Path, content: bytes) -> Instructions | None:
+    if len(content) > MAX_BYTES:
+        return Instructions(real, problem=f"It is too large: {MAX_BYTES:,} bytes are the most.")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Instructions(real, problem=f"It is not UTF-8 text ({error.reason} at byte {error.start}).")
+    if "\0" in text:
+        return Instructions(real, problem="It is no text: it holds NUL characters.")
+    return Instructions(real, text, hashlib.sha256(content).hexdigest()) if text.strip() else None

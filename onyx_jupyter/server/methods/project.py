@@ -1,0 +1,42 @@
+"""`project.*`: what the project in the server's root tells Onyx to do, and whether a person wants that."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from onyx_jupyter.runtime.project_files import JudgedFile
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.base import NoParams
+from onyx_jupyter.server.wire.project import ProjectDecisionParams
+from onyx_jupyter.tools.files.diff import unified_diff
+
+
+async def files(params: NoParams, caller: Caller) -> dict[str, Any]:
+    project = caller.onyx.project
+    found = await project.files()
+    return {"folder": project.folder, "files": [await asyncio.to_thread(_info, item) for item in found]}
+
+
+async def trust(params: ProjectDecisionParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.project.trust(params.path, params.digest, f"user:{caller.user}")
+    return {"ok": True}
+
+
+async def decline(params: ProjectDecisionParams, caller: Caller) -> dict[str, Any]:
+    await caller.onyx.project.decline(params.path, params.digest, f"user:{caller.user}")
+    return {"ok": True}
+
+
+def _info(item: JudgedFile) -> dict[str, Any]:
+    text = item.text
+    diff = unified_diff(item.trusted_text, text) if item.trusted_text is not None else ""
+    return {
+        "path": item.found.name,
+        "state": item.state,
+        "digest": item.digest,
+        "lines": text.count("\n") + bool(text and not text.endswith("\n")),
+        "text": text,
+        "diff": diff or None,
+        "reason": item.problem,
+    }

@@ -1,0 +1,39 @@
+"""The instructions of the project in the server's root on the socket: what they say, and trusting or declining them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from onyx_jupyter.server.wire.base import Wire
+
+
+class ProjectFile(Wire):
+    """One file as it is now. `unusable`: `reason` says why nobody can trust it; text and digest are empty then."""
+
+    path: str = Field(description="from the server's root")
+    state: Literal["new", "changed", "trusted", "declined", "unusable"]
+    digest: str = Field(description="names this content; `project.trust` and `project.decline` take it")
+    lines: int
+    text: str = Field(description="all of it; this is what one trusts")
+    diff: str | None = Field(
+        default=None, description="unified, from what was trusted last; None where lines show no difference"
+    )
+    reason: str | None = None
+
+
+class ProjectFiles(Wire):
+    folder: str = Field(description="the name of the server's root")
+    files: list[ProjectFile]
+
+
+class ProjectDecisionParams(Wire):
+    """Another content by now is refused (`project_file_changed`)."""
+
+    path: str = Field(max_length=1000)
+    digest: str = Field(max_length=64, description="of the content that was shown")
+
+
+class ProjectUpdatedData(Wire):
+    """The instructions changed, or what somebody said of them: ask for them again."""

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Looks for holes: bandit over the code, what is known of the locked packages, and the tests of security, hostile answers in
+# a browser among them. Steps can be named: code | packages | tests. What cannot be had is said in capitals, and the rest
+# runs; what is found fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+audit=.audit/bin
+steps=("$@")
+[ ${#steps[@]} -gt 0 ] || steps=(code packages tests)
+notes=()
+failed=0
+
+note() {
+    notes+=("$1")
+    printf '***\n*** %s\n***\n' "$1" >&2
+}
+
+say_again() {
+    local status=$?
+    for line in "${notes[@]}"; do
+        printf '*** %s\n' "$line" >&2
+    done
+    return "$status"
+}
+trap say_again EXIT
+
+fail() {
+    failed=1
+    note "$1"
+}
+
+look_up() { # whose packages, then what audits them
+    local whose=$1 status=0
+    shift
+    echo "Vulnerabilities known of the locked $whose packages ..."
+    "$@" || status=$?
+    case $status in
+    0) echo "None is known." ;;
+    3) note "$whose PACKAGES NOT AUDITED: the registry does not say what is known of them, or cannot be reached from here." ;;
+    *) fail "$whose PACKAGES WITH KNOWN VULNERABILITIES, OR THE AUDIT FAILED: see above." ;;
+    esac
+}
+
+for step in "${steps[@]}"; do
+    case $step in
+    code)
+        echo "bandit over onyx_jupyter ..."
+        "$audit/bandit" --quiet --configfile pyproject.toml --recursive onyx_jupyter || fail "BANDIT HAS FINDINGS: see above."
+        ;;
+    packages)
+        look_up PYTHON .venv/bin/python scripts/audit_packages.py python "$audit/pip-audit"
+        look_up NPM .venv/bin/python scripts/audit_packages.py npm
+        ;;
+    tests)
+        bash scripts/run_pytest.sh tests/security tests/properties tests/approvals tests/server/test_access.py \
+            tests/runtime/test_injection_guard.py tests/runtime/test_secrets.py tests/runtime/test_web_secrets.py \
+            tests/ingest/test_hostile_documents.py tests/magics/test_safe_markdown.py tests/e2e/rendering ||
+            fail "TESTS FAILED: see above."
+        ;;
+    *)
+        echo "unknown step: $step" >&2
+        exit 2
+        ;;
+    esac
+done
+
+exit "$failed"

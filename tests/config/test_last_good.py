@@ -1,0 +1,166 @@
+"""What holds while the configuration has an error: it gets stricter and never looser."""
+
+import json
+
+import pytest
+
+from onyx_jupyter.config.last_good import restrictions, strictest
+from onyx_jupyter.config.load import readable
+from onyx_jupyter.config.schema import AgentTools, Config
+
+GOOD = Config.model_validate(
+    {
+        "agents": {
+            "list": [
+                {"id": "reader", "default": True, "tools": {"allow": ["group:fs", "group:web"], "deny": ["write"]}},
+                {"id": "main", "workspace": "elsewhere", "tools": {"deny": ["exec"]}},
+            ]
+        },
+        "providers": {
+            "openai": {"apiKey": "sk-very-secret", "baseUrl": "https://ada:pass-word@gateway.example/v1?key=hidden"}
+        },
+        "runtime": {"maxTokensPerRun": 5000},
+        "memory": {"recall": False},
+        "security": {"approvalTimeoutMs": 60_000, "auto": ["exec"], "secretsFilter": False},
+        "tools": {"web": {"allowPrivate": ["10.0.0.0/8"], "braveApiKey": "brave-secret"}},
+    }
+)
+
+
+def tools_of(config: Config, agent_id: str = "main") -> AgentTools:
+    agent = config.agent(agent_id)
+    assert agent is not None
+    return agent.tools
+
+
+def read(folder, text, environment=None):
+    path = folder / "onyx.json"
+    path.write_text(text, encoding="utf-8")
+    return readable(path, environment or {})
+
+
+def test_what_is_kept_of_a_good_configuration_holds_no_secret():
+    kept = json.dumps(restrictions(GOOD).model_dump(mode="json", by_alias=True))
+    for secret in ("sk-very-secret", "brave-secret", "pass-word", "ada", "hidden"):
+        assert secret not in kept
+    assert restrictions(GOOD).providers["openai"].base_url == "https://gateway.example/v1"
+
+
+def test_with_nothing_to_read_what_was_restricted_stays_and_nothing_runs_unasked():
+    config = strictest(restrictions(GOOD), {})
+    assert config.security.auto == []
+    assert config.security.secrets_filter is True
+    assert config.security.approval_timeout_ms == 60_000
+    assert config.tools.web.allow_private == []
+    assert config.runtime.max_tokens_per_run == 5000
+    assert (config.memory.recall, config.memory.consolidation) == (False, False)
+    assert config.default_agent().id == "reader"
+    assert tools_of(config, "reader") == AgentTools(allow=["group:fs", "group:web"], deny=["write"])
+    assert tools_of(config) == AgentTools(deny=["exec"])
+    assert config.agents.items[1].workspace == "elsewhere"
+    assert config.providers["openai"].base_url == "https://gateway.example/v1"
+
+
+def test_without_anything_known_the_default_agent_is_there_and_nothing_runs_unasked():
+    config = strictest(None, {})
+    assert [agent.id for agent in config.agents.items] == ["main"]
+    assert config.security.auto == []
+
+
+def test_what_the_broken_file_denies_is_denied_as_well(tmp_path):
+    text = '{agents: {list: [{id: "main", tools: {deny: ["edit", 5]}}]}, runtime: {maxTurns: "many"}}'
+    config = strictest(restrictions(GOOD), read(tmp_path, text))
+    assert tools_of(config).deny == ["edit", "exec"]
+    assert tools_of(config, "reader").deny == ["write"]
+
+
+def test_what_the_broken_file_allows_counts_only_where_the_last_good_one_allowed_it(tmp_path):
+    text = """{agents: {list: [{id: "reader", tools: {allow: ["group:web", "exec"]}}, {id: "main", tools: {allow:
+        ["read"], deny: []}}]}, security: {auto: ["write"]}, nonsense: 1}"""
+    config = strictest(restrictions(GOOD), read(tmp_path, text))
+    assert tools_of(config, "reader").allow == ["group:web"]
+    assert tools_of(config) == AgentTools(allow=["read"], deny=["exec"])
+    assert config.security.auto == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{tools: {deny: ["exec"]}}',
+        '{deny: "exec"}',
+        '{security: {deny: ["exec"]}}',
+        '{agents: {defaults: {tools: {deny: ["exec"]}}}}',
+        '{agents: {list: [{id: "No Id", tools: {deny: ["exec"]}}]}}',
+        '{agents: {list: {id: "main", tools: {deny: ["exec"]}}}}',
+        '{agents: {list: [{tools: {deny: ["exec"]}}, {tools: {deny: ["edit"]}}]}}',
+        '{agents: {list: [{tools: {deny: ["exec"]}}]}, agents: {list: [{tools: {deny: ["edit"]}}]}}',
+    ],
+)
+def test_a_deny_at_a_wrong_place_or_twice_is_meant_all_the_same(tmp_path, text):
+    assert "exec" in tools_of(strictest(None, read(tmp_path, text))).deny
+
+
+def test_agents_that_can_be_read_are_there_where_nothing_is_known(tmp_path):
+    text = """{agents: {list: [
+        {id: "reader", name: "Reader", default: true, temperature: "hot", tools: {allow: ["read"]}},
+        {id: "odd", default: true, tools: {allow: {read: true}}}, {id: "worse", tools: "exec"}]}}"""
+    config = strictest(None, read(tmp_path, text))
+    assert [(agent.id, agent.name, agent.default) for agent in config.agents.items] == [
+        ("reader", "Reader", True),
+        ("odd", "Onyx", False),
+        ("worse", "Onyx", False),
+    ]
+    assert tools_of(config, "reader").allow == ["read"]
+    assert tools_of(config, "odd").allow == [], "what cannot be read allows nothing"
+    assert tools_of(config, "worse").allow == []
+
+
+def test_a_new_agent_waits_until_the_file_is_right(tmp_path):
+    config = strictest(restrictions(GOOD), read(tmp_path, '{agents: {list: [{id: "wide"}]}, nonsense: 1}'))
+    assert config.agent("wide") is None
+    assert tools_of(config).deny == ["exec"]
+
+
+def test_limits_that_can_be_read_count_where_they_are_stricter(tmp_path):
+    strict = "{security: {approvalTimeoutMs: 2000}, runtime: {maxTokensPerRun: 1000}, memory: {recall: false}, no: 1}"
+    loose = (
+        "{security: {approvalTimeoutMs: 9000000}, runtime: {maxTokensPerRun: 900000}, memory: {recall: true}, no: 1}"
+    )
+    config = strictest(restrictions(GOOD), read(tmp_path, strict))
+    assert (config.security.approval_timeout_ms, config.runtime.max_tokens_per_run) == (2000, 1000)
+    config = strictest(restrictions(GOOD), read(tmp_path, loose))
+    assert (config.security.approval_timeout_ms, config.runtime.max_tokens_per_run) == (60_000, 5000)
+    assert config.memory.recall is False
+    assert strictest(None, read(tmp_path, strict)).memory.recall is False
+
+
+def test_a_provider_keeps_its_address_so_that_nothing_goes_elsewhere(tmp_path):
+    text = '{providers: {openai: {baseUrl: "https://other.example"}, lab: {baseUrl: "${LAB}/v1", apiKey: "k"}}, no: 1}'
+    raw = read(tmp_path, text, {"LAB": "https://lab.example"})
+    config = strictest(restrictions(GOOD), raw)
+    assert config.providers["openai"].base_url == "https://gateway.example/v1"
+    assert config.providers["lab"].base_url == "https://lab.example/v1"
+    assert config.providers["lab"].api_key is None
+
+
+def test_a_variable_denies_too_and_a_wrong_one_hides_no_other(tmp_path):
+    variables = {
+        "ONYX_AGENTS__LIST__0__TOOLS__DENY": '["exec"]',
+        "ONYX_SECURITY__AUTO": '["exec"]',
+        "ONYX_RUNTIME__NONSENSE": "1",
+    }
+    raw = read(tmp_path, "{", variables)
+    config = strictest(None, raw)
+    assert tools_of(config).deny == ["exec"]
+    assert config.security.auto == []
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "[" * 5000, "\x00", '{a: "${NO}"}'])
+def test_a_text_that_says_nothing_is_read_as_nothing_denied(tmp_path, text):
+    assert strictest(None, read(tmp_path, text)).security.auto == []
+
+
+def test_a_file_that_is_no_text_is_read_as_nothing(tmp_path):
+    (tmp_path / "onyx.json").write_bytes(b"\xff\xfe\x00")
+    assert readable(tmp_path / "onyx.json", {}) == {}
+    assert readable(tmp_path / "missing.json", {}) == {}
