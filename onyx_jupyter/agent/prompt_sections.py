@@ -161,7 +161,7 @@ def tools(facts: PromptFacts) -> str:
 
 
 def memory(facts: PromptFacts) -> str:
-    text = facts.files.get(MEMORY_FILE, "").strip()
+    text = plainly(facts.files.get(MEMORY_FILE, "").strip())  # what it says may have been read somewhere once
     return f"# Memory ({MEMORY_FILE})\n{NO_INSTRUCTIONS}\n\n{text}" if text else ""
 
 

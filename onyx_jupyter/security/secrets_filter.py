@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
+from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolResult
 from onyx_jupyter.security.known_secrets import known_secrets
 from onyx_jupyter.security.secret_heads import Heads, Secret
 from onyx_jupyter.security.secret_shapes import (
@@ -242,6 +242,9 @@ def _chars(content: Any, enough: int) -> int:
         return len(content.malformed or "") + _chars(content.arguments, enough)
     if isinstance(content, ToolResult):
         return len(content.output) + sum(len(attachment.data) for attachment in content.attachments)
+    if isinstance(content, Message):
+        words = len(content.content) + len(content.context) + sum(len(one.data) for one in content.attachments)
+        return words + _chars(content.tool_calls, enough)
     items = content.values() if isinstance(content, Mapping) else content if isinstance(content, list | tuple) else ()
     total = 0
     for item in items:

@@ -8,6 +8,7 @@ from typing import Any
 
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
+from onyx_jupyter.security.external_content import plainly
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import COMPACTION, CONSOLIDATION, CONSOLIDATION_FAILED, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
@@ -219,7 +220,11 @@ def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
 
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
-    message = Message(entry.role, entry.content, calls, context=sent_along(entry))
+    # A question from a cell may hold values of variables, and another session's message what was read there: both are
+    # to be acted on, but neither may begin a turn or pass for the end of a fence.
+    by_person = entry.role != "user" or (entry.sender is None and entry.kernel is None)
+    content = entry.content if by_person else plainly(entry.content)
+    message = Message(entry.role, content, calls, context=sent_along(entry))
     words = (entry.content,) if entry.role == "user" and entry.sender is None else ()
     return Block(entry.id, entry.run_id or "", (message, *told), words=words)
 

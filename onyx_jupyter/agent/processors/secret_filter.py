@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from onyx_jupyter.agent.processor import Processor, Reply, TextFilter
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.security.secrets_filter import LARGE_CHARS, SecretsFilter, SecretStream, off_the_loop
+from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream, off_the_loop
 
 _KEPT = "redacted"
 
@@ -38,9 +37,9 @@ class SecretFilter(Processor):
         return await off_the_loop(self._secrets.redact_result, result)
 
     async def _sent(self, message: Message) -> Message:
-        if message.kept.get(_KEPT, (None, None))[0] is self._secrets or _chars(message) < LARGE_CHARS:
+        if message.kept.get(_KEPT, (None, None))[0] is self._secrets:
             return self._message(message)
-        return await asyncio.to_thread(self._message, message)
+        return await off_the_loop(self._message, message)
 
     def _message(self, message: Message) -> Message:
         """Kept with the message for all runs that send it again, until other secrets are known."""
@@ -64,7 +63,3 @@ class SecretFilter(Processor):
         if text not in self._known:
             self._known[text] = self._secrets.apply(text)
         return self._known[text]
-
-
-def _chars(message: Message) -> int:
-    return len(message.content) + len(message.context) + sum(len(one.data) for one in message.attachments)
