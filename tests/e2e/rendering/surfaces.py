@@ -74,14 +74,14 @@ def plain_outputs(payload: Payload) -> Sequence[Output]:
     return display(text_data(payload.text)), display(output_data(display(data))[0])
 
 
-def write_trusted(lab: LabServer, name: str, outputs: Sequence[Output], per_cell: int = 40) -> None:
+def write_trusted(lab: LabServer, name: str, outputs: Sequence[Output], per_cell: int = 40, source: str = "") -> None:
     """A notebook that has run on this machine with these outputs: JupyterLab sanitises none of them."""
     cells = [
         {
             "cell_type": "code",
             "id": f"cell-{at}",
             "metadata": {},
-            "source": "",
+            "source": source,
             "execution_count": 1,
             "outputs": list(outputs[at : at + per_cell]),
         }
