@@ -149,6 +149,10 @@ _DEMO: tuple[tuple[str, Callable[[ChatRequest], Reply]], ...] = (
     (r"\bcell\b|\bnotebook\b", _insert_cell),
     (r"\brun\b|\bcommand\b|\bshell\b", _run_command),
     (r"\bmarkdown\b", lambda _: [Say(MARKDOWN, _TEXT_CHARS, 0.01)]),
+    (
+        r"\bthink",
+        lambda _: [Think("I look at it from one side, then from another. " * 12, 5, 0.04), Say("So it is.", 3)],
+    ),
     (r"\bslow", lambda _: [Say("This answer takes its time. " * 40, _TEXT_CHARS, 0.1)]),
     (r"\bfast\b|\blong\b", lambda _: [Say("word " * 4000, 5, 0.005)]),
     (r"\bhang\b", lambda _: [Say("And then nothing"), Hang()]),

@@ -6,8 +6,10 @@ import json
 import pytest
 
 from onyx_jupyter.agent.processor import Processors
+from onyx_jupyter.agent.side_request import ask_aside
 from onyx_jupyter.agent.thoughts import MAX_KEPT_CHARS, Thoughts
-from onyx_jupyter.protocols import ThoughtDelta
+from onyx_jupyter.messages import Message
+from onyx_jupyter.protocols import ModelRequest, ThoughtDelta
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.sessions.entry import from_json
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -183,6 +185,12 @@ async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp
     told = [(event.name, getattr(event, "text", "")) for event in earlier_events(entries, run_id)]
     assert told[:2] == [("chat.thought", "I look."), ("chat.delta", "Looking.")]
     await house.close()
+
+
+async def test_a_request_beside_the_conversation_has_no_thought_in_its_answer():
+    model = ScriptedModel([[Think("I add."), "Wrong.", NotSaid(), "A title"]])
+    reply = await ask_aside(model, ModelRequest("", [Message("user", "Title?")]), Processors())
+    assert reply.text == "A title"
 
 
 async def test_of_a_long_thought_the_beginning_and_the_end_are_kept():

@@ -4,9 +4,12 @@ import time
 
 import pytest
 
+from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import ModelDone, TextDelta, TextWasThought, ThoughtDelta
+from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
+from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
-from onyx_jupyter.testing.collected import Collected
+from onyx_jupyter.testing.collected import Collected, collect
 
 
 def told(text: str, habit: ThinkingHabit | None = None, *, is_whole: bool = True) -> tuple[str, str]:
@@ -98,6 +101,36 @@ def test_what_breaks_off_before_the_tag_was_thought_where_the_model_is_known_to_
 )
 def test_models_are_known_by_their_name_at_first(model_id, is_silent):
     assert ThinkingHabit.of(model_id).is_silent is is_silent
+
+
+async def chunks(text, size, *, end="stop"):
+    for at in range(0, len(text), size):
+        yield ChatChunk(text[at : at + size])
+    if end is None:
+        raise ModelError("unavailable", "It broke off.")
+    yield ChatChunk(finish_reason=end)
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("head", ["<think>", ""])
+@pytest.mark.parametrize(
+    ("action", "text", "called"),
+    [
+        ('{"name": "reply", "arguments": {"text": "It is 4."}}', "It is 4.", []),
+        ('{"name": "look", "arguments": {}}', "", ["look"]),
+    ],
+)
+async def test_thoughts_before_a_json_action_are_no_part_of_it(head, action, text, called, size):
+    written = chunks(f"{head}I add.\n</think>\n\n{action}", size)
+    answer = await collect(chat_events(written, Provider("P", "p", "m"), as_action=True))
+    assert (answer.thought, answer.text) == ("I add.", text)
+    assert [call.name for call in answer.tool_calls] == called
+
+
+@pytest.mark.parametrize("text", ["a <", "a </thin", "a"])
+async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(text):
+    answer = await collect(chat_events(chunks(text, 1, end=None), Provider("P", "p", "m"), as_action=False))
+    assert (answer.text, answer.error is not None) == (text, True)
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
