@@ -38,6 +38,21 @@ class ChatDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatThought:
+    """A piece of what the model thinks, which is no part of the answer.
+
+    `seconds` comes with the last piece: how long it thought. `was_said` means that this very text went out as the last
+    words of the answer, and is taken back.
+    """
+
+    name: ClassVar[str] = "chat.thought"
+    run_id: str
+    text: str
+    seconds: float | None = None
+    was_said: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     name: ClassVar[str] = "tool.started"
     run_id: str
@@ -192,6 +207,7 @@ class SessionUpdated:
 RunEvent = (
     ChatStarted
     | ChatDelta
+    | ChatThought
     | ToolStarted
     | ToolProgress
     | ToolFinished

@@ -121,6 +121,25 @@ describe('a run', () => {
     expect(texts(runs()[0])).toEqual(['x'.repeat(200)]);
   });
 
+  it('tells of thoughts once a frame, too, in their place before the answer', async () => {
+    await begin('s');
+    peer.emit('chat.started', run('r1'));
+    let changes = 0;
+    session.changed.connect(() => (changes += 1));
+    for (let count = 0; count < 200; count += 1) {
+      peer.emit('chat.thought', { runId: 'r1', seq: ++seq, text: 'x' });
+    }
+    peer.emit('chat.thought', { runId: 'r1', seq: ++seq, text: '', seconds: 8 });
+    delta('r1', 'So.');
+    expect(changes).toBe(0);
+    drawFrame();
+    expect(changes).toBe(1);
+    expect(runs()[0].parts).toMatchObject([
+      { kind: 'thought', text: 'x'.repeat(200), seconds: 8 },
+      { kind: 'text', text: 'So.' }
+    ]);
+  });
+
   it('keeps text and calls in the order in which they came', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));

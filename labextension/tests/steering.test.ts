@@ -63,6 +63,8 @@ const part = (one: Part): string => {
   switch (one.kind) {
     case 'text':
       return `  ${one.text}`;
+    case 'thought':
+      return `  (${one.text})`;
     case 'tool':
       return `  ${one.call.tool} ${one.call.status}`;
     case 'note':

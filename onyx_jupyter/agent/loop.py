@@ -14,7 +14,15 @@ from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
-from onyx_jupyter.protocols import ModelNote, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import (
+    ModelDone,
+    ModelNote,
+    ModelProgress,
+    ModelRequest,
+    TextDelta,
+    TextWasThought,
+    ThoughtDelta,
+)
 from onyx_jupyter.tools.more_tools import unwrapped
 
 LAST_TURN = Message(
@@ -72,7 +80,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
         raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
     run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
     try:
-        facts = {"model": run.model.id, "estimate": estimate}
+        facts = {"model": run.model.id, "estimate": estimate, **run.take_thought()}
         await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, facts)
     except StorageError:
         run.text = reply.text
@@ -99,7 +107,7 @@ async def _say(text: str, run: Run) -> str:
     text = run.redact(text)
     run.emit(ChatDelta(run.run_id, (_APART if run.text else run.lead) + text))
     run.lead, run.text = _APART, f"{run.text}{_APART}{text}" if run.text else text
-    await run.transcript.append_assistant(run.run_id, run.text, (), None, {"halted": True})
+    await run.transcript.append_assistant(run.run_id, run.text, (), None, {"halted": True, **run.take_thought()})
     run.text = ""
     await run.partial.discard()
     return text
@@ -118,26 +126,35 @@ def _with_new_ids(calls: Sequence[ToolCall], run: Run) -> tuple[ToolCall, ...]:
 
 async def _stream(run: Run, request: ModelRequest) -> Reply:
     request = await run.processors.before_model(request)
-    run.text = ""
+    run.text, lead = "", run.lead
     await run.partial.begin(run.run_id)
-    filtered = run.processors.text_filter()
+    filtered, thoughts = run.processors.text_filter(), run.think()
     stream, said = run.model.stream(request), False
     try:
         async for event in stream:
-            if isinstance(event, TextDelta):
+            if isinstance(event, ThoughtDelta):
+                thoughts.add(event.text)
+            elif isinstance(event, TextDelta):
+                thoughts.word()
                 said = said or bool(event.text.strip())
                 _show(filtered.feed(event.text), run)
+            elif isinstance(event, TextWasThought):
+                thoughts.take_back(lead, run.text, filtered.finish())
+                run.text, run.lead, said, filtered = "", lead, False, run.processors.text_filter()
+                await run.partial.discard()
             elif isinstance(event, ModelProgress):
+                thoughts.part()
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             elif isinstance(event, ModelNote):
                 await run.note(event.kind, run.redact(event.message), event.data)
-            else:
+            elif isinstance(event, ModelDone):
                 _show(filtered.finish(), run)
                 return Reply(run.text, event.tool_calls, event.usage, said)
     except ModelError:
         _show(filtered.finish(), run)  # what came is kept to its last letter
         raise
     finally:
+        thoughts.end()
         await asyncio.shield(_close(stream))
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
 

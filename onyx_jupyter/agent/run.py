@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from onyx_jupyter.agent.processor import Processors
+from onyx_jupyter.agent.thoughts import Thoughts
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import CompactionConfig
@@ -133,7 +134,7 @@ class Run:
     line of its own yet. `text` is what the model has said since its last finished reply: what is kept when the run is
     stopped in the middle. `lead` goes in front of the next words that watchers get, where they would stick to those
     before. `audit` hears of each call that has its result, with its status. `why` is the sentence with which it made
-    its latest calls, for the person who is asked.
+    its latest calls, for the person who is asked. `thoughts` are those before the text, until both are written down.
     """
 
     run_id: str
@@ -165,6 +166,7 @@ class Run:
     text: str = field(default="", init=False)
     lead: str = field(default="", init=False)
     why: str = field(default="", init=False)
+    thoughts: Thoughts | None = field(default=None, init=False)
 
     @property
     def tools(self) -> ToolRegistry:
@@ -174,6 +176,16 @@ class Run:
     def redact(self, text: str) -> str:
         """The text without secrets."""
         return self.secrets.apply(text)
+
+    def think(self) -> Thoughts:
+        """The thoughts of the model call that begins now."""
+        self.thoughts = Thoughts(self.run_id, self.processors.text_filter, self.emit, self.clock)
+        return self.thoughts
+
+    def take_thought(self) -> dict[str, Any]:
+        """What was thought, as a part of `meta`; it is given out once."""
+        thoughts, self.thoughts = self.thoughts, None
+        return thoughts.meta() if thoughts else {}
 
     async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
         """Tells the run's person something that is no answer; it stays in the transcript. Raises: StorageError."""

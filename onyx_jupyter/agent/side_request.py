@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from onyx_jupyter.agent.processor import Processors, Reply
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, TextDelta
+from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, TextDelta, TextWasThought
 
 
 async def _ignored(note: ModelNote) -> None:
@@ -30,6 +30,8 @@ async def ask_aside(
         async for event in stream:
             if isinstance(event, TextDelta):
                 text += event.text
+            elif isinstance(event, TextWasThought):
+                text = ""
             elif isinstance(event, ModelNote):
                 await on_note(event)
             elif isinstance(event, ModelDone):

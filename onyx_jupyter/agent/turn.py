@@ -88,8 +88,9 @@ async def _write_end(
     """Writes what is left to write, then announces the end; a disk that refuses does not silence the announcement."""
     log.info("The run ends: %s", outcome)
     try:
-        if run.text:
-            meta = {"model": run.model.id, "partial": True}
+        thought = run.take_thought()
+        if run.text or thought:
+            meta = {"model": run.model.id, "partial": True, **thought}
             await run.transcript.append_assistant(run.run_id, run.text, (), None, meta)
         await run.partial.discard()
         for call in run.transcript.open_calls(run.run_id):

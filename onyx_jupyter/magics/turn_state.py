@@ -10,6 +10,7 @@ from onyx_jupyter.magics.plan import PLAN_TOOL, Plan, plan_of
 from onyx_jupyter.magics.tool_words import ToolWords, escaped, failure_of, first_line, never_happened, tool_words
 
 Status = Literal["running", "final", "error", "aborted", "interrupted"]
+THINKING = "Thinking"
 _MARKS = {"running": "…", "waiting": "◆", "ok": "✓", "failed": "✗", "denied": "⊘"}
 
 
@@ -78,6 +79,8 @@ class TurnState:
         match event:
             case "chat.delta":
                 self._say(data["text"])
+            case "chat.thought":
+                return self._think(data)
             case "tool.started" if data["tool"] == PLAN_TOOL:
                 self._planning[data["callId"]] = data["input"]  # shown when it has been taken
                 return False
@@ -131,6 +134,17 @@ class TurnState:
             last.text += text
         else:
             self.parts.append(Said(text))
+
+    def _think(self, data: Mapping[str, Any]) -> bool:
+        """That it thinks is shown, and never what; words of the answer that were thought go."""
+        before, self.notice = self.notice, "" if "seconds" in data else THINKING
+        last = self.parts[-1] if self.parts else None
+        if not data.get("wasSaid") or not isinstance(last, Said):
+            return self.notice != before
+        last.text = last.text.removesuffix(data["text"])
+        if not last.text.strip():
+            self.parts.pop()
+        return True
 
     def _step(self, data: Mapping[str, Any], **changes: Any) -> Step:
         self.notice = ""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from onyx_jupyter.magics.plan import Plan
 from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.tool_words import escaped
-from onyx_jupyter.magics.turn_state import Part, Said, Step, TurnState
+from onyx_jupyter.magics.turn_state import THINKING, Part, Said, Step, TurnState
 
 MIME_TYPE = "application/vnd.onyx.turn+json"
 SCHEMA_VERSION = 1
@@ -107,7 +107,7 @@ def markdown(state: TurnState, more: str = "") -> str:
 def _ending(state: TurnState) -> str:
     match state.status:
         case "running":
-            return f"*{escaped(state.notice or 'Thinking')}…*" if not state.parts or state.notice else ""
+            return f"*{escaped(state.notice or THINKING)}…*" if not state.parts or state.notice else ""
         case "aborted":
             return f"*Stopped.* {escaped(state.problem)}".rstrip()
         case "interrupted":

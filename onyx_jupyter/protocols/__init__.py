@@ -47,6 +47,8 @@ from onyx_jupyter.protocols.models import (
     ModelRequest,
     Models,
     TextDelta,
+    TextWasThought,
+    ThoughtDelta,
 )
 from onyx_jupyter.protocols.notebooks import (
     After,
@@ -173,6 +175,8 @@ __all__ = [
     "SourceKind",
     "TextDelta",
     "TextIndex",
+    "TextWasThought",
+    "ThoughtDelta",
     "ToolPreview",
     "Transcript",
     "UserAnswer",

@@ -31,6 +31,18 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtDelta:
+    """A piece of what the model thinks before it answers; empty where it has begun to and nothing can be shown yet."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextWasThought:
+    """All text that came so far was thought, which nothing told before its end: none of it belongs to the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelProgress:
     """Something worth telling before the first word comes (a model is loading)."""
 
@@ -55,7 +67,7 @@ class ModelDone:
     finish_reason: str = "stop"
 
 
-ModelEvent = TextDelta | ModelProgress | ModelNote | ModelDone
+ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | ModelNote | ModelDone
 
 
 class Model(Protocol):

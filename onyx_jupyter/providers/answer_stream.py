@@ -1,11 +1,18 @@
-"""Holds on to a model's answer while it is read and ends the provider's work afterwards. It never reads the answer."""
+"""Holds on to a model's answer while it is read, ends the provider's work afterwards, and knows when it has words."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from onyx_jupyter.protocols import ModelEvent
+from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThought
+
+
+def has_words(had_words: bool, event: ModelEvent) -> bool:
+    """Whether there are words of the answer after this event; thoughts are none."""
+    if isinstance(event, TextWasThought):
+        return False
+    return had_words or isinstance(event, TextDelta)
 
 
 @asynccontextmanager

@@ -1,21 +1,24 @@
 """Reads the chunks of one chat completion to their end, whoever brings them: words as they come, the rest at the end.
 
+What the model thinks is told apart from what it answers, whichever way it comes.
+
 It knows neither HTTP nor a library; `litellm_model` and `openai_model` bring the chunks.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta
+from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThought
 from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
+from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 
 # Far beyond the longest answer that any model gives.
 MAX_TEXT_CHARS = 2_000_000
@@ -33,28 +36,51 @@ class CallPiece:
 
 @dataclass(frozen=True, slots=True)
 class ChatChunk:
-    """What one or more chunks of a stream said; `finish_reason` is the provider's own word, never made up."""
+    """What one or more chunks of a stream said; `finish_reason` is the provider's own word, never made up.
+
+    `thought` is what came in a field of its own; there may be thoughts in the text, too.
+    """
 
     text: str = ""
     calls: Sequence[CallPiece] = ()
     finish_reason: str | None = None
     usage: Usage | None = None
+    thought: str = ""
 
 
 async def chat_events(
-    chunks: AsyncIterator[ChatChunk], provider: Provider, *, as_action: bool
+    chunks: AsyncIterator[ChatChunk], provider: Provider, *, as_action: bool, habit: ThinkingHabit | None = None
 ) -> AsyncGenerator[ModelEvent, None]:
     """The answer as Onyx's own events; `as_action` reads the text as a JSON action. Raises: ModelError."""
     answer = _Answer(chunks, provider)
     action = JsonActionStream() if as_action else None
-    async with aclosing(answer.texts()) as texts:
-        async for text in texts:
-            if said := action.feed(text) if action else text:
-                yield TextDelta(said)
+    splitter = ThoughtSplitter(habit or ThinkingHabit())
+    try:
+        async with aclosing(answer.words()) as words:
+            async for chunk in words:
+                for event in as_said(splitter.feed(chunk.text, chunk.thought), action):
+                    yield event
+    except ModelError:
+        for event in as_said(splitter.finish(is_whole=False), action):
+            yield event
+        raise
+    for event in as_said(splitter.finish(is_whole=answer.finish_reason != "length"), action):
+        yield event
     rest, calls = action.finish() if action else ("", answer.fragments.calls())
     if rest:
         yield TextDelta(rest)
     yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop")
+
+
+def as_said(events: Iterable[ModelEvent], action: JsonActionStream | None) -> Iterator[ModelEvent]:
+    """The same events, with the words that the action's text holds in the place of that text."""
+    for event in events:
+        if isinstance(event, TextWasThought) and action is not None:
+            action.begin_again()
+        if not isinstance(event, TextDelta) or action is None:
+            yield event
+        elif said := action.feed(event.text):
+            yield TextDelta(said)
 
 
 class _Answer:
@@ -64,27 +90,27 @@ class _Answer:
         self.finish_reason: str | None = None
         self._chunks = chunks
         self._provider = provider
-        self._text_chars = 0
+        self._chars = 0
 
-    async def texts(self) -> AsyncGenerator[str, None]:
-        """Every piece of text. Raises: ModelError, also where the stream ends without having said that it is over."""
+    async def words(self) -> AsyncGenerator[ChatChunk, None]:
+        """Every chunk with text or thought. Raises: ModelError, also where the stream does not say that it is over."""
         try:
             async for chunk in self._chunks:
                 self.usage = chunk.usage or self.usage
                 self.finish_reason = chunk.finish_reason or self.finish_reason
                 for piece in chunk.calls:
                     self.fragments.add(piece.index, piece.id, piece.name, piece.arguments)
-                if chunk.text:
-                    self._text_chars += len(chunk.text)
-                    yield chunk.text
-                    if self._text_chars > MAX_TEXT_CHARS:
+                if chunk.text or chunk.thought:
+                    self._chars += len(chunk.text) + len(chunk.thought)
+                    yield chunk
+                    if self._chars > MAX_TEXT_CHARS:
                         raise endless(self._provider)
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
             raise model_error(error, self._provider, started=True) from None
         if self.finish_reason is None:
-            began = self._text_chars or self.fragments
+            began = self._chars or self.fragments
             raise stopped_in_the_middle(self._provider) if began else no_answer(self._provider)
         if self.finish_reason == "content_filter":
             raise refused(self._provider)

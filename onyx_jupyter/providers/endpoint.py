@@ -8,6 +8,7 @@ from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.context_window import known_window
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.litellm_library import read_price_table
+from onyx_jupyter.providers.thoughts import ThinkingHabit
 from onyx_jupyter.providers.vision import can_see
 
 
@@ -30,10 +31,14 @@ class Endpoint:
 
 
 class EndpointModel:
-    """What every model behind an endpoint knows of itself; the table of models is read when it is first asked."""
+    """What every model behind an endpoint knows of itself; the table of models is read when it is first asked.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    `habit` is kept up to date by its answers, and so best shared by all that have the same id.
+    """
+
+    def __init__(self, endpoint: Endpoint, habit: ThinkingHabit | None = None) -> None:
         self.endpoint = endpoint
+        self.habit = habit or ThinkingHabit.of(endpoint.model_id)
         self._context_window = endpoint.context_window
         self._vision = endpoint.vision
 

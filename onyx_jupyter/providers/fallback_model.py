@@ -14,8 +14,9 @@ from onyx_jupyter.protocols import (
     ModelProgress,
     ModelRequest,
     TextDelta,
+    ThoughtDelta,
 )
-from onyx_jupyter.providers.answer_stream import closing
+from onyx_jupyter.providers.answer_stream import closing, has_words
 
 # A refusal must not be shopped around, and a conversation that is too long is made shorter instead.
 _NEVER = frozenset({"refused", "overflow"})
@@ -65,7 +66,7 @@ class FallbackModel:
             try:
                 async with closing(self._first.stream(request)) as events:
                     async for event in events:
-                        shown = shown or isinstance(event, TextDelta)
+                        shown = has_words(shown, event)
                         yield event
                 return
             except ModelError as error:
@@ -85,7 +86,7 @@ class FallbackModel:
         try:
             async with closing(self._now.stream(request)) as events:
                 async for event in events:
-                    if not self._told and isinstance(event, TextDelta | ModelDone):
+                    if not self._told and isinstance(event, TextDelta | ThoughtDelta | ModelDone):
                         self._told = True
                         yield self._note(failure)
                     yield event

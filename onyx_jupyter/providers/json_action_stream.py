@@ -24,6 +24,10 @@ class JsonActionStream:
     """Feed it the pieces, then finish it once."""
 
     def __init__(self) -> None:
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Forgets what came: it was no part of the action."""
         self._seen = ""
         self._reply: JsonText | None = None
         self._talking = False

@@ -29,7 +29,8 @@ class LiteLLMModel(EndpointModel):
         chunks = await self._open(litellm, request, as_action=as_action)
         try:
             read = self._chunks(litellm, chunks)
-            async with contextlib.aclosing(chat_events(read, self.endpoint.provider, as_action=as_action)) as events:
+            said = chat_events(read, self.endpoint.provider, as_action=as_action, habit=self.habit)
+            async with contextlib.aclosing(said) as events:
                 async for event in events:
                     yield event
         finally:
@@ -77,7 +78,9 @@ class LiteLLMModel(EndpointModel):
             for choice in chunk.choices:
                 reason = choice.finish_reason or reason
                 calls = [_piece(call) for call in choice.delta.tool_calls or ()]
-                yield ChatChunk(choice.delta.content or "", calls)
+                # Whatever the provider calls it, the library has this name for it, where there is anything.
+                thought = getattr(choice.delta, "reasoning_content", None) or ""
+                yield ChatChunk(choice.delta.content or "", calls, thought=thought)
         # LiteLLM makes up the reason "stop" for an answer that merely ended; only what it received counts.
         if getattr(chunks, "received_finish_reason", reason) is None:
             reason = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.providers.chat_answer import ChatChunk, as_said
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import action_prompt, json_action_call, leading_call
 from onyx_jupyter.providers.light_route import result_in_words, wanted_tools
@@ -20,6 +21,7 @@ from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.openai_format import openai_messages
 from onyx_jupyter.providers.repetition import Repetition
+from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 
 if TYPE_CHECKING:
     import httpx
@@ -82,13 +84,15 @@ class LocalModel:
     async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         action = JsonActionStream() if request.tools else None
         repetition = Repetition() if self._weights.tiny and not action else None
-        answer = _Answer(server)
-        async with aclosing(answer.texts(_Body(self._weights, request))) as texts:
-            async for text in texts:
-                if said := action.feed(text) if action else text:
-                    yield TextDelta(said)
-                if repetition and repetition.ends_in(text):
+        answer, splitter = _Answer(server), ThoughtSplitter(ThinkingHabit.of(self._id))
+        async with aclosing(answer.words(_Body(self._weights, request))) as words:
+            async for chunk in words:
+                for event in as_said(splitter.feed(chunk.text, chunk.thought), action):
+                    yield event
+                if repetition and repetition.ends_in(chunk.text):
                     break
+        for event in as_said(splitter.finish(is_whole=answer.finish_reason != "length"), action):
+            yield event
         rest, calls = action.finish() if action else ("", ())
         if rest:
             yield TextDelta(rest)
@@ -140,14 +144,14 @@ class _Answer:
         self.finish_reason = "stop"
         self._server = server
 
-    async def texts(self, body: _Body) -> AsyncGenerator[str, None]:
-        """The pieces of the answer. Raises: ModelError."""
+    async def words(self, body: _Body) -> AsyncGenerator[ChatChunk, None]:
+        """The pieces of the answer, with what was thought. Raises: ModelError."""
         chars_per_token = CHARS_PER_TOKEN
         for _ in range(_ATTEMPTS):
             try:
-                async with aclosing(self._exchange(body.at(chars_per_token))) as texts:
-                    async for text in texts:
-                        yield text
+                async with aclosing(self._exchange(body.at(chars_per_token))) as words:
+                    async for chunk in words:
+                        yield chunk
                 return
             except _TooLongError as too_long:
                 chars_per_token = too_long.chars_per_token
@@ -157,7 +161,7 @@ class _Answer:
             hint="Start a new session, or choose a model with a larger context window.",
         )
 
-    async def _exchange(self, body: dict[str, Any]) -> AsyncGenerator[str, None]:
+    async def _exchange(self, body: dict[str, Any]) -> AsyncGenerator[ChatChunk, None]:
         import httpx
 
         client = self._server.client
@@ -169,8 +173,11 @@ class _Answer:
                 async for chunk in _chunks(response):
                     finished = self._take(chunk) or finished
                     for choice in chunk.get("choices", ()):
-                        if text := choice["delta"].get("content"):
-                            yield text
+                        said = ChatChunk(
+                            choice["delta"].get("content") or "", thought=choice["delta"].get("reasoning_content") or ""
+                        )
+                        if said.text or said.thought:
+                            yield said
         except httpx.HTTPError:
             raise await self._server.broken_off() from None
         if not finished:

@@ -17,6 +17,7 @@ from onyx_jupyter.providers.error_map import model_error
 from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
 from onyx_jupyter.providers.openai_stream import chat_chunks
+from onyx_jupyter.providers.thoughts import ThinkingHabit
 
 if TYPE_CHECKING:
     import httpx
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
 class OpenAIModel(EndpointModel):
     """Any model of an OpenAI-compatible server. `client` gives the connections, shared by all of them."""
 
-    def __init__(self, endpoint: Endpoint, client: Callable[[], Awaitable[httpx.AsyncClient]]) -> None:
-        super().__init__(endpoint)
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client: Callable[[], Awaitable[httpx.AsyncClient]],
+        habit: ThinkingHabit | None = None,
+    ) -> None:
+        super().__init__(endpoint, habit)
         self._client = client
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -34,10 +40,8 @@ class OpenAIModel(EndpointModel):
         as_action = self.endpoint.json_actions and bool(request.tools)
         async with AsyncExitStack() as stack:
             chunks = await self._open(stack, request, as_action=as_action)
-            events = await stack.enter_async_context(
-                aclosing(chat_events(chunks, self.endpoint.provider, as_action=as_action))
-            )
-            async for event in events:
+            said = chat_events(chunks, self.endpoint.provider, as_action=as_action, habit=self.habit)
+            async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
 
     async def _open(self, stack: AsyncExitStack, request: ModelRequest, *, as_action: bool) -> AsyncIterator[ChatChunk]:

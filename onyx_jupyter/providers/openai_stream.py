@@ -112,7 +112,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _merged(objects: list[dict[str, Any]]) -> ChatChunk:
-    texts, calls = [], []
+    texts, thoughts, calls = [], [], []
     reason: str | None = None
     usage: Usage | None = None
     for chunk in objects:
@@ -121,8 +121,15 @@ def _merged(objects: list[dict[str, Any]]) -> ChatChunk:
             delta = choice.get("delta") or {}
             reason = choice.get("finish_reason") or reason
             texts.append(delta.get("content") or "")
+            thoughts.append(_thought(delta))
             calls += [_piece(call) for call in delta.get("tool_calls") or ()]
-    return ChatChunk("".join(texts), calls, reason, usage)
+    return ChatChunk("".join(texts), calls, reason, usage, "".join(thoughts))
+
+
+def _thought(delta: Mapping[str, Any]) -> str:
+    """vLLM, SGLang, llama.cpp and DeepSeek have the one name, Ollama and OpenRouter the other; some send both."""
+    thought = delta.get("reasoning_content") or delta.get("reasoning")
+    return thought if isinstance(thought, str) else ""
 
 
 def _piece(call: Mapping[str, Any]) -> CallPiece:

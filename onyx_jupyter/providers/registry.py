@@ -1,4 +1,4 @@
-"""Opens models by their id and lists what can be chosen. It holds the running embedded models, and nothing else.
+"""Opens models by their id and lists what can be chosen. It holds the running embedded models, and how others think.
 
 `local/…` runs here; a name that LiteLLM knows goes there; any other name needs a baseUrl and is taken for an
 OpenAI-compatible server.
@@ -24,6 +24,7 @@ from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.openai_stream import new_client
 from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.providers.thoughts import ThinkingHabit
 
 if TYPE_CHECKING:
     import httpx
@@ -35,6 +36,7 @@ class ProviderModels:
     def __init__(self, settings: ModelsSettings, *, clock: Clock | None = None) -> None:
         self._settings = settings
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
+        self._habits: dict[str, ThinkingHabit] = {}
         self._local_servers = LocalServers(
             idle_timeout_s=settings.local_idle_timeout_s, threads=settings.local_threads, clock=clock or SystemClock()
         )
@@ -45,7 +47,10 @@ class ProviderModels:
         if name == LOCAL and model:
             return LocalModel(model_id, find_weights(model), self._local_servers)
         endpoint = endpoint_of(model_id, self._settings)
-        return OpenAIModel(endpoint, self._connections) if speaks_openai(endpoint) else LiteLLMModel(endpoint)
+        habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
+        if speaks_openai(endpoint):
+            return OpenAIModel(endpoint, self._connections, habit)
+        return LiteLLMModel(endpoint, habit)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
         """The embedded model, then those of every provider that is configured or has a key."""

@@ -7,8 +7,17 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
-from onyx_jupyter.providers.answer_stream import closing
+from onyx_jupyter.protocols import (
+    Model,
+    ModelDone,
+    ModelEvent,
+    ModelProgress,
+    ModelRequest,
+    TextDelta,
+    TextWasThought,
+    ThoughtDelta,
+)
+from onyx_jupyter.providers.answer_stream import closing, has_words
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.retry import RetryPolicy, Waits, is_outage
 
@@ -60,7 +69,8 @@ class ResilientModel:
         try:
             async with closing(self._calls(request, 1 if admission.is_trial else None)) as events:
                 async for event in events:
-                    if isinstance(event, ModelDone) or (admission.is_trial and isinstance(event, TextDelta)):
+                    came = isinstance(event, TextDelta | ThoughtDelta)
+                    if isinstance(event, ModelDone) or (admission.is_trial and came):
                         self._breaker.succeeded()
                     yield event
         except ModelError as error:
@@ -81,7 +91,7 @@ class ResilientModel:
             try:
                 async with closing(self._call(request)) as events:
                     async for event in events:
-                        shown = shown or isinstance(event, TextDelta)
+                        shown = has_words(shown, event)
                         yield event
                 return
             except ModelError as error:
@@ -94,12 +104,14 @@ class ResilientModel:
             await waits.sleep(wait_s)
 
     async def _call(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """One call. An answer without a word and without a tool call is none."""
+        """One call. An answer without a word and without a tool call is none, whatever was thought."""
         said = ""
         async with closing(self._model.stream(request)) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     said = said or event.text.strip()
+                elif isinstance(event, TextWasThought):
+                    said = ""
                 elif isinstance(event, ModelDone) and not said and not event.tool_calls:
                     raise self._empty(event.finish_reason)
                 yield event

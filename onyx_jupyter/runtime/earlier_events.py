@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onyx_jupyter.events import ChatDelta, ChatJoined, ChatNote, ChatSteered, RunEvent, ToolFinished, ToolStarted
+from onyx_jupyter.events import (
+    ChatDelta,
+    ChatJoined,
+    ChatNote,
+    ChatSteered,
+    ChatThought,
+    RunEvent,
+    ToolFinished,
+    ToolStarted,
+)
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.run_order import joined_ids
@@ -24,6 +33,8 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
             yield ChatJoined(run_id, tuple(ids))
         elif entry.role == "assistant":
             calls.update({call.id: call for call in entry.tool_calls})
+            if entry.thought is not None:
+                yield ChatThought(run_id, *entry.thought)
             if entry.content:
                 yield ChatDelta(run_id, lead + entry.content)
             lead = "" if entry.tool_calls else "\n\n"

@@ -46,6 +46,15 @@ class Entry:
         return tuple(map(_attachment, filter(_is_attachment, items))) if isinstance(items, list | tuple) else ()
 
     @property
+    def thought(self) -> tuple[str, float] | None:
+        """What the model thought before it said this, and for how many seconds; no model ever gets it."""
+        thought = self.meta.get("thought") if self.role == "assistant" else None
+        if not isinstance(thought, Mapping) or not isinstance(text := thought.get("text"), str):
+            return None
+        seconds = thought.get("seconds")
+        return text, float(seconds) if isinstance(seconds, int | float) and isfinite(seconds) else 0.0
+
+    @property
     def is_steer(self) -> bool:
         """A user's message that came during a run and belongs into it, from where it joined on."""
         return self.role == "user" and self.meta.get("steer") is True

@@ -15,27 +15,29 @@ _REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"
 
 
 class AnthropicAnswer:
-    """One streamed answer: numbered blocks, of which a text stays open until something else begins."""
+    """One streamed answer: numbered blocks, of which a text or thought stays open until something else begins."""
 
     def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
         self._model = str(body.get("model"))
         self._tokens = tokens
         self._blocks = 0
-        self._text_is_open = False
+        self._open = ""
         self._begun = False
 
     def text(self, piece: str) -> Iterator[bytes]:
         """A piece of text."""
-        yield from self._begin()
-        if not self._text_is_open:
-            yield self._start({"type": "text", "text": ""})
-            self._text_is_open = True
+        yield from self._block("text")
         yield self._delta({"type": "text_delta", "text": piece})
+
+    def thought(self, piece: str, name: str) -> Iterator[bytes]:
+        """A piece of what the model thinks; this API has one name for it."""
+        yield from self._block("thinking")
+        yield self._delta({"type": "thinking_delta", "thinking": piece})
 
     def call(self, call: Call, index: int) -> Iterator[bytes]:
         """A tool call, its arguments in fragments."""
         yield from self._begin()
-        yield from self._close_text()
+        yield from self._close()
         call_id = call.id or f"toolu_{index + 1}"
         yield self._start({"type": "tool_use", "id": call_id, "name": call.name, "input": {}})
         for fragment in split(call.raw_arguments, call.chunk_chars):
@@ -45,7 +47,7 @@ class AnthropicAnswer:
     def end(self, reason: str | None, *, with_usage: bool) -> Iterator[bytes]:
         """What ends it properly; a reason of None leaves that out. Usage always comes along."""
         yield from self._begin()
-        yield from self._close_text()
+        yield from self._close()
         if reason is not None:
             delta = {"stop_reason": _REASONS.get(reason, reason), "stop_sequence": None}
             usage = {"output_tokens": self._tokens.output_tokens}
@@ -78,9 +80,16 @@ class AnthropicAnswer:
         self._blocks += 1
         return _event("content_block_stop", {"index": self._blocks - 1})
 
-    def _close_text(self) -> Iterator[bytes]:
-        if self._text_is_open:
-            self._text_is_open = False
+    def _block(self, kind: str) -> Iterator[bytes]:
+        yield from self._begin()
+        if self._open != kind:
+            yield from self._close()
+            self._open = kind
+            yield self._start({"type": kind, kind: ""})
+
+    def _close(self) -> Iterator[bytes]:
+        if self._open:
+            self._open = ""
             yield self._stop()
 
 

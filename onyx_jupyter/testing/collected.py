@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta
+from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThought, ThoughtDelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,13 @@ class Collected:
 
     @property
     def text(self) -> str:
-        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+        """The answer, without what turned out to be thought."""
+        return self._told[1]
+
+    @property
+    def thought(self) -> str:
+        """What the model thought before it."""
+        return self._told[0]
 
     @property
     def ends(self) -> list[ModelDone]:
@@ -33,6 +39,18 @@ class Collected:
             raise self.error
         assert self.ends, "The answer has no end."
         return self.ends[-1]
+
+    @property
+    def _told(self) -> tuple[str, str]:
+        thought = text = ""
+        for event in self.events:
+            if isinstance(event, TextDelta):
+                text += event.text
+            elif isinstance(event, ThoughtDelta):
+                thought += event.text
+            elif isinstance(event, TextWasThought):
+                thought, text = thought + text.strip(), ""
+        return thought, text
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

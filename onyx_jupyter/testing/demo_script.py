@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from onyx_jupyter.testing.script import Call, Cut, Finish, Hang, HttpError, Pause, Reply, Say, Step, Tokens
+from onyx_jupyter.testing.script import Call, Cut, Finish, Hang, HttpError, Pause, Reply, Say, Step, Think, Tokens
 
 MARKDOWN = r"""## What this looks like
 
@@ -38,7 +38,7 @@ graph LR
 ```
 """
 _TEXT_CHARS = 12
-_STEP_KINDS = "say, call, tokens, pause, hang, error, cut, finish"
+_STEP_KINDS = "say, think, call, tokens, pause, hang, error, cut, finish"
 
 
 class ChatRequest(Protocol):
@@ -66,10 +66,12 @@ def demo_replies(request: ChatRequest) -> Reply:
 def replies_from_file(path: Path) -> Callable[[ChatRequest], Reply]:
     """Replies from a JSON file: `[{"match": regex, "turns": [[step, …], …]}, …]`, the first rule that matches.
 
-    A step is a string or `{"say": text, "chunkChars"?, "delayMs"?}`, `{"call": {"name", "arguments"}}`,
-    `{"pause": seconds}`, `{"error": {"status", "message"?, "code"?, "headers"?}}`, `{"tokens": [in, out]}`,
-    `{"finish": reason}`, `{"hang": true}` or `{"cut": true}`. `turns[n]` answers after n tool rounds; the last one
-    repeats. Raises: ValueError, KeyError for what is none of these.
+    A step is a string or `{"say": text, "chunkChars"?, "delayMs"?}`, `{"think": text, …}` likewise,
+    `{"call": {"name", "arguments"}}`, `{"pause": seconds}`, `{"tokens": [in, out]}`,
+    `{"error": {"status", "message"?, "code"?, "headers"?}}`, `{"finish": reason}`, `{"hang": true}`
+    or `{"cut": true}`. `turns[n]` answers after n tool rounds; the last one repeats.
+
+    Raises: ValueError, KeyError for what is none of these.
     """
     rules = [
         (re.compile(rule["match"], re.IGNORECASE), [[_step(step) for step in turn] for turn in rule["turns"]])
@@ -91,6 +93,8 @@ def _step(step: str | Mapping[str, Any]) -> Step:
             return Say(step)
         case {"say": str(text)}:
             return Say(text, step.get("chunkChars"), step.get("delayMs", 0) / 1000)
+        case {"think": str(text)}:
+            return Think(text, step.get("chunkChars"), step.get("delayMs", 0) / 1000)
         case {"call": {"name": str(name)} as call}:
             return Call(name, call.get("arguments", {}), call.get("id"))
         case {"tokens": [input_tokens, output_tokens]}:
@@ -145,6 +149,10 @@ _DEMO: tuple[tuple[str, Callable[[ChatRequest], Reply]], ...] = (
     (r"\bcell\b|\bnotebook\b", _insert_cell),
     (r"\brun\b|\bcommand\b|\bshell\b", _run_command),
     (r"\bmarkdown\b", lambda _: [Say(MARKDOWN, _TEXT_CHARS, 0.01)]),
+    (
+        r"\bthink",
+        lambda _: [Think("I look at it from one side, then from another. " * 12, 5, 0.04), Say("So it is.", 3)],
+    ),
     (r"\bslow", lambda _: [Say("This answer takes its time. " * 40, _TEXT_CHARS, 0.1)]),
     (r"\bfast\b|\blong\b", lambda _: [Say("word " * 4000, 5, 0.005)]),
     (r"\bhang\b", lambda _: [Say("And then nothing"), Hang()]),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.providers.json_actions import REPLY, action_text
-from onyx_jupyter.testing.script import Call, Finish, HttpError, Say, Step, Tokens, split
+from onyx_jupyter.testing.script import Call, Finish, HttpError, Say, Step, Think, Tokens, split
 
 _CREATED = 1_767_225_600
 DONE = b"data: [DONE]\n\n"
@@ -24,6 +24,10 @@ class OpenAIAnswer:
     def text(self, piece: str) -> Iterator[bytes]:
         """A piece of text."""
         yield text_chunk(self._model, piece, self._timings)
+
+    def thought(self, piece: str, name: str) -> Iterator[bytes]:
+        """A piece of what the model thinks, in the field of that name."""
+        yield _delta(self._model, {name: piece}, timings=self._timings)
 
     def call(self, call: Call, index: int) -> Iterator[bytes]:
         """A tool call, its arguments in fragments."""
@@ -73,6 +77,9 @@ def completion(model: str, reply: Sequence[Step], tokens: Tokens) -> dict[str, A
     calls = [step for step in reply if isinstance(step, Call)]
     text = "".join(step.text for step in reply if isinstance(step, Say))
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
+    for step in reply:
+        if isinstance(step, Think):
+            message[step.name] = message.get(step.name, "") + step.text
     if calls:
         message["tool_calls"] = [
             {
@@ -104,7 +111,7 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
         if isinstance(step, Tokens):
             return step
     asked = sum(len(str(message.get("content") or "").split()) for message in body.get("messages", ()))
-    said = sum(len(step.text.split()) for step in reply if isinstance(step, Say))
+    said = sum(len(step.text.split()) for step in reply if isinstance(step, Say | Think))
     called = sum(1 for step in reply if isinstance(step, Call))
     return Tokens(asked, said + called)
 

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from onyx_jupyter.errors import ModelErrorCode
 
@@ -26,6 +26,25 @@ class Say:
     @property
     def pieces(self) -> list[str]:
         return split(self.text, self.chunk_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """What the model thinks, in pieces as in Say; `name` is the field of OpenAI's form in which the server sends it."""
+
+    text: str
+    chunk_chars: int | None = None
+    delay_s: float = 0.0
+    name: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+
+    @property
+    def pieces(self) -> list[str]:
+        return split(self.text, self.chunk_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class NotSaid:
+    """All text before was thought, as a model's reader finds out at its end (scripted model only)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +150,8 @@ class Finish:
     reason: str | None
 
 
-Step = Say | Call | Tokens | Progress | Fail | Hold | Hang | Pause | HttpError | Page | Raw | Cut | Finish
+Talk = Say | Think | NotSaid | Call
+Step = Talk | Tokens | Progress | Fail | Hold | Hang | Pause | HttpError | Page | Raw | Cut | Finish
 Reply = Sequence[Step | str] | str
 Request = TypeVar("Request")
 

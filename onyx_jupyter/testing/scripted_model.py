@@ -9,18 +9,30 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import ToolCall, Usage
-from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelInfo, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import (
+    Model,
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelProgress,
+    ModelRequest,
+    TextDelta,
+    TextWasThought,
+    ThoughtDelta,
+)
 from onyx_jupyter.testing.script import (
     Call,
     Fail,
     Finish,
     Hang,
     Hold,
+    NotSaid,
     Pause,
     Progress,
     Reply,
     Say,
     Script,
+    Think,
     Tokens,
 )
 
@@ -83,6 +95,13 @@ class ScriptedModel:
                             await asyncio.sleep(step.delay_s)
                             yield TextDelta(piece)
                         words += len(step.text.split())
+                    case Think():
+                        for piece in step.pieces:
+                            await asyncio.sleep(step.delay_s)
+                            yield ThoughtDelta(piece)
+                        words += len(step.text.split())
+                    case NotSaid():
+                        yield TextWasThought()
                     case Call():
                         calls.append(_tool_call(step, len(calls)))
                     case Tokens():

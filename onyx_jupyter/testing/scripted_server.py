@@ -34,6 +34,7 @@ from onyx_jupyter.testing.script import (
     Script,
     ScriptEnded,
     Step,
+    Think,
 )
 from onyx_jupyter.testing.scripted_model import until_set
 
@@ -239,6 +240,10 @@ class _Stream:
                     for piece in step.pieces:
                         await asyncio.sleep(step.delay_s)
                         await self._write(self._answer.text(piece))
+                case Think():
+                    for piece in step.pieces:
+                        await asyncio.sleep(step.delay_s)
+                        await self._write(self._answer.thought(piece, step.name))
                 case Call():
                     await self._write(self._answer.call(step, calls))
                     calls += 1

@@ -13,7 +13,7 @@ import pytest
 
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, ToolDefinition
-from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelRequest, TextDelta
+from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelRequest, TextDelta, ThoughtDelta
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider
@@ -29,7 +29,7 @@ from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
 from onyx_jupyter.providers.retry import RetryPolicy, Waits
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings, ToolMode
 from onyx_jupyter.testing.collected import collect
-from onyx_jupyter.testing.script import Call, Cut, Fail, Finish, Hang, Hold, Reply, Say, Tokens
+from onyx_jupyter.testing.script import Call, Cut, Fail, Finish, Hang, Hold, Reply, Say, Think, Tokens
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from onyx_jupyter.testing.scripted_server import ScriptedServer
 
@@ -172,6 +172,33 @@ async def test_text_comes_in_pieces_and_ends_with_exactly_one_done(make: Maker) 
     assert answer.ends == [answer.events[-1]]
     assert (answer.done.tool_calls, answer.done.finish_reason) == ((), "stop")
     assert (answer.done.usage.input_tokens, answer.done.usage.output_tokens) == (11, 5)
+
+
+async def test_what_a_model_thinks_comes_apart_from_its_answer(make: Maker) -> None:
+    subject = make([[Think("I add, twice.", chunk_chars=3), Say("It is 4.", chunk_chars=3), Tokens(11, 5)]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert (answer.thought, answer.text) == ("I add, twice.", "It is 4.")
+    assert isinstance(next(e for e in answer.events if isinstance(e, TextDelta | ThoughtDelta)), ThoughtDelta)
+    assert answer.done.usage.output_tokens == 5
+
+
+@pytest.mark.parametrize("chunk_chars", [1, 2, 3, 5, 8, None])
+@pytest.mark.parametrize("head", ["", "<think>", "\n<think>\n"])
+async def test_thoughts_in_the_text_are_told_from_the_answer_wherever_it_is_cut(
+    make: Maker, head: str, chunk_chars: int | None
+) -> None:
+    if make.kind == "scripted" or "json" in make.kind or make.kind == "local":
+        pytest.skip("it has no text to read, or the text is an action")
+    subject = make([[Say(f"{head}I add <b>.\n</think>\n\nIt < is 4.", chunk_chars=chunk_chars)]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert (answer.thought, answer.text) == ("I add <b>.", "It < is 4.")
+
+
+async def test_a_thought_before_a_call_is_no_part_of_it(make: Maker) -> None:
+    subject = make([[Think("I look."), Call("exec", {"command": "ls"})]])
+    answer = await collect(subject.model.stream(QUESTION))
+    assert (answer.thought, answer.text) == ("I look.", "")
+    assert [call.arguments for call in answer.tool_calls] == [{"command": "ls"}]
 
 
 async def test_an_answer_may_say_the_same_thing_many_times(make: Maker) -> None:

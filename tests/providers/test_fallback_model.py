@@ -4,10 +4,10 @@ import pytest
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message, ToolDefinition
-from onyx_jupyter.protocols import ModelNote, ModelRequest
+from onyx_jupyter.protocols import ModelNote, ModelRequest, ThoughtDelta
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.testing.collected import collect
-from onyx_jupyter.testing.script import Call, Fail
+from onyx_jupyter.testing.script import Call, Fail, NotSaid, Think
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 
 QUESTION = ModelRequest("the long prompt", [Message("user", "Hello")], [ToolDefinition("peek", "Looks.")])
@@ -127,3 +127,12 @@ async def test_a_side_request_keeps_its_own_prompt():
     _, second, model = pair([[Fail("unavailable")]], ["A title."], light=True)
     await collect(model.stream(ModelRequest("Give a title.", QUESTION.messages)))
     assert second.requests[0].system == "Give a title."
+
+
+@pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
+async def test_a_first_that_only_thought_has_said_nothing_and_the_note_comes_before_the_second_s_thoughts(thought):
+    _, _, model = pair([[*thought, Fail("unavailable")]], [[Think("I count."), "It is 4."]])
+    answer = await collect(model.stream(QUESTION))
+    assert answer.text == "It is 4."
+    (note,) = notes(answer)
+    assert answer.events.index(note) < answer.events.index(ThoughtDelta("I count."))

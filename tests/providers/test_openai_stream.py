@@ -118,3 +118,23 @@ async def test_words_before_a_broken_line_count_and_the_break_is_said() -> None:
 async def test_an_error_in_the_middle_of_a_stream_is_an_error() -> None:
     with pytest.raises(HttpFailure, match="overloaded"):
         await read([words("a"), frame(error={"message": "overloaded", "code": 503})])
+
+
+@pytest.mark.parametrize(
+    ("delta", "thought"),
+    [
+        ({"reasoning_content": "I add."}, "I add."),
+        ({"reasoning": "I add."}, "I add."),
+        ({"reasoning_content": "I add.", "reasoning": "I add."}, "I add."),
+        ({"reasoning_content": None, "content": "x"}, ""),
+        ({"reasoning": {"effort": "low"}}, ""),
+    ],
+)
+async def test_thoughts_have_a_field_of_their_own_in_a_stream_and_in_a_whole_answer(
+    delta: dict[str, object], thought: str
+) -> None:
+    (chunk,) = await read([frame(choices=[{"delta": delta, "finish_reason": "stop"}])])
+    assert chunk.thought == thought
+    whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
+    (chunk,) = await read([whole], headers={"content-type": "application/json"})
+    assert chunk.thought == thought

@@ -11,7 +11,7 @@ from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
 from onyx_jupyter.providers.retry import RetryPolicy, Waits
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.fake_clock import FakeClock
-from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, Say
+from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, NotSaid, Say, Think
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.waiting import until
 
@@ -189,3 +189,19 @@ async def test_answers_that_break_off_count_as_failures():
         await bench.ask()
     assert "left alone" in str((await bench.ask()).error)
     assert bench.calls == 3
+
+
+@pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
+async def test_what_was_only_thought_was_not_shown_so_the_call_is_made_again(thought):
+    bench = Bench([[*thought, *DOWN], "It is 4."])
+    answer = await bench.ask()
+    assert (answer.text, bench.calls) == ("It is 4.", 2)
+
+
+@pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
+async def test_thoughts_without_a_word_are_an_empty_answer(thought):
+    answer = await Bench([thought] * 3).ask()
+    assert "empty answer" in str(answer.error)
+    answer = await (bench := Bench([[*thought, Finish("length")]])).ask()
+    assert "used up the length" in str(answer.error)
+    assert bench.calls == 1

@@ -14,6 +14,7 @@ import { NoteView } from './note_view';
 import { PlanView } from './plan_view';
 import { QuestionCard } from './question_card';
 import type { QuestionActions } from './question_card';
+import { ThoughtView } from './thought_view';
 import { ToolCard } from './tool_card';
 import { TurnFooter } from './turn_footer';
 import type { TurnActions } from './turn_footer';
@@ -130,6 +131,9 @@ const PartView = memo(function PartView({
   if (part.kind === 'note') {
     return <NoteView note={part.note} />;
   }
+  if (part.kind === 'thought') {
+    return <ThoughtView text={part.text} seconds={part.seconds} isThinking={!complete} />;
+  }
   const { call } = part;
   if (call.status === 'waiting' && call.question) {
     return <QuestionCard question={call.question} online={online} answer={answer} />;
@@ -160,7 +164,7 @@ function useNotebookAt(run: Run, asked: UserMessage | undefined): NotebookAt {
 
 /** The agent had nothing to say and nothing to do: that is no failure, so there is nothing to see. */
 function isSilent(run: Run): boolean {
-  return run.status === 'final' && run.parts.length === 0;
+  return run.status === 'final' && run.parts.every(part => part.kind === 'thought');
 }
 
 /** For an approval: the text that stands right above it. */
@@ -197,12 +201,13 @@ function RunState({
   }
 }
 
-/** Before the first word and between steps; while text streams or a call runs, those show it themselves. */
+/** Before the first word and between steps; while text or thoughts stream or a call runs, those show it themselves. */
 function Working({ run }: { run: Run }): JSX.Element | null {
   const { trans } = useUi();
   const last = run.parts[run.parts.length - 1];
   const busy = callsOf(run).some(call => call.status === 'running' || call.status === 'waiting');
-  if (busy || (last?.kind === 'text' && !run.notice)) {
+  const streams = last?.kind === 'text' || (last?.kind === 'thought' && last.seconds === undefined);
+  if (busy || (streams && !run.notice)) {
     return null;
   }
   return (

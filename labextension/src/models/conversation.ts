@@ -44,6 +44,8 @@ export interface Note {
 export type Part =
   /** `entryId` is its line in the transcript; words that have just come have none yet. */
   | { kind: 'text'; key: string; text: string; entryId?: string }
+  /** What the model thought, and for how long: `seconds` is absent while it thinks and where nobody saw the end. */
+  | { kind: 'thought'; key: string; text: string; seconds?: number }
   | { kind: 'tool'; key: string; call: ToolCall }
   | { kind: 'note'; key: string; note: Note }
   | { kind: 'said'; key: string; message: UserMessage };

@@ -5,13 +5,16 @@ import type { Conversation, Part } from './conversation';
 export function asMarkdown(items: Conversation): string {
   return items
     .map(item =>
-      isRun(item) ? `**Onyx**\n\n${item.parts.map(part).join('\n\n')}` : `**You**\n\n${item.text}`
+      isRun(item) ? `**Onyx**\n\n${item.parts.flatMap(part).join('\n\n')}` : `**You**\n\n${item.text}`
     )
     .join('\n\n');
 }
 
-function part(one: Part): string {
+/** Thoughts are no part of what was said. */
+function part(one: Part): string | string[] {
   switch (one.kind) {
+    case 'thought':
+      return [];
     case 'text':
       return one.text;
     case 'tool':

@@ -6,6 +6,7 @@ import type {
   ChatFinalData,
   ChatNoteData,
   ChatSteeredData,
+  ChatThoughtData,
   QuestionInfo,
   QuestionResolvedData,
   ToolFinishedData,
@@ -25,7 +26,7 @@ import {
   replaceItem,
   isRun
 } from './conversation';
-import type { Conversation, Run, RunStatus, ToolCall, ToolStatus, UserMessage } from './conversation';
+import type { Conversation, Part, Run, RunStatus, ToolCall, ToolStatus, UserMessage } from './conversation';
 
 /** The conversation after one event. `nowMs` is the tab's clock, used to show how long a call takes. */
 export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number): Conversation {
@@ -34,6 +35,8 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
       return withRun(items, frame.data.runId, run => run);
     case 'chat.delta':
       return appendText(items, frame.data.runId, frame.data.text);
+    case 'chat.thought':
+      return withRun(items, frame.data.runId, run => think(run, frame.data));
     case 'tool.started':
       return withRun(items, frame.data.runId, run => startCall(run, frame.data, nowMs));
     case 'tool.progress':
@@ -80,6 +83,32 @@ export function appendText(items: Conversation, runId: string, text: string): Co
         : [...run.parts, { kind: 'text' as const, key: `text-${run.parts.length}`, text }];
     return { ...run, parts, notice: undefined };
   });
+}
+
+/** What goes on being thought is one thought, whatever note comes between. */
+function think(run: Run, { text, seconds, wasSaid }: ChatThoughtData): Run {
+  const parts = wasSaid ? withoutLastWords(run.parts, text) : [...run.parts];
+  const open = parts.filter(part => part.kind !== 'note').at(-1);
+  const words = wasSaid ? text.trim() : text;
+  if (open?.kind === 'thought' && open.seconds === undefined) {
+    parts[parts.indexOf(open)] = { ...open, text: open.text + words, seconds: seconds ?? undefined };
+  } else {
+    const key = `thought-${parts.length}`;
+    parts.push({ kind: 'thought', key, text: words, seconds: seconds ?? undefined });
+  }
+  const isNothing = (part: Part) =>
+    part.kind === 'thought' && part.seconds !== undefined && part.text.trim() === '';
+  return { ...run, parts: parts.filter(part => !isNothing(part)), notice: undefined };
+}
+
+/** The words of the answer that turned out to be thought are taken back. */
+function withoutLastWords(parts: readonly Part[], words: string): Part[] {
+  const last = parts[parts.length - 1];
+  if (last?.kind !== 'text' || !last.text.endsWith(words)) {
+    return [...parts];
+  }
+  const text = last.text.slice(0, last.text.length - words.length);
+  return [...parts.slice(0, -1), ...(text.trim() ? [{ ...last, text }] : [])];
 }
 
 /** End a run: what is still open in it ends with it. */
@@ -221,7 +250,7 @@ function note(run: Run, { kind, message, data }: ChatNoteData): Run {
 /** The answer's full text only fills in what no delta brought. */
 function finish(run: Run, data: ChatFinalData): Run {
   const ended = { ...endRun(run, 'final'), usage: data.usage };
-  const last = run.parts[run.parts.length - 1];
+  const last = run.parts.filter(part => part.kind !== 'thought').at(-1);
   if (data.text && last?.kind !== 'text') {
     return {
       ...ended,

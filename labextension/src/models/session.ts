@@ -237,7 +237,7 @@ export class Session implements IDisposable {
       this._early.push(frame);
       return;
     }
-    if (frame.event === 'chat.delta') {
+    if (frame.event === 'chat.delta' || frame.event === 'chat.thought') {
       this._apply(frame);
       this._cancelFrame ??= this.services.onFrame(() => {
         this._cancelFrame = null;

@@ -190,9 +190,13 @@ export function formatDuration(durationMs: number): string {
   if (seconds < 10) {
     return `${Math.max(0.1, seconds).toFixed(1)} s`;
   }
-  return seconds < 60
-    ? `${Math.round(seconds)} s`
-    : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return formatSeconds(seconds);
+}
+
+/** `8 s`, `1 min 5 s`: in whole seconds, and never none. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 export function fileName(path: string): string {

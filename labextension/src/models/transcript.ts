@@ -23,6 +23,7 @@ interface Meta {
   from?: { sessionKey: string };
   kernel?: { name?: string; path?: string };
   model?: string;
+  thought?: { text?: unknown; seconds?: unknown } | null;
   status?: ToolStatus;
   ok?: boolean;
   tool?: string;
@@ -134,7 +135,7 @@ function addToRun(run: Run, entry: Entry, meta: Meta): Run {
 }
 
 function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
-  const parts: Part[] = [...run.parts];
+  const parts: Part[] = [...run.parts, ...thoughtOf(meta, run.parts.length)];
   if (entry.content) {
     parts.push({ kind: 'text', key: `text-${parts.length}`, text: entry.content, entryId: entry.id });
   }
@@ -146,6 +147,16 @@ function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
     });
   }
   return { ...run, parts, model: meta.model ?? run.model, usage: addUsage(run.usage, entry.usage) };
+}
+
+/** A person or another version may have written anything in its place. */
+function thoughtOf({ thought }: Meta, at: number): Part[] {
+  const { text, seconds } = thought ?? {};
+  if (typeof text !== 'string' || text.trim() === '') {
+    return [];
+  }
+  const known = typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
+  return [{ kind: 'thought', key: `thought-${at}`, text, seconds: known }];
 }
 
 function addResult(run: Run, entry: Entry, meta: Meta): Run {

@@ -183,6 +183,17 @@ export interface ChatSteeredData {
   context?: Array<SentItem> | null;
 }
 
+/** What the model thinks before it answers; the text of all pieces is one. */
+export interface ChatThoughtData {
+  runId: string;
+  seq: number;
+  text: string;
+  /** with the last piece: how long it thought */
+  seconds?: number | null;
+  /** this text came as the last words of the answer, and is taken back */
+  wasSaid?: boolean | null;
+}
+
 /**
  * Why a tab could not do it.
  *
@@ -1386,6 +1397,7 @@ export interface Methods {
 export interface Events {
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;
+  "chat.thought": ChatThoughtData;
   "tool.started": ToolStartedData;
   "tool.progress": ToolProgressData;
   "tool.finished": ToolFinishedData;

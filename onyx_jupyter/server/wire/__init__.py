@@ -90,6 +90,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
 EVENTS: dict[str, type[Wire]] = {
     "chat.started": events.ChatStartedData,
     "chat.delta": events.ChatDeltaData,
+    "chat.thought": events.ChatThoughtData,
     "tool.started": events.ToolStartedData,
     "tool.progress": events.ToolProgressData,
     "tool.finished": events.ToolFinishedData,

@@ -13,7 +13,7 @@ from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
 
 
 class RunData(Wire):
-    """What every event of a run carries, `chat.delta` aside."""
+    """What every event of a run carries, `chat.delta` and `chat.thought` aside."""
 
     run_id: str
     session_key: str
@@ -28,6 +28,18 @@ class ChatDeltaData(Wire):
     run_id: str
     seq: int
     text: str
+
+
+class ChatThoughtData(Wire):
+    """What the model thinks before it answers; the text of all pieces is one."""
+
+    run_id: str
+    seq: int
+    text: str
+    seconds: float | None = Field(default=None, description="with the last piece: how long it thought")
+    was_said: bool | None = Field(
+        default=None, description="this text came as the last words of the answer, and is taken back"
+    )
 
 
 class ToolStartedData(RunData):

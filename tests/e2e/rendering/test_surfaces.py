@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from onyx_jupyter.testing.script import Call, Say
+from onyx_jupyter.testing.script import Call, Say, Think
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.memory_panel import MemoryPanel
@@ -193,14 +193,18 @@ def test_outputs_of_a_skill_in_its_panel(watched: Watch, lab: LabServer, corpus:
 
 
 def test_what_is_shown_as_text(watched: Watch, lab: LabServer, corpus: list[Payload], stage: Stage, name: str) -> None:
-    """Calls, approvals, questions, plans and notices: none of them is ever read as HTML."""
+    """Thoughts, calls, approvals, questions, plans and notices: none of them is ever read as HTML."""
     sidebar = open_sidebar(watched, lab, name)
     texts = list(by_group(corpus).values())
     everything = "\n".join(texts)
     (lab.files / "everything.txt").write_text(everything[8_000:20_000], "utf-8")
     steps = [{"text": " ".join(text.split())[:200], "status": "pending"} for text in texts]
     stage.play(
-        [Call("plan_update", {"steps": steps}), Call("read", {"path": "everything.txt"})],
+        [
+            Think(everything[:60_000], 400),
+            Call("plan_update", {"steps": steps}),
+            Call("read", {"path": "everything.txt"}),
+        ],
         [Call("ask_user", {"question": texts[0][:900], "choices": [text[:80] for text in texts[:4]]})],
         [Call("write", {"path": "x.txt", "content": everything[-8_000:]})],
         [Call("exec", {"command": texts[1][:2_000]})],
@@ -208,8 +212,9 @@ def test_what_is_shown_as_text(watched: Watch, lab: LabServer, corpus: list[Payl
     )
     sidebar.ask(everything[:8_000])
     sidebar.hook("question").wait_for(timeout=APPEAR_MS)
-    for opened in sidebar.cards.all():
+    for opened in [*sidebar.cards.all(), sidebar.hook("thought").get_by_role("button")]:
         opened.click()
+    expect(sidebar.hook("thought-text")).to_contain_text("<")
     watched.assert_quiet()
     sidebar.hook("choice").first.click()
     for _ in range(2):
