@@ -15,7 +15,7 @@ import pytest
 
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.providers.local_files import fetching
-from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, megabytes
 from onyx_jupyter.providers.local_files.fetch_lock import FetchedElsewhere, FetchLock
 from onyx_jupyter.providers.local_files.fetching import Fetching, FetchPaused
 from onyx_jupyter.providers.local_files.http_file import HttpFile, hub_file, own_file
@@ -304,3 +304,11 @@ def test_the_rows_are_what_they_say():
         assert model.memory_bytes > model.size_bytes
         assert -(-model.size_bytes // model.parts.part_bytes) == model.parts.count
     assert len({model.sha256 for model in CATALOGUE}) == len({model.file_name for model in CATALOGUE}) == len(CATALOGUE)
+
+
+def test_the_page_about_them_has_each_row():
+    page = Path(__file__).parents[3].joinpath("docs", "local-models.md").read_text("utf-8")
+    for model in CATALOGUE:
+        sizes = f"| {megabytes(model.size_bytes)} | {megabytes(model.memory_bytes)} |"
+        assert f"| `{model.id}` {sizes} {model.licence} | {model.parameters} |" in page
+        assert f"| `{model.file_name}` | `{model.sha256}` |" in page
