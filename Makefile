@@ -4,6 +4,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 LAB_ARGS ?=
 SECURITY_ARGS ?=
 PYTEST_ARGS ?=
+# The model that set-up brings along, for everybody who uses this environment: 1.5b (1.1 GB), 0.5b (0.5 GB) or none.
+ONYX_SETUP_MODEL ?= 1.5b
 
 BIN := .venv/bin
 STAMPS := .make
@@ -22,7 +24,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Environment, locked dependencies, embedded model, front end, extension switched on
-	@$(MAKE) --no-print-directory -j2 $(STAMPS)/package
+	@$(MAKE) --no-print-directory -j2 $(STAMPS)/package $(STAMPS)/model-$(ONYX_SETUP_MODEL)
 
 build: setup ## The same: rebuilds the front end where its sources changed
 
@@ -85,6 +87,10 @@ $(STAMPS)/uv:
 $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock requirements/model.lock
 	@bash scripts/python_env.sh dependencies "$(PYTHON)"
 	@touch $@
+
+# Beside the front end. Without a network it says so in a line, and the next `make` tries again.
+$(STAMPS)/model-%: $(STAMPS)/python
+	@if $(BIN)/python -m onyx_jupyter.providers.local_files.fetch $*; then touch $@; fi
 
 $(STAMPS)/audit: $(STAMPS)/uv requirements/audit.lock
 	@bash scripts/python_env.sh audit "$(PYTHON)"

@@ -79,6 +79,7 @@ describe('a model that the server does not allow', () => {
         chosen={null}
         choose={vi.fn()}
         connectModel={vi.fn()}
+        showLocalModels={vi.fn()}
       />
     );
     const [local, lab] = host.querySelectorAll('optgroup');

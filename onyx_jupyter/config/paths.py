@@ -82,6 +82,11 @@ class Home:
         return self.root / "knowledge"
 
     @property
+    def models(self) -> Path:
+        """The files of the models that run on this machine."""
+        return self.root / "models"
+
+    @property
     def private_names(self) -> frozenset[str]:
         """What lies here that no file browser shows: every place of this class but three, and those still to come."""
         shown = {self.shared, self.skills, self.runs}

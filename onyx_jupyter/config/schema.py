@@ -246,6 +246,11 @@ class LocalModelConfig(Section):
         default=600_000, ge=1000, description="milliseconds without a question until the model's process ends"
     )
     threads: int | None = Field(default=None, ge=1, description="CPU threads; all cores, eight at most, where unset")
+    models_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://",
+        description="where model files are fetched from before any other server: their names are added to it",
+    )
 
 
 class WebConfig(Section):

@@ -38,6 +38,7 @@ from onyx_jupyter.protocols.memory import (
     MemoryText,
 )
 from onyx_jupyter.protocols.models import (
+    HoldsModelFiles,
     Model,
     ModelDone,
     ModelEvent,
@@ -132,6 +133,7 @@ __all__ = [
     "FileVersion",
     "Found",
     "Fusion",
+    "HoldsModelFiles",
     "InsertCell",
     "Inspection",
     "InspectionTable",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 
@@ -110,6 +111,15 @@ class ModelInfo:
     local: bool
     tools: bool
     locked: bool = False
+
+
+@runtime_checkable
+class HoldsModelFiles(Protocol):
+    """Models, some of which have files of this machine open."""
+
+    async def let_go(self, path: Path) -> bool:
+        """Closes the file unless a model answers from it just now; whether nobody uses it any more."""
+        ...
 
 
 class Models(Protocol):

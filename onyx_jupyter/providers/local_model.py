@@ -41,7 +41,7 @@ _ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
 
 
 class LocalModel:
-    """`local/smollm2`, or `local/` and the path of a GGUF file."""
+    """`local/smollm2`, a model of the catalogue, or `local/` and the path of a GGUF file."""
 
     def __init__(self, model_id: str, weights: Weights, servers: LocalServers) -> None:
         self._id = model_id

@@ -50,6 +50,11 @@ class LocalServer:
         return self._process is not None and self._client is not None and self._process.poll() is None
 
     @property
+    def is_used(self) -> bool:
+        """Whether somebody waits for it, or for its start."""
+        return self._users > 0
+
+    @property
     def pid(self) -> int | None:
         """The process, while it runs."""
         return self._process.pid if self._process is not None and self.running else None

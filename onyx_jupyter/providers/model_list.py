@@ -1,4 +1,4 @@
-"""What can be chosen in the model picker: the embedded model, configured ones, and a few of each provider with a key.
+"""What can be chosen in the model picker: models of this machine, configured ones, a few of each provider with a key.
 
 It calls nobody unless told to refresh, and then only the OpenAI-compatible servers that are configured.
 """
@@ -21,6 +21,8 @@ from onyx_jupyter.providers.known_providers import (
     known_provider,
 )
 from onyx_jupyter.providers.litellm_library import price_table
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
+from onyx_jupyter.providers.local_files.places import find_file
 from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
@@ -36,9 +38,11 @@ _DATED = re.compile(r"(-|@)(20\d{6}|20\d\d-\d\d-\d\d|\d{4})$")
 
 
 async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelInfo]:
-    """Each id once, the embedded model first, then by provider in the order of the configuration."""
+    """Each id once, the models of this machine first, then by provider in the order of the configuration."""
     names = list(settings.providers) + [name for name in KNOWN_PROVIDERS if name not in settings.providers]
     found = {EMBEDDED.id: EMBEDDED}
+    for fetched in await asyncio.to_thread(_fetched, settings):
+        found[fetched] = ModelInfo(fetched, LOCAL, local=True, tools=True)
     if settings.default_model.startswith(f"{LOCAL}/"):
         found.setdefault(settings.default_model, ModelInfo(settings.default_model, LOCAL, local=True, tools=True))
     served = await _served(settings) if refresh else {}
@@ -51,6 +55,11 @@ async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelI
             local = is_loopback(provider.base_url or _default_url(name) or "")
             found.setdefault(f"{name}/{model}", ModelInfo(f"{name}/{model}", name, local=local, tools=True))
     return list(found.values())
+
+
+def _fetched(settings: ModelsSettings) -> list[str]:
+    """The models of the catalogue whose file is there."""
+    return [model.id for model in CATALOGUE if find_file(model, settings.local_folders) is not None]
 
 
 async def _usual_models(name: str, provider: ProviderSettings) -> list[str]:

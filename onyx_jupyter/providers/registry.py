@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onyx_jupyter.clock import Clock, SystemClock
@@ -45,7 +46,7 @@ class ProviderModels:
         """Raises: ModelError (not_found, authentication, refused)."""
         name, _, model = model_id.partition("/")
         if name == LOCAL and model:
-            return LocalModel(model_id, find_weights(model), self._local_servers)
+            return LocalModel(model_id, find_weights(model, self._settings.local_folders), self._local_servers)
         endpoint = endpoint_of(model_id, self._settings)
         habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
         if speaks_openai(endpoint):
@@ -53,7 +54,7 @@ class ProviderModels:
         return LiteLLMModel(endpoint, habit)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
-        """The embedded model, then those of every provider that is configured or has a key."""
+        """The models of this machine, then those of every provider that is configured or has a key."""
         return await list_models(self._settings, refresh=refresh)
 
     async def warm(self) -> None:
@@ -67,6 +68,10 @@ class ProviderModels:
             await price_table()
         elif isinstance(model, LiteLLMModel):
             await load_litellm()
+
+    async def let_go(self, path: Path) -> bool:
+        """Ends the process that has this file open, unless it answers just now; whether nobody uses the file."""
+        return await self._local_servers.let_go(path)
 
     async def close(self) -> None:
         """Ends the embedded models' processes and closes the kept connections."""

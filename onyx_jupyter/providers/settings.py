@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 ToolMode = Literal["auto", "native", "json"]
@@ -27,10 +28,13 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
-    """All providers by name, and how the embedded model runs. `local_threads` None: as many as there are cores."""
+    """All providers by name, and how the embedded models run. `local_threads` None: as many as there are cores;
+    `local_folders` hold the files of those that were fetched.
+    """
 
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     local_idle_timeout_s: float = 600.0
     local_threads: int | None = None
     default_model: str = "local/smollm2"
     request_timeout_s: float = 120.0
+    local_folders: tuple[Path, ...] = ()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import Model, ModelInfo, Models
+from onyx_jupyter.protocols import HoldsModelFiles, Model, ModelInfo, Models
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
 
@@ -63,6 +64,10 @@ class AllowedModels:
         """Nothing where the default model is not allowed."""
         if self._allows(self._config.model_of(self._config.default_agent())):
             await self._models.warm()
+
+    async def let_go(self, path: Path) -> bool:
+        """As of protocols.HoldsModelFiles."""
+        return not isinstance(self._models, HoldsModelFiles) or await self._models.let_go(path)
 
     async def close(self) -> None:
         await self._models.close()

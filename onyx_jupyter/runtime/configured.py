@@ -16,6 +16,7 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Models
+from onyx_jupyter.providers.local_files.places import shared_folders
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
 from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model
@@ -46,8 +47,8 @@ class Configured:
     on_change: Callable[[Settings], None]
     ceiling: Ceiling = field(default_factory=Ceiling)
     _settings: Settings | None = field(default=None, init=False)
-    _models: Models | None = field(default=None, init=False)
-    _retired: list[Models] = field(default_factory=list, init=False)
+    _models: AllowedModels | None = field(default=None, init=False)
+    _retired: list[AllowedModels] = field(default_factory=list, init=False)
     _agents: dict[str, AgentParts] = field(default_factory=dict, init=False)
 
     async def read(self) -> None:
@@ -67,13 +68,19 @@ class Configured:
         self._agents.clear()
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it
-        models = self.open_models(models_settings(settings.config, self.ceiling))
+        folders = (self.home.models, *shared_folders())
+        models = self.open_models(replace(models_settings(settings.config, self.ceiling), local_folders=folders))
         self._models = AllowedModels(models, settings.config, self.ceiling)
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
         for models in [*self._retired, *([self._models] if self._models else [])]:
             await models.close()
+
+    async def let_go(self, path: Path) -> bool:
+        """Closes a model's file wherever no answer comes from it just now; whether nobody uses it any more."""
+        opened = [*self._retired, *([self._models] if self._models else [])]
+        return all([await models.let_go(path) for models in opened])
 
     @property
     def settings(self) -> Settings:

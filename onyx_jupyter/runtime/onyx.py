@@ -29,6 +29,7 @@ from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.consolidating import Consolidating
 from onyx_jupyter.runtime.first_file import make_home
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
+from onyx_jupyter.runtime.local_models import LocalModels
 from onyx_jupyter.runtime.memories import Memories
 from onyx_jupyter.runtime.memory_notes import MemoryNotes
 from onyx_jupyter.runtime.message_context import MessageContext
@@ -134,6 +135,7 @@ class Onyx:
             self._clock,
             self._ids,
         )
+        self.local_models = LocalModels(home, self.configured, self.streams.broadcast, self._clock)
         self.sessions = SessionStore(home.sessions, self._clock, self._ids, lambda: self.configured.secrets)
         self.session_search = SessionSearch(
             home.index,
@@ -245,7 +247,8 @@ class Onyx:
         """Ends all work; what waits for a person goes on at the next start. One that fails keeps no other from it."""
         self._is_closed = True
         async with AsyncExitStack() as ends:  # the last one first
-            for part in (self.configured, self.memories, self.session_search, self.knowledge, self.skills.runs):
+            parts = (self.configured, self.memories, self.session_search, self.knowledge, self.local_models.files)
+            for part in (*parts, self.skills.runs):
                 ends.push_async_callback(part.close)
             if self._work is not None:
                 ends.push_async_callback(self._work.close)

@@ -147,11 +147,12 @@ def _write_last_good(path: Path, last_good: Config) -> None:
 
 def _configured_secrets(config: Config) -> dict[str, str]:
     """Value → kind of every key in the configuration."""
-    searxng = urlsplit(config.tools.web.searxng_url or "").password
+    addresses = {"searxng": config.tools.web.searxng_url, "models-url": config.local.models_url}
+    passwords = {kind: urlsplit(url).password for kind, url in addresses.items() if url}
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
     known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
-    return known | ({unquote(searxng): "searxng-password"} if searxng else {})
+    return known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
 def _readable_keys(raw: Mapping[str, Any]) -> dict[str, str]:

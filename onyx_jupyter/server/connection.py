@@ -26,7 +26,7 @@ SEND = "chat.send"
 SLOW_METHODS = frozenset(
     {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
     | {"memory.search", "memory.files", "memory.read", "memory.versions", "memory.diff", "memory.restore"}
-    | {"memory.status"}
+    | {"memory.status", "local_models.list", "local_models.pause", "local_models.remove"}
     | {"kernel.variables", "skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
 )
 

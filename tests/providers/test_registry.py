@@ -2,6 +2,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import MODELS_PER_PROVIDER, newest_chat_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
@@ -167,3 +169,32 @@ def test_missing_weights_or_runtime_say_the_command_that_helps(missing: str, mon
 def test_a_gguf_file_that_is_not_there_is_named() -> None:
     assert "/nowhere/model.gguf" in str(failure("local//nowhere/model.gguf"))
     assert "/nowhere/model.gguf" in str(failure("local/nowhere/model.gguf"))
+
+
+def put(model: CatalogueModel, folder: Path) -> Path:
+    """A file of the right length, which takes no room."""
+    path = folder / model.file_name
+    with path.open("wb") as file:
+        file.truncate(model.size_bytes)
+    return path
+
+
+def test_a_fetched_model_is_opened_from_its_file_and_chooses_among_all_tools(tmp_path: Path) -> None:
+    path = put(CATALOGUE[1], tmp_path)
+    weights = find_weights(CATALOGUE[1].name, [tmp_path / "none", tmp_path])
+    assert (weights.path, weights.context_tokens, weights.tiny) == (path, 4096, False)
+
+
+@pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
+def test_a_model_that_was_not_fetched_says_its_size_and_where_to_fetch_it(model: CatalogueModel) -> None:
+    error = failure(model.id)
+    assert error.code == "not_found"
+    assert f"{model.title} is not on this machine yet ({megabytes(model.size_bytes)})" in str(error)
+    assert "Local models…" in (error.hint or "")
+
+
+async def test_fetched_models_are_listed_and_others_are_not(tmp_path: Path) -> None:
+    registry = ProviderModels(ModelsSettings(local_folders=(tmp_path,)))
+    assert [model.id for model in await registry.list()] == ["local/smollm2"]
+    put(CATALOGUE[1], tmp_path)
+    assert [model.id for model in await registry.list()] == ["local/smollm2", CATALOGUE[1].id]

@@ -1,5 +1,6 @@
 /** The first thing one sees: which model answers, what it can do, three things to try. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ReactNode } from 'react';
 
 import { modelName } from '../models/model_name';
 import { fileName } from '../models/tool_words';
@@ -12,6 +13,8 @@ interface EmptyStateProps {
   isLocal: boolean;
   /** Set while the embedded model would answer but is not installed. */
   missing: EmbeddedModelOfferProps | null;
+  /** A better model for this machine, where one can be fetched. */
+  offer?: ReactNode;
   notebook: string | null;
   /** What to say about the error that the notebook shows, if it shows one. */
   fix: { text: string; send: () => void } | null;
@@ -20,7 +23,7 @@ interface EmptyStateProps {
 }
 
 export function EmptyState(props: EmptyStateProps): JSX.Element {
-  const { model, isLocal, missing, notebook, fix, ask, connectModel } = props;
+  const { model, isLocal, missing, offer, notebook, fix, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
   const asking = (text: string) => ({ text, send: () => ask(text) });
@@ -38,6 +41,7 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
   return (
     <div className="onyx-Empty" data-onyx="empty">
       {missing ? <EmbeddedModelOffer {...missing} /> : <p>{whoAnswers(model, isLocal, trans)}</p>}
+      {offer}
       <ul className="onyx-Empty-tries">
         {suggestions.map(({ text, send }) => (
           <li key={text}>

@@ -11,16 +11,20 @@ interface ModelPickerProps {
   chosen: string | null;
   choose: (model: string | null) => void;
   connectModel: () => void;
+  /** Go to the models that can run on this machine. */
+  showLocalModels: () => void;
 }
 
 const CONNECT = '\u0000connect';
+const LOCAL = '\u0000local';
 
 export function ModelPicker({
   models,
   standard,
   chosen,
   choose,
-  connectModel
+  connectModel,
+  showLocalModels
 }: ModelPickerProps): JSX.Element {
   const { trans } = useUi();
   const shown = chosen ?? standard ?? '';
@@ -40,6 +44,8 @@ export function ModelPicker({
         const { value } = event.target;
         if (value === CONNECT) {
           connectModel();
+        } else if (value === LOCAL) {
+          showLocalModels();
         } else {
           choose(value === standard ? null : value);
         }
@@ -58,6 +64,7 @@ export function ModelPicker({
           models={models.filter(model => model.provider === provider)}
         />
       ))}
+      <option value={LOCAL}>{trans.__('Local models…')}</option>
       <option value={CONNECT}>{trans.__('Connect a model…')}</option>
     </select>
   );

@@ -1,7 +1,7 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
-export type Panel = 'conversation' | 'sessions' | 'connect' | 'grants' | 'project';
+export type Panel = 'conversation' | 'sessions' | 'connect' | 'grants' | 'project' | 'local';
 
 /** A turn by its entry in the transcript. */
 export interface TurnRequest {

@@ -14,11 +14,13 @@ import { ChatModel } from '../models/chat_model';
 import { asMarkdown } from '../models/export_markdown';
 import { Grants } from '../models/grants';
 import { draggedItems } from '../models/dragged_items';
+import { LocalModels } from '../models/local_models';
 import { PageMentions } from '../models/mention_sources';
 import { ActionError } from '../models/notebook_bridge';
 import { findNotebook } from '../models/notebook_open';
 import { browserPath } from '../models/onyx_drive';
 import { openTurn } from '../models/open_turn';
+
 import { ProjectInstructions } from '../models/project_instructions';
 import { SessionList } from '../models/session_list';
 import { TurnChanges } from '../models/turn_changes';
@@ -41,6 +43,7 @@ const Command = {
   connectModel: 'onyx:connect-model',
   grants: 'onyx:allowed-for-good',
   project: 'onyx:project-instructions',
+  localModels: 'onyx:local-models',
   copyConversation: 'onyx:copy-conversation',
   reload: 'onyx:reload-session'
 };
@@ -101,6 +104,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     // What the session's agent calls `onyx:` is a folder of the drive.
     const opened = (path: string) => browserPath(path, model.session.info?.agentId);
     const project = new ProjectInstructions(connection.client);
+    const localModels = new LocalModels(connection.client, () => void connection.assistant.refresh());
     const sidebar = new ChatSidebar(
       {
         chat: model,
@@ -109,6 +113,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         sessions: new SessionList(connection.client),
         grants: new Grants(connection.client),
         project,
+        localModels,
         front,
         turns: turnsOf(model, connection),
         review: path => void review(app, path),
@@ -131,14 +136,20 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       drop
     );
     void project.open();
+    void localModels.open();
     sidebar.visibilityChanged.connect(() => void (sidebar.isVisible && project.load()));
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
     [MEMORY_COMMAND, SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
     menu.addItem({ type: 'separator' });
-    [Command.connectModel, Command.grants, Command.project, Command.copyConversation, Command.reload].forEach(
-      command => menu.addItem({ command, args: IN_MENU })
-    );
+    [
+      Command.connectModel,
+      Command.localModels,
+      Command.grants,
+      Command.project,
+      Command.copyConversation,
+      Command.reload
+    ].forEach(command => menu.addItem({ command, args: IN_MENU }));
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
     // Without a category it stands among JupyterLab's own, beside the terminal.
     launcher?.add({ command: Command.newSession, args: { isLauncher: true }, rank: 1 });
@@ -276,6 +287,7 @@ function addCommands(
     view.focusInput();
   });
   add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
+  add(Command.localModels, trans.__('Local models…'), () => view.show('local'));
   add(Command.grants, trans.__('Allowed for good…'), () => view.show('grants'));
   add(Command.project, trans.__('Project instructions…'), () => view.show('project'));
   add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>

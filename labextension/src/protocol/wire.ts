@@ -485,6 +485,54 @@ export interface LeftAlone {
   message?: string | null;
 }
 
+/**
+ * One model and its file. `ready`: it can be chosen. `paused`: `doneBytes` of it are there, and it can go on.
+ *
+ * `failed`: no source had the file, as `error` says. What is paused may have an `error`, too.
+ */
+export interface LocalModelInfo {
+  id: string;
+  title: string;
+  bytes: number;
+  licence: string;
+  /** how many it has, in words */
+  parameters: string;
+  contextTokens: number;
+  state: "ready" | "missing" | "fetching" | "paused" | "failed";
+  doneBytes: number;
+  /** bytes of free memory that it runs in */
+  leastMemory: number;
+  /** whether that much was free when it was looked */
+  fitsMemory: boolean;
+  /** the best one that fits; one of the list is */
+  recommended: boolean;
+  removable: boolean;
+  /** the file is everybody's who uses this installation */
+  shared: boolean;
+  /** where the bytes come from that come now */
+  source?: string | null;
+  /** who else fetches it, where this server does not */
+  fetcher?: string | null;
+  error?: string | null;
+  /** where the file is, once it is ready */
+  path?: string | null;
+}
+
+/** The best first. */
+export interface LocalModelList {
+  models: Array<LocalModelInfo>;
+}
+
+export interface LocalModelParams {
+  id: string;
+}
+
+export interface LocalModelsRemoveParams {
+  id: string;
+  /** the file that is everybody's, too; refused without it */
+  shared?: boolean;
+}
+
 /** `noteId` is the `id` in the data of a note of the kind `compaction`, `proposal` counts its proposals from 0. */
 export interface MemoryAcceptParams {
   sessionKey: string;
@@ -1334,6 +1382,10 @@ export interface Methods {
   "health.check": { params: NoParams; result: Health };
   "agents.list": { params: NoParams; result: Agents };
   "models.list": { params: ModelsListParams; result: ModelList };
+  "local_models.list": { params: NoParams; result: LocalModelList };
+  "local_models.fetch": { params: LocalModelParams; result: LocalModelInfo };
+  "local_models.pause": { params: LocalModelParams; result: LocalModelInfo };
+  "local_models.remove": { params: LocalModelsRemoveParams; result: LocalModelInfo };
   "sessions.create": { params: SessionsCreateParams; result: SessionCreated };
   "sessions.list": { params: SessionsListParams; result: SessionList };
   "sessions.search": { params: SessionsSearchParams; result: SessionsFound };
@@ -1423,5 +1475,6 @@ export interface Events {
   "memory.updated": MemoryUpdatedData;
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;
+  "local_models.progress": LocalModelInfo;
   "client.request": ClientRequest;
 }

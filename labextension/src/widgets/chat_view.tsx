@@ -25,6 +25,7 @@ import { asWish } from '../models/context_items';
 import { totalUsage, waitingCalls } from '../models/conversation';
 import type { Run, UserMessage } from '../models/conversation';
 import type { Grants } from '../models/grants';
+import type { LocalModels } from '../models/local_models';
 import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
@@ -38,6 +39,7 @@ import type { SocketClient } from '../protocol/socket_client';
 import type { ContextItem, SentItem } from '../protocol/wire';
 import { ConnectionBanner } from './connection_banner';
 import type { ReachabilityCheck } from './connection_banner';
+import { AllLocalModels, OfferedModel } from './local_model_parts';
 import { InstructionsPanel, UnansweredInstructions } from './project_parts';
 
 export interface ChatViewProps {
@@ -47,6 +49,7 @@ export interface ChatViewProps {
   sessions: SessionList;
   grants: Grants;
   project: ProjectInstructions;
+  localModels: LocalModels;
   front: NotebookFront;
   turns: TurnChanges;
   /** Open a notebook at the first change that waits there. */
@@ -135,6 +138,8 @@ function Body(props: PartProps): JSX.Element {
       return <Allowed {...props} />;
     case 'project':
       return <InstructionsPanel {...props} />;
+    case 'local':
+      return <AllLocalModels {...props} />;
     default:
       return <Messages {...props} />;
   }
@@ -183,6 +188,7 @@ function Messages(props: PartProps): JSX.Element {
           model={model}
           isLocal={model?.startsWith('local/') ?? false}
           missing={model === EMBEDDED_MODEL ? missingModel(assistant) : null}
+          offer={model?.startsWith('local/') && <OfferedModel {...props} />}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={() => view.show('connect')}
@@ -347,6 +353,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       chosen={chat.chosenModel}
       choose={model => chat.chooseModel(model)}
       connectModel={() => view.show('connect')}
+      showLocalModels={() => view.show('local')}
       mode={chat.mode}
       allowedModes={assistant.modes}
       chooseMode={mode => chat.chooseMode(mode)}

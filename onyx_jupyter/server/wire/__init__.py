@@ -12,6 +12,7 @@ from onyx_jupyter.server.wire import (
     events,
     kernels,
     knowledge,
+    local_models,
     memory,
     notebooks,
     project,
@@ -27,6 +28,10 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "health.check": (NoParams, status.Health),
     "agents.list": (NoParams, status.Agents),
     "models.list": (status.ModelsListParams, status.ModelList),
+    "local_models.list": (NoParams, local_models.LocalModelList),
+    "local_models.fetch": (local_models.LocalModelParams, local_models.LocalModelInfo),
+    "local_models.pause": (local_models.LocalModelParams, local_models.LocalModelInfo),
+    "local_models.remove": (local_models.LocalModelsRemoveParams, local_models.LocalModelInfo),
     "sessions.create": (sessions.SessionsCreateParams, sessions.SessionCreated),
     "sessions.list": (sessions.SessionsListParams, sessions.SessionList),
     "sessions.search": (sessions.SessionsSearchParams, sessions.SessionsFound),
@@ -116,6 +121,7 @@ EVENTS: dict[str, type[Wire]] = {
     "memory.updated": memory.MemoryUpdatedData,
     "knowledge.progress": knowledge.KnowledgeItemInfo,
     "knowledge.updated": knowledge.KnowledgeUpdatedData,
+    "local_models.progress": local_models.LocalModelInfo,
     "client.request": clients.ClientRequest,
 }
 """Every event with the model of its data."""

@@ -1,0 +1,70 @@
+/** The models of this machine in the sidebar: the panel that has them all, and the offer on the first page. */
+import { useCallback, useEffect, useRef } from 'react';
+
+import { useSignals } from '../components/hooks';
+import { LocalModelOffer } from '../components/local_model_offer';
+import { LocalModelsPanel } from '../components/local_models_panel';
+import type { ChatModel } from '../models/chat_model';
+import type { LocalModels } from '../models/local_models';
+import type { ViewState } from '../models/view_state';
+import type { SocketClient } from '../protocol/socket_client';
+
+interface LocalModelPartProps {
+  localModels: LocalModels;
+  client: SocketClient;
+  view: ViewState;
+}
+
+export function AllLocalModels({ localModels, client, view }: LocalModelPartProps): JSX.Element {
+  useSignals(localModels.changed, client.stateChanged);
+  const open = useCallback(() => void localModels.load(), [localModels]);
+  return (
+    <LocalModelsPanel
+      models={localModels.models}
+      problem={localModels.problem}
+      refusal={localModels.refusal}
+      dismissRefusal={() => localModels.dismissRefusal()}
+      online={client.state === 'open'}
+      fetch={model => void localModels.fetch(model)}
+      pause={model => void localModels.pause(model)}
+      remove={model => void localModels.remove(model)}
+      open={open}
+      close={() => view.focusInput()}
+    />
+  );
+}
+
+/** Nothing where a capable model is there. What is fetched from here answers as soon as it is ready. */
+export function OfferedModel({
+  localModels,
+  client,
+  view,
+  chat
+}: LocalModelPartProps & { chat: ChatModel }): JSX.Element | null {
+  useSignals(localModels.changed, client.stateChanged);
+  const wanted = useRef<string | null>(null);
+  const { offered, models } = localModels;
+  const isThere = models?.some(model => model.id === wanted.current && model.state === 'ready') ?? false;
+  useEffect(() => {
+    if (isThere) {
+      chat.chooseModel(wanted.current);
+      wanted.current = null;
+    }
+  }, [isThere, chat]);
+  if (!offered) {
+    return null;
+  }
+  return (
+    <LocalModelOffer
+      model={offered}
+      refusal={localModels.refusal}
+      online={client.state === 'open'}
+      fetch={() => {
+        wanted.current = offered.id;
+        void localModels.fetch(offered);
+      }}
+      pause={() => void localModels.pause(offered)}
+      showAll={() => view.show('local')}
+    />
+  );
+}

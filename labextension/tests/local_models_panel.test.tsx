@@ -1,0 +1,186 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { LocalModelOffer } from '../src/components/local_model_offer';
+import { LocalModelsPanel } from '../src/components/local_models_panel';
+import { ModelPicker } from '../src/components/model_picker';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { LocalModelInfo } from '../src/protocol/wire';
+import { localModel } from './local_model';
+
+// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
+vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+
+let root: Root;
+let host: HTMLElement;
+const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+const acts = { fetch: vi.fn(), pause: vi.fn(), remove: vi.fn(), close: vi.fn(), open: vi.fn() };
+const draw = (element: JSX.Element) =>
+  act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
+const panel = (
+  models: LocalModelInfo[] | null,
+  more: { problem?: string; refusal?: string; online?: boolean } = {}
+) =>
+  draw(
+    <LocalModelsPanel
+      models={models}
+      problem={null}
+      refusal={null}
+      dismissRefusal={() => undefined}
+      online={true}
+      {...acts}
+      {...more}
+    />
+  );
+const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=${name}]`);
+const click = (name: string) => act(async () => hook(name)?.click());
+const buttons = () => [...host.querySelectorAll('li button')].map(one => one.textContent);
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  Object.values(acts).forEach(one => one.mockClear());
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+});
+
+describe('the panel', () => {
+  it('shows size, licence and state of each, and reads them when it opens', async () => {
+    await panel([localModel(), localModel({ id: 'local/small', title: 'Small', recommended: false })]);
+    expect(acts.open).toHaveBeenCalledOnce();
+    const [first, second] = [...host.querySelectorAll('[data-onyx=local-model]')].map(one => one.textContent);
+    expect(first).toContain(
+      'Big 1.5B · recommended1.12 GB · Apache-2.0 · 1.5 billion parametersNot on this machine'
+    );
+    expect(second).not.toContain('recommended');
+    expect(document.activeElement).toBe(hook('local-models-panel'));
+  });
+
+  it.each([
+    [{}, ['Fetch']],
+    [{ state: 'failed', error: 'No source gave it.' }, ['Try again']],
+    [{ state: 'fetching', doneBytes: 5 }, ['Pause', 'Cancel']],
+    [{ state: 'fetching', doneBytes: 5, fetcher: 'another process (7)' }, []],
+    [{ state: 'paused', doneBytes: 5 }, ['Resume', 'Cancel']],
+    [{ state: 'ready', removable: true }, ['Remove']],
+    [{ state: 'ready', removable: false, shared: true }, []]
+  ] as Array<[Partial<LocalModelInfo>, string[]]>)(
+    'offers for %o what can be done',
+    async (more, expected) => {
+      await panel([localModel(more)]);
+      expect(buttons()).toEqual(expected);
+    }
+  );
+
+  it('fetches, pauses and resumes with one press, and the keys stay in it', async () => {
+    const model = localModel();
+    await panel([model]);
+    await click('local-model-fetch');
+    expect(acts.fetch).toHaveBeenCalledWith(model);
+    expect(document.activeElement).toBe(hook('local-models-panel'));
+    await panel([localModel({ state: 'fetching', doneBytes: 558_660_384 })]);
+    const bar = host.querySelector('progress');
+    expect([bar?.value, bar?.max, bar?.getAttribute('aria-label')]).toEqual([
+      50,
+      100,
+      'Big 1.5B is being fetched'
+    ]);
+    await click('local-model-pause');
+    expect(acts.pause).toHaveBeenCalledOnce();
+    await panel([localModel({ state: 'paused', doneBytes: 5, error: 'The network is gone.' })]);
+    expect(hook('fetch-problem')?.textContent).toBe('The network is gone.');
+    await click('local-model-resume');
+    expect(acts.fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it('asks before it removes, and says where the file lies and whose it is', async () => {
+    await panel([localModel({ state: 'ready', removable: true, shared: true, path: '/opt/share/big.gguf' })]);
+    await click('local-model-remove');
+    expect(acts.remove).not.toHaveBeenCalled();
+    expect(hook('local-model-question')?.textContent).toContain(
+      '/opt/share/big.gguf – everybody on this installation'
+    );
+    await click('local-model-remove-no');
+    expect(hook('local-model-question')).toBeNull();
+    await click('local-model-remove');
+    await click('local-model-remove-yes');
+    expect(acts.remove).toHaveBeenCalledOnce();
+  });
+
+  it('says that it reads, that there is none, what went wrong, and that the connection is gone', async () => {
+    await panel(null);
+    expect(hook('local-models-state')?.textContent).toBe('Reading…');
+    await panel([]);
+    expect(hook('local-models-state')?.textContent).toBe('There is no model to fetch.');
+    await panel(null, { problem: 'The server does not answer.', refusal: 'It is answering.' });
+    expect(hook('local-models-problem')?.textContent).toContain('The server does not answer.');
+    expect(hook('local-models-refusal')?.textContent).toContain('It is answering.');
+    await panel([localModel()], { online: false });
+    expect(hook('local-model-fetch')?.disabled).toBe(true);
+    expect(hook('local-models-state')?.textContent).toContain('connection');
+  });
+
+  it('closes with Escape', async () => {
+    await panel([localModel()]);
+    const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true });
+    await act(async () => hook('local-model-fetch')?.dispatchEvent(key));
+    expect(acts.close).toHaveBeenCalledOnce();
+  });
+});
+
+describe('the offer on the first page', () => {
+  const offer = (model: LocalModelInfo) =>
+    draw(
+      <LocalModelOffer
+        model={model}
+        refusal={null}
+        online={true}
+        fetch={acts.fetch}
+        pause={acts.pause}
+        showAll={acts.open}
+      />
+    );
+
+  it('names the model, its size and its licence, and fetches with one click', async () => {
+    await offer(localModel());
+    expect(host.textContent).toContain(
+      'Big 1.5B can run on this machine: 1.12 GB to fetch once, Apache-2.0.'
+    );
+    expect(hook('offer-fetch')?.textContent).toBe('Fetch it (1.12 GB)');
+    await click('offer-fetch');
+    expect(acts.fetch).toHaveBeenCalledOnce();
+    await click('offer-all');
+    expect(acts.open).toHaveBeenCalledOnce();
+  });
+
+  it('shows how far it is, and can be paused and resumed', async () => {
+    await offer(localModel({ state: 'fetching', doneBytes: 558_660_384, source: 'Hugging Face' }));
+    expect(hook('fetch-state')?.textContent).toBe('50 % · 559 MB of 1.12 GB from Hugging Face');
+    await click('offer-pause');
+    expect(acts.pause).toHaveBeenCalledOnce();
+    await offer(localModel({ state: 'paused', doneBytes: 558_660_384 }));
+    expect(hook('offer-fetch')?.textContent).toBe('Resume');
+  });
+});
+
+it('the model picker leads to the models of this machine', async () => {
+  const showLocalModels = vi.fn();
+  const choose = vi.fn();
+  const rest = { models: [], standard: 'local/smollm2', chosen: null, connectModel: vi.fn() };
+  await draw(<ModelPicker {...rest} choose={choose} showLocalModels={showLocalModels} />);
+  const select = hook('model-picker') as unknown as HTMLSelectElement;
+  const option = [...select.options].find(one => one.textContent === 'Local models…');
+  await act(async () => {
+    select.value = option!.value;
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  expect(showLocalModels).toHaveBeenCalledOnce();
+  expect(choose).not.toHaveBeenCalled();
+});

@@ -1,0 +1,122 @@
+"""A model file at an HTTP address: the Hugging Face hub, or a server of one's own. Only what is missing comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.local_files.catalogue import CatalogueModel, HubFile
+from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
+from onyx_jupyter.providers.network_guard import check_allowed
+
+if TYPE_CHECKING:
+    import httpx
+
+HUB = "https://huggingface.co"
+_CONNECT_S = 10.0
+_SILENCE_S = 30.0
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+
+
+class HttpFile:
+    """A `Source`. The address is never told whole: it may hold a password."""
+
+    def __init__(self, name: str, url: str, size_bytes: int, headers: Mapping[str, str] | None = None) -> None:
+        self._name = name
+        self._url = url
+        self._size_bytes = size_bytes
+        self._headers = dict(headers or {})
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
+        """Raises: NotThere, BrokenOff."""
+        import httpx
+
+        try:
+            client = await asyncio.to_thread(self._client)  # it reads certificates
+            async with client, client.stream("GET", self._url, headers=self._wanted(offset)) as response:
+                skip = self._skip(response, offset)
+                async for chunk in response.aiter_raw():
+                    if len(chunk) > skip:
+                        yield chunk[skip:]
+                    skip = max(0, skip - len(chunk))
+        except ModelError as refused:
+            raise NotThere(str(refused)) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
+            raise NotThere(f"its address cannot be used: {error}") from None
+        except httpx.HTTPError as error:
+            raise BrokenOff(_reason(error)) from None
+
+    def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        async def guard(request: httpx.Request) -> None:
+            check_allowed(str(request.url), self._name)
+
+        return httpx.AsyncClient(
+            timeout=httpx.Timeout(_SILENCE_S, connect=_CONNECT_S),
+            follow_redirects=True,
+            event_hooks={"request": [guard]},  # of each redirect, too
+        )
+
+    def _wanted(self, offset: int) -> dict[str, str]:
+        # As it is: what is compressed cannot be gone on with in the middle.
+        headers = {**self._headers, "accept-encoding": "identity"}
+        return headers | ({"range": f"bytes={offset}-"} if offset else {})
+
+    def _skip(self, response: httpx.Response, offset: int) -> int:
+        """How many bytes of the answer are there already: all before `offset`, where the server cannot begin there."""
+        status = response.status_code
+        if status in _LATER:
+            raise BrokenOff(f"it answered HTTP {status}")
+        if status not in (200, 206):
+            raise NotThere(f"it answered HTTP {status}")
+        start, total = 0, response.headers.get("content-length", "*")
+        if status == 206:
+            found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
+            if found is None or int(found[1]) > offset:
+                raise NotThere("it answered with another part of the file than was asked for")
+            start, total = int(found[1]), found[2]
+        if total.isdecimal() and int(total) != self._size_bytes:
+            raise NotThere(f"its file has {int(total):,} bytes, not {self._size_bytes:,}")
+        return offset - start
+
+
+def hub_file(model: CatalogueModel, file: HubFile, environment: Mapping[str, str] = os.environ) -> HttpFile | None:
+    """The hub, or a mirror of it (`HF_ENDPOINT`), with the person's token where there is one; None where it is off."""
+    if environment.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return None
+    endpoint = (environment.get("HF_ENDPOINT") or HUB).rstrip("/")
+    token = environment.get("HF_TOKEN")
+    name = "Hugging Face" if endpoint == HUB else _host(endpoint)
+    url = f"{endpoint}/{file.repository}/resolve/main/{quote(file.file_name)}"
+    return HttpFile(name, url, model.size_bytes, {"authorization": f"Bearer {token}"} if token else None)
+
+
+def own_file(model: CatalogueModel, base_url: str) -> HttpFile:
+    """A file of that name below an address of one's own."""
+    return HttpFile(_host(base_url), f"{base_url.rstrip('/')}/{quote(model.file_name)}", model.size_bytes)
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2] or url
+
+
+def _reason(error: Exception) -> str:
+    """In words; the library's own are often empty, and some of them show an address."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
+        return f"it could not be reached ({error})" if str(error) else "it could not be reached"
+    if isinstance(error, httpx.TimeoutException):
+        return f"nothing came for {_SILENCE_S:g} s"
+    return f"the connection broke off ({type(error).__name__})"

@@ -1,0 +1,261 @@
+"""The model files of one Jupyter server: how each one is, and fetching, pausing and removing them.
+
+Nothing is fetched unasked. What other servers do with the same folder is seen, and left to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound, OnyxError, StorageError
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, model_named
+from onyx_jupyter.providers.local_files.fetch_lock import FetchedElsewhere, FetchLock
+from onyx_jupyter.providers.local_files.fetching import WAITS_S, Fetching
+from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
+from onyx_jupyter.providers.local_files.places import (
+    find_file,
+    is_writable,
+    packages_of,
+    part_of,
+    shared_folders,
+    size_of,
+)
+from onyx_jupyter.providers.local_files.source import Source
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+log = logging.getLogger(__name__)
+
+FileState = Literal["ready", "missing", "fetching", "paused", "failed"]
+TOLD_EVERY_S = 0.25
+_LOOK_EVERY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """How one model's file is. `done_bytes` of it are there; `source` is where they come from, `fetcher` who else
+    fetches it; `path` is where the file lies, in ONYX_HOME or (`is_shared`) where it is everybody's.
+    """
+
+    model: CatalogueModel
+    state: FileState
+    done_bytes: int
+    fits_memory: bool
+    recommended: bool
+    source: str | None = None
+    fetcher: str | None = None
+    error: str | None = None
+    path: Path | None = None
+    is_shared: bool = False
+    removable: bool = False
+
+
+@dataclass(slots=True)
+class _Work:
+    """What this server does, or did last, with one file."""
+
+    task: asyncio.Task[None] | None = None
+    done_bytes: int = 0
+    source: str | None = None
+    error: str | None = None
+    told_at: float = float("-inf")
+    watch: asyncio.Task[None] | None = field(default=None)
+
+    @property
+    def is_fetching(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+
+class ModelFiles:
+    """All of them. Its methods belong to one event loop."""
+
+    def __init__(
+        self,
+        folder: Path,
+        sources: Callable[[CatalogueModel], Sequence[Source]],
+        tell: Callable[[ModelFile], None],
+        let_go: Callable[[Path], Awaitable[bool]],
+        clock: Clock,
+        *,
+        catalogue: Sequence[CatalogueModel] = CATALOGUE,
+        shared: Sequence[Path] | None = None,
+        waits_s: Sequence[float] = WAITS_S,
+    ) -> None:
+        """`tell` is told of every change, at most four times a second of a file that grows; `let_go` ends what has a
+        file open, and says whether nobody uses it any more.
+        """
+        self._folder = folder
+        self._sources = sources
+        self._tell = tell
+        self._let_go = let_go
+        self._clock = clock
+        self._catalogue = catalogue
+        self._shared = shared_folders() if shared is None else tuple(shared)
+        self._waits_s = waits_s
+        self._work: Mapping[str, _Work] = {model.name: _Work() for model in catalogue}
+
+    async def list(self) -> list[ModelFile]:
+        """Each model of the catalogue, in its order."""
+        return await asyncio.gather(*(self._look(model) for model in self._catalogue))
+
+    async def fetch(self, name: str) -> ModelFile:
+        """Begins to fetch it, or goes on; nothing where it is there or somebody fetches it. Raises: NotFound."""
+        model = self._model(name)
+        work = self._work[model.name]
+        file = await self._look(model)
+        if file.state not in ("ready", "fetching") and not work.is_fetching:
+            work.error, work.source, work.done_bytes = None, None, file.done_bytes
+            work.task = asyncio.create_task(self._fetch(model, file), name=f"onyx fetch {model.name}")
+            return await self._told(model)
+        return file
+
+    async def pause(self, name: str) -> ModelFile:
+        """Stops fetching; what came stays. Raises: NotFound, InvalidRequest where another process fetches it."""
+        model = self._model(name)
+        await self._stop(model)
+        file = await self._told(model)
+        if file.fetcher is not None:
+            raise InvalidRequest(f"{model.title} is being fetched by {file.fetcher}: pause it there.", field="id")
+        return file
+
+    async def remove(self, name: str, *, shared: bool = False) -> ModelFile:
+        """Removes the file, or what there is of it; everybody's only where `shared` says so.
+
+        Raises: NotFound, InvalidRequest, ModelError (unavailable) while it answers, StorageError.
+        """
+        model = self._model(name)
+        await self._stop(model)
+        file = await self._look(model)
+        if file.fetcher is not None:
+            raise InvalidRequest(f"{model.title} is being fetched by {file.fetcher}: stop it there.", field="id")
+        if file.is_shared and not (shared and file.removable):
+            why = "it can be removed for all of them" if file.removable else "it cannot be removed from here"
+            raise InvalidRequest(f"{file.path} is there for everybody who uses this installation: {why}.", field="id")
+        if file.path is not None and not await self._let_go(file.path):
+            raise ModelError(
+                "unavailable",
+                f"{model.title} is answering just now, so it was not removed.",
+                hint="Stop the answer, or wait for its end; then remove the model.",
+            )
+        await asyncio.to_thread(self._remove, model, file.path)
+        work = self._work[model.name]
+        work.error, work.source, work.done_bytes = None, None, 0
+        return await self._told(model)
+
+    async def close(self) -> None:
+        """Ends all fetching; the next start goes on from there."""
+        tasks = [task for work in self._work.values() for task in (work.task, work.watch) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _model(self, name: str) -> CatalogueModel:
+        model = model_named(name, self._catalogue)
+        if model is None:
+            known = ", ".join(model.id for model in self._catalogue)
+            raise NotFound(f'There is no model "{name}" to fetch. There are: {known}.')
+        return model
+
+    async def _fetch(self, model: CatalogueModel, file: ModelFile) -> None:
+        """`file` is how it was before, and tells what does not change while it grows."""
+        work = self._work[model.name]
+
+        def tell(done_bytes: int, source: str | None) -> None:
+            has_changed = source != work.source
+            work.done_bytes, work.source = done_bytes, source
+            now = self._clock.monotonic()
+            if has_changed or now - work.told_at >= TOLD_EVERY_S:
+                work.told_at = now
+                self._tell(replace(file, state="fetching", done_bytes=done_bytes, source=source, error=None))
+
+        try:
+            sources = self._sources(model)
+            await Fetching(model, self._folder, sources, tell, waits_s=self._waits_s).run()
+        except FetchedElsewhere:
+            pass  # what there is to see of it is seen by looking
+        except OnyxError as error:
+            work.error = f"{error} {error.hint}" if error.hint and not isinstance(error, StorageError) else str(error)
+            log.warning("The model %s was not fetched: %s", model.id, error)
+        except Exception as error:
+            work.error = f"{model.title} could not be fetched: something in Onyx went wrong. The log has the details."
+            log.exception("The model %s was not fetched: %s", model.id, type(error).__name__)
+        finally:
+            work.task = None
+        await self._told(model)
+
+    async def _stop(self, model: CatalogueModel) -> None:
+        task = self._work[model.name].task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def _told(self, model: CatalogueModel) -> ModelFile:
+        """How it is now; everybody is told."""
+        file = await self._look(model)
+        self._tell(file)
+        return file
+
+    async def _look(self, model: CatalogueModel) -> ModelFile:
+        free, file = await asyncio.gather(asyncio.to_thread(free_memory_bytes), asyncio.to_thread(self._on_disk, model))
+        work = self._work[model.name]
+        file = replace(
+            file, fits_memory=free >= model.memory_bytes, recommended=model is self._recommended(free), error=work.error
+        )
+        if file.state == "ready":
+            return replace(file, error=None)
+        if work.is_fetching:
+            return replace(file, state="fetching", done_bytes=work.done_bytes, source=work.source, fetcher=None)
+        if file.fetcher is not None:
+            self._watch(model)
+            return replace(file, error=None)
+        if file.state == "missing" and work.error is not None:
+            return replace(file, state="failed")
+        return file
+
+    def _on_disk(self, model: CatalogueModel) -> ModelFile:
+        blank = ModelFile(model, "missing", 0, fits_memory=False, recommended=False)
+        path = find_file(model, [self._folder, *self._shared])
+        if path is not None:
+            return replace(
+                blank,
+                state="ready",
+                done_bytes=model.size_bytes,
+                path=path,
+                is_shared=path.parent != self._folder,
+                removable=is_writable(path.parent),
+            )
+        done_bytes = size_of(part_of(self._folder, model)) or 0
+        part = replace(blank, state="paused" if done_bytes else "missing", done_bytes=done_bytes)
+        if self._work[model.name].is_fetching:
+            return part
+        owner = FetchLock(self._folder, model.file_name).owner()
+        return replace(part, state="fetching", fetcher=str(owner)) if owner else part
+
+    def _remove(self, model: CatalogueModel, path: Path | None) -> None:
+        shutil.rmtree(packages_of(self._folder, model), ignore_errors=True)
+        for one in (part_of(self._folder, model), *([path] if path else [])):
+            with disk_errors("remove", one):
+                one.unlink(missing_ok=True)
+
+    def _recommended(self, free_bytes: int) -> CatalogueModel | None:
+        """The first that there is memory for, else the smallest."""
+        fitting = (model for model in self._catalogue if model.memory_bytes <= free_bytes)
+        return next(fitting, min(self._catalogue, key=lambda model: model.memory_bytes, default=None))
+
+    def _watch(self, model: CatalogueModel) -> None:
+        """Tells how another process gets on, until it does not fetch any more."""
+        work = self._work[model.name]
+        if work.watch is None or work.watch.done():
+            work.watch = asyncio.create_task(self._follow(model), name=f"onyx watch {model.name}")
+
+    async def _follow(self, model: CatalogueModel) -> None:
+        while True:
+            if (await self._told(model)).fetcher is None:
+                return
+            await asyncio.sleep(_LOOK_EVERY_S)

@@ -1,0 +1,26 @@
+"""`local_models.*`: fetching, pausing and removing the models that run on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.runtime.local_models import file_data
+from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.server.wire.base import NoParams
+from onyx_jupyter.server.wire.local_models import LocalModelParams, LocalModelsRemoveParams
+
+
+async def list_models(params: NoParams, caller: Caller) -> dict[str, Any]:
+    return {"models": [file_data(file) for file in await caller.onyx.local_models.files.list()]}
+
+
+async def fetch(params: LocalModelParams, caller: Caller) -> dict[str, Any]:
+    return file_data(await caller.onyx.local_models.fetch(params.id))
+
+
+async def pause(params: LocalModelParams, caller: Caller) -> dict[str, Any]:
+    return file_data(await caller.onyx.local_models.files.pause(params.id))
+
+
+async def remove(params: LocalModelsRemoveParams, caller: Caller) -> dict[str, Any]:
+    return file_data(await caller.onyx.local_models.files.remove(params.id, shared=params.shared))

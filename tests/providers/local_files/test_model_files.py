@@ -1,0 +1,247 @@
+"""All files of one server: how each is, fetching, pausing and removing them, and what other servers do meanwhile."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound
+from onyx_jupyter.providers.local_files import model_files
+from onyx_jupyter.providers.local_files.fetch_lock import FetchLock
+from onyx_jupyter.providers.local_files.http_file import own_file
+from onyx_jupyter.providers.local_files.model_files import ModelFiles
+from onyx_jupyter.testing.fake_clock import FakeClock
+from tests.providers.local_files.file_server import FileServer
+from tests.providers.local_files.rows import CONTENT, OTHER, ROW, SIZE_BYTES, file_path, part_path, row
+from tests.waiting import until
+
+SMALL = row(OTHER, name="small")
+ROWS = (ROW, SMALL)
+
+
+class House:
+    """One server's files in `folder`, from a file server. `told` is what everybody was told; `used` is in use."""
+
+    def __init__(self, folder, server, *, shared=(), rows=ROWS, clock=None) -> None:
+        self.told = []
+        self.used = set()
+        self.let_go_of = []
+        self.files = ModelFiles(
+            folder,
+            lambda model: [own_file(model, server.url)],
+            self.told.append,
+            self.let_go,
+            clock or SystemClock(),
+            catalogue=rows,
+            shared=shared,
+            waits_s=(),
+        )
+
+    async def let_go(self, path):
+        self.let_go_of.append(path)
+        return path not in self.used
+
+    async def file(self, name="tried"):
+        return next(file for file in await self.files.list() if file.model.name == name)
+
+    async def state(self, name="tried"):
+        return (await self.file(name)).state
+
+    async def fetched(self, name="tried"):
+        await self.files.fetch(name)
+        await until(lambda: self.told[-1].state not in ("fetching", "missing"))
+        return self.told[-1]
+
+
+@asynccontextmanager
+async def opened(*args, **kwargs):
+    house = House(*args, **kwargs)
+    try:
+        yield house
+    finally:
+        await house.files.close()
+
+
+@pytest.fixture
+def server():
+    with FileServer({"tried.gguf": CONTENT, "small.gguf": OTHER}, piece_bytes=100_000) as server:
+        yield server
+
+
+async def growing(folder):
+    await until(lambda: part_path(folder).exists() and part_path(folder).stat().st_size)
+
+
+async def test_nothing_is_fetched_unasked(tmp_path, server):
+    async with opened(tmp_path / "models", server) as house:
+        assert [(file.model.name, file.state, file.done_bytes) for file in await house.files.list()] == [
+            ("tried", "missing", 0),
+            ("small", "missing", 0),
+        ]
+    assert server.ranges == []
+    assert not (tmp_path / "models").exists()
+
+
+async def test_what_was_fetched_is_ready_and_goes_when_it_is_removed(tmp_path, server):
+    async with opened(tmp_path, server) as house:
+        file = await house.fetched()
+        assert (file.state, file.done_bytes, file.path, file.removable) == (
+            "ready",
+            SIZE_BYTES,
+            file_path(tmp_path),
+            True,
+        )
+        assert [one.state for one in house.told][:-1] == ["fetching"] * (len(house.told) - 1)
+        assert (await house.files.fetch("local/tried")).state == "ready"
+        assert len(server.ranges) == 1
+        assert (await house.files.remove("tried")).state == "missing"
+        assert not file_path(tmp_path).exists()
+        assert house.told[-1].state == "missing"
+
+
+async def test_everybody_is_told_four_times_a_second_at_most(tmp_path, server):
+    clock = FakeClock()
+    async with opened(tmp_path, server, clock=clock) as house:
+        await house.fetched()
+    kept = [one.done_bytes for one in house.told if one.state == "fetching"]
+    assert len(kept) <= 3, "the beginning, and once for each source"
+
+
+async def test_pausing_keeps_what_came_and_resuming_goes_on(tmp_path, server):
+    server.pause_s = 0.05
+    async with opened(tmp_path, server) as house:
+        assert (await house.files.fetch("tried")).state == "fetching"
+        await growing(tmp_path)
+        paused = await house.files.pause("tried")
+        assert paused.state == "paused"
+        assert 0 < paused.done_bytes == part_path(tmp_path).stat().st_size < SIZE_BYTES
+        assert (await house.files.pause("tried")).state == "paused", "twice does no harm"
+        server.pause_s = 0
+        assert (await house.fetched()).state == "ready"
+    assert server.ranges == [None, f"bytes={paused.done_bytes}-"]
+
+
+async def test_a_new_server_shows_what_was_begun_as_paused_at_its_part(tmp_path, server):
+    part_path(tmp_path).write_bytes(CONTENT[:1000])
+    async with opened(tmp_path, server) as house:
+        file = await house.file()
+    assert (file.state, file.done_bytes, file.error) == ("paused", 1000, None)
+    assert server.ranges == []
+
+
+async def test_removing_what_is_being_fetched_cancels_it(tmp_path, server):
+    server.pause_s = 0.05
+    async with opened(tmp_path, server) as house:
+        await house.files.fetch("tried")
+        await growing(tmp_path)
+        assert (await house.files.remove("tried")).state == "missing"
+        assert not part_path(tmp_path).exists()
+
+
+async def test_a_network_that_went_away_is_paused_with_the_reason_and_a_lie_has_failed(tmp_path, server):
+    server.breaks = [SIZE_BYTES // 2]
+    server.files["small.gguf"] = CONTENT
+    async with opened(tmp_path, server) as house:
+        paused = await house.fetched()
+        assert (paused.state, paused.done_bytes) == ("paused", SIZE_BYTES // 2)
+        assert "it goes on from where it was" in paused.error
+        failed = await house.fetched("small")
+        assert (failed.state, failed.done_bytes) == ("failed", 0)
+        assert SMALL.sha256 in failed.error
+        server.files["small.gguf"] = OTHER
+        assert (await house.files.fetch("small")).error is None
+        await until(lambda: house.told[-1].state == "ready")
+
+
+async def test_a_model_that_answers_is_not_removed_and_says_what_to_do(tmp_path, server):
+    async with opened(tmp_path, server) as house:
+        await house.fetched()
+        house.used.add(file_path(tmp_path))
+        with pytest.raises(ModelError, match="answering just now") as caught:
+            await house.files.remove("tried")
+        assert "Stop the answer" in caught.value.hint
+        assert await house.state() == "ready"
+        house.used.clear()
+        assert (await house.files.remove("tried")).state == "missing"
+
+
+async def test_everybody_s_file_is_found_and_removed_only_where_that_is_said(tmp_path, server):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    file_path(shared).write_bytes(CONTENT)
+    async with opened(tmp_path / "own", server, shared=[shared]) as house:
+        file = await house.file()
+        assert (file.state, file.is_shared, file.path, file.removable) == ("ready", True, file_path(shared), True)
+        with pytest.raises(InvalidRequest, match=str(file_path(shared))):
+            await house.files.remove("tried")
+        assert file_path(shared).exists()
+        assert (await house.files.remove("tried", shared=True)).state == "missing"
+
+
+async def test_a_copy_that_broke_off_is_not_ready(tmp_path, server):
+    file_path(tmp_path).write_bytes(CONTENT[:-1])
+    async with opened(tmp_path, server) as house:
+        assert await house.state() == "missing"
+        await house.fetched()
+    assert file_path(tmp_path).read_bytes() == CONTENT
+
+
+async def test_the_first_one_that_there_is_memory_for_is_recommended(tmp_path, server, monkeypatch):
+    rows = (row(memory_bytes=4_000_000_000), row(OTHER, name="small", memory_bytes=1_000_000_000))
+    async with opened(tmp_path, server, rows=rows) as house:
+        for free, fits, recommended in (
+            (5e9, [True, True], [True, False]),
+            (2e9, [False, True], [False, True]),
+            (5e8, [False, False], [False, True]),
+        ):
+            monkeypatch.setattr(model_files, "free_memory_bytes", lambda free=free: int(free))
+            files = await house.files.list()
+            assert [file.fits_memory for file in files] == fits
+            assert [file.recommended for file in files] == recommended
+
+
+async def test_two_servers_fetch_once_and_the_second_one_follows_the_first(tmp_path, server):
+    server.pause_s = 0.05
+    async with opened(tmp_path, server) as one, opened(tmp_path, server) as other:
+        await one.files.fetch("tried")
+        await growing(tmp_path)
+        seen = await other.files.fetch("tried")
+        assert (seen.state, seen.done_bytes > 0) == ("fetching", True)
+        assert "another process" in seen.fetcher
+        for refused in (other.files.pause, other.files.remove):
+            with pytest.raises(InvalidRequest, match="is being fetched by another process"):
+                await refused("tried")
+        await until(lambda: other.told and other.told[-1].state == "ready")
+        assert len({told.done_bytes for told in other.told}) > 2
+    assert len(server.ranges) == 1
+    assert FetchLock(tmp_path, "tried.gguf").owner() is None
+
+
+async def test_a_server_that_ends_leaves_the_fetching_to_the_next(tmp_path, server):
+    server.pause_s = 0.05
+    async with opened(tmp_path, server) as house:
+        await house.files.fetch("tried")
+        await growing(tmp_path)
+    server.pause_s = 0
+    async with opened(tmp_path, server) as house:
+        assert await house.state() == "paused"
+        await house.fetched()
+    assert file_path(tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("name", ["", "other", "../tried", "local/", "tried.gguf"])
+async def test_a_name_that_is_none_names_those_that_there_are(tmp_path, server, name):
+    async with opened(tmp_path, server) as house:
+        for act in (house.files.fetch, house.files.pause, house.files.remove):
+            with pytest.raises(NotFound, match="local/tried, local/small"):
+                await act(name)
+
+
+async def test_stopping_while_it_begins_leaves_no_lock(tmp_path, server):
+    async with opened(tmp_path, server) as house:
+        for _ in range(5):
+            await house.files.fetch("tried")
+            await asyncio.sleep(0)
+            await house.files.pause("tried")
+        assert (await house.fetched()).state == "ready"
