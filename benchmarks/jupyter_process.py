@@ -57,15 +57,16 @@ class JupyterProcess:
         self.runtime = self._folder / "runtime"
         self.log = self._folder / "server.log"
         self._write_configuration()
-        self._popen = subprocess.Popen(
-            self._command(),
-            cwd=self.root,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=self.log.open("wb"),
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with self.log.open("wb") as log:
+            self._popen = subprocess.Popen(
+                self._command(),
+                cwd=self.root,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         self.process = psutil.Process(self._popen.pid)
         try:
             self._wait_until_it_answers()

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from benchmarks.agent import dabench, first_minute, follow_ups
 from benchmarks.agent.one_shot import OneShot
 from benchmarks.agent.onyx import Onyx, configuration
 from benchmarks.agent.report import Result, as_failures, as_json, as_table
-from benchmarks.agent.task import TIME_LIMIT_S, System, Task
+from benchmarks.agent.task import TIME_LIMIT_S, System, Task, Turn
 from benchmarks.run import machine_text
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_weights import find_weights
@@ -117,7 +118,12 @@ def _system(options: argparse.Namespace) -> Iterator[System]:
 
 
 def _ask(system: System, task: Task, kept: Path) -> Result:
-    turns = system.run(task, kept)
+    """A task that the benchmark itself fails at is told as an error, and the others are still asked."""
+    try:
+        turns = system.run(task, kept)
+    except Exception as error:
+        traceback.print_exc()
+        turns = [Turn(task.messages[0], error=f"the benchmark failed: {error}")]
     return Result(task, turns, task.judge(turns))
 
 

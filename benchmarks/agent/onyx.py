@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,8 @@ _RUNS_CODE = (
     *("kernel_execute", "exec", "process", "notebook_run_cell", "notebook_run_all"),
     *("notebook_insert_cell", "notebook_edit_cell"),
 )
-_ENDS = ("chat.final", "chat.error", "chat.aborted")
+# It counts cells, so a number in it has not been computed.
+_HEADLINE = re.compile(r"\A(Ran|Cell|Inserted|Edited|Changed) .*\n?")
 _POLL_S = 0.5
 _ABORT_TIMEOUT_S = 60.0
 _NOBODY = "Nobody is here to answer. Decide for yourself and go on."
@@ -102,7 +104,7 @@ class _Chat:
     @property
     def transcript(self) -> Path | None:
         """The conversation's file, once it is there."""
-        return next(self._server.home.rglob(f"{self._key}.jsonl"), None)
+        return next(self._server.home.glob(f"sessions/*/{self._key}.jsonl"), None)
 
     def turn(self, message: str) -> Turn:
         """Sends the message and waits for the end of its answer, or until the task's time is over."""
@@ -166,8 +168,8 @@ class _Chat:
                 self._client.send("questions.answer", questionId=data["questionId"], answer=answer)
             case "tool.finished":
                 seen.tools.append(data["tool"] if data["ok"] else f"{data['tool']} (failed)")
-                if data["tool"] in _RUNS_CODE:
-                    seen.outputs.append(data["output"])
+                if data["ok"] and data["tool"] in _RUNS_CODE:
+                    seen.outputs.append(_HEADLINE.sub("", data["output"]))
             case "chat.final":
                 seen.answer, seen.is_over = data["text"], True
             case "chat.error":

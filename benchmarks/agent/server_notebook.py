@@ -42,7 +42,7 @@ def run_all(server: JupyterProcess, name: str) -> None:
     session = server.post("api/sessions", body)
     client = BlockingKernelClient()
     client.load_connection_file(str(server.runtime / f"kernel-{session['kernel']['id']}.json"))
-    client.start_channels()
+    client.start_channels(hb=False)  # a kernel that is slow to start would miss a beat and be taken for dead
     try:
         client.wait_for_ready(timeout=_READY_TIMEOUT_S)
         notebook = nbformat.read(server.root / name, as_version=4)
