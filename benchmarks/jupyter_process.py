@@ -54,17 +54,19 @@ class JupyterProcess:
         self._folder = Path(tempfile.mkdtemp(prefix="onyx-bench-"))
         self.home = self._folder / "onyx"
         self.root = self._folder / "root"
+        self.runtime = self._folder / "runtime"
         self.log = self._folder / "server.log"
         self._write_configuration()
-        self._popen = subprocess.Popen(
-            self._command(),
-            cwd=self.root,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=self.log.open("wb"),
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with self.log.open("wb") as log:
+            self._popen = subprocess.Popen(
+                self._command(),
+                cwd=self.root,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         self.process = psutil.Process(self._popen.pid)
         try:
             self._wait_until_it_answers()
@@ -131,6 +133,15 @@ class JupyterProcess:
         except urllib.error.HTTPError as error:
             return error.code
 
+    def post(self, path: str, body: Mapping[str, Any], timeout_s: float = 60.0) -> dict[str, Any]:
+        """The JSON answer to a POST of JSON."""
+        headers = {"Authorization": f"token {self.token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers, method="POST")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=timeout_s) as response:
+            answer: dict[str, Any] = json.loads(response.read())
+            return answer
+
     def _command(self) -> list[str]:
         return [
             sys.executable,
@@ -153,7 +164,7 @@ class JupyterProcess:
             "JUPYTER_PATH": str(self._folder / "share"),
             "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
             "JUPYTER_DATA_DIR": str(self._folder / "data"),
-            "JUPYTER_RUNTIME_DIR": str(self._folder / "runtime"),
+            "JUPYTER_RUNTIME_DIR": str(self.runtime),
             "IPYTHONDIR": str(self._folder / "ipython"),
             "ONYX_HOME": str(self.home),
             "ONYX_FORBID_PROVIDERS": "1",

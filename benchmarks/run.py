@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(as_table(groups))
     for name in failed:
         print(f"{name}: could not be measured, see above")
-    machine = _machine()
+    machine = machine_text()
     print(machine)
     if options.json:
         options.json.write_text(as_json(groups, machine), encoding="utf-8")
@@ -75,7 +75,7 @@ def _measure(names: Sequence[str]) -> tuple[list[Group], list[str], list[str]]:
         try:
             group = importlib.import_module(f"benchmarks.{name}").measure()
             groups.append(group)
-            sections.append(as_markdown(group, _machine()))
+            sections.append(as_markdown(group, machine_text()))
         except Exception:
             traceback.print_exc()
             failed.append(name)
@@ -83,7 +83,8 @@ def _measure(names: Sequence[str]) -> tuple[list[Group], list[str], list[str]]:
     return groups, sections, failed
 
 
-def _machine() -> str:
+def machine_text() -> str:
+    """When and where it was measured, for the end of a sentence."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
     return (
         f"on {time.strftime('%Y-%m-%d')}: Python {platform.python_version()} on {platform.system()} "

@@ -59,11 +59,20 @@ class SocketClient:
         """The result; events that come before it are kept. Raises: RuntimeError for an error."""
         request_id = self.send(method, **params)
         deadline = time.monotonic() + timeout_s
-        while request_id not in self._results:
-            self._read(deadline)
+        try:
+            while (result := self.answer(request_id)) is None:
+                self._read(deadline)
+        except RuntimeError as error:
+            raise RuntimeError(f"{method}: {error}") from None
+        return result
+
+    def answer(self, request_id: str) -> dict[str, Any] | None:
+        """The result of a request, once, if it has come by now; reads nothing. Raises: RuntimeError for an error."""
+        if request_id not in self._results:
+            return None
         answer = self._results.pop(request_id)
         if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']}")
+            raise RuntimeError(str(answer["error"]))
         result: dict[str, Any] = answer["result"]
         return result
 

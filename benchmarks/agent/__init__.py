@@ -1,0 +1,1 @@
+"""How well questions about data are answered by Onyx with a given model, and by the model alone."""

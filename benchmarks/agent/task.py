@@ -1,0 +1,80 @@
+"""What is asked, what came of it, and how it is judged: the terms of this benchmark. Nothing is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+NbCell = Mapping[str, Any]
+# From the question to the end of the answer, over all turns of a task.
+TIME_LIMIT_S = 480.0
+MAX_MODEL_CALLS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one message led to.
+
+    `outputs` are the texts that code put out on the way, in cells or not; `cells` the notebook's afterwards, of which
+    `touched` (ids) are new or have changed or run. `error` is empty where an answer came.
+    """
+
+    message: str
+    answer: str = ""
+    outputs: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    cells: Sequence[NbCell] = ()
+    touched: frozenset[str] = frozenset()
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def cell_outputs(self) -> list[str]:
+        """The texts that stand below the cells that were touched."""
+        return [text for cell in self.cells if cell.get("id") in self.touched for text in output_texts(cell)]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`solved` is None where no form was asked for; `missing` says in a line what a wrong answer lacks."""
+
+    right: bool
+    computed: bool
+    solved: bool | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Messages to be sent one after the other, beside `files`; without a `notebook` an empty one is in front."""
+
+    id: str
+    level: str
+    messages: Sequence[str]
+    judge: Callable[[Sequence[Turn]], Verdict] = field(repr=False)
+    files: Sequence[Path] = ()
+    notebook: Path | None = None
+
+
+class System(Protocol):
+    """What answers; `kept` is a folder for whatever tells how it came to its answer."""
+
+    def run(self, task: Task, kept: Path) -> list[Turn]:
+        """A turn a message; the ones after a turn with an error are left out."""
+        ...
+
+
+def output_texts(cell: NbCell) -> list[str]:
+    """What a cell shows in words; a picture and an error show none."""
+    return [text for output in cell.get("outputs", ()) if (text := _text(output))]
+
+
+def _text(output: Mapping[str, Any]) -> str:
+    data = output.get("data", {})
+    text = output.get("text") or data.get("text/plain") or data.get("text/markdown") or ""
+    return text if isinstance(text, str) else "".join(text)
