@@ -38,6 +38,7 @@ from onyx_jupyter.protocols.memory import (
     MemoryText,
 )
 from onyx_jupyter.protocols.models import (
+    Guidance,
     Model,
     ModelDone,
     ModelEvent,
@@ -130,6 +131,7 @@ __all__ = [
     "FileVersion",
     "Found",
     "Fusion",
+    "Guidance",
     "InsertCell",
     "Inspection",
     "InspectionTable",

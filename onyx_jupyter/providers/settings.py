@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ToolMode = Literal["auto", "native", "json"]
+ToolMode = Literal["auto", "native", "json", "cell"]
 
 
 @dataclass(frozen=True, slots=True)
