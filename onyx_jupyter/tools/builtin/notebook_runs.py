@@ -259,4 +259,3 @@ def _cells(cells: Sequence[object]) -> str:
 
 def _shown(cell: Cell, number: int) -> dict[str, object]:
     return {"number": number, "cellId": cell.id, "cellType": "code", "source": cell.source}
-
