@@ -6,7 +6,7 @@ It knows neither HTTP nor a library; `litellm_model` and `openai_model` bring th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta
 from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
+from onyx_jupyter.providers.text_calls import TextCalls
 
 # Far beyond the longest answer that any model gives.
 MAX_TEXT_CHARS = 2_000_000
@@ -42,16 +43,20 @@ class ChatChunk:
 
 
 async def chat_events(
-    chunks: AsyncIterator[ChatChunk], provider: Provider, *, as_action: bool
+    chunks: AsyncIterator[ChatChunk], provider: Provider, *, as_action: bool, offered: Collection[str] = ()
 ) -> AsyncGenerator[ModelEvent, None]:
-    """The answer as Onyx's own events; `as_action` reads the text as a JSON action. Raises: ModelError."""
+    """The answer as Onyx's own events. Raises: ModelError.
+
+    `as_action` reads the text as a JSON action; else a text that is nothing but a call of an `offered` tool is one.
+    """
     answer = _Answer(chunks, provider)
-    action = JsonActionStream() if as_action else None
+    reader = JsonActionStream() if as_action else TextCalls(offered)
     async with aclosing(answer.texts()) as texts:
         async for text in texts:
-            if said := action.feed(text) if action else text:
+            if said := reader.feed(text):
                 yield TextDelta(said)
-    rest, calls = action.finish() if action else ("", answer.fragments.calls())
+    native = answer.fragments.calls()
+    rest, calls = (reader.held, native) if native and isinstance(reader, TextCalls) else reader.finish()
     if rest:
         yield TextDelta(rest)
     yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop")

@@ -29,7 +29,9 @@ class LiteLLMModel(EndpointModel):
         chunks = await self._open(litellm, request, as_action=as_action)
         try:
             read = self._chunks(litellm, chunks)
-            async with contextlib.aclosing(chat_events(read, self.endpoint.provider, as_action=as_action)) as events:
+            offered = {tool.name for tool in request.tools}
+            answer = chat_events(read, self.endpoint.provider, as_action=as_action, offered=offered)
+            async with contextlib.aclosing(answer) as events:
                 async for event in events:
                     yield event
         finally:

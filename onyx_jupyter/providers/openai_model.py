@@ -34,8 +34,9 @@ class OpenAIModel(EndpointModel):
         as_action = self.endpoint.json_actions and bool(request.tools)
         async with AsyncExitStack() as stack:
             chunks = await self._open(stack, request, as_action=as_action)
+            offered = {tool.name for tool in request.tools}
             events = await stack.enter_async_context(
-                aclosing(chat_events(chunks, self.endpoint.provider, as_action=as_action))
+                aclosing(chat_events(chunks, self.endpoint.provider, as_action=as_action, offered=offered))
             )
             async for event in events:
                 yield event
