@@ -20,6 +20,7 @@ _GREETING = re.compile(
     r"[\s,.!a-z]{0,40}$",
     re.I,
 )
+_GREETING_WORDS = 2
 _ABOUT_ONYX = re.compile(
     r"\b(?:who are you|what can (?:you|i) (?:do|ask)|your name|how (?:can|do) you (?:help|work))\b", re.I
 )
@@ -48,8 +49,11 @@ _GENERAL = re.compile(
 )
 
 
-def kind_of(request: str, facts: NotebookFacts) -> Kind:
-    """By the words of the request and by what the data is called."""
+def kind_of(request: str, facts: NotebookFacts, *, follows: bool = False) -> Kind:
+    """By the words of the request and by what the data is called; `follows` says that something was asked before.
+
+    The words are English. In another language a word or two at the beginning are a greeting, and all else is a cell.
+    """
     if remembered(request):
         return "remember"
     if _GREETING.match(request) or _ABOUT_ONYX.search(request):
@@ -60,6 +64,8 @@ def kind_of(request: str, facts: NotebookFacts) -> Kind:
     if explains and _NOTEBOOK.search(request) and not _FIGURES.search(request):
         return "words"
     if explains and _GENERAL.search(request):
+        return "words"
+    if not follows and len(request.split()) <= _GREETING_WORDS and not _TO_DO.search(request):
         return "words"
     if facts.path is None and not _TO_DO.search(request):
         return "words"

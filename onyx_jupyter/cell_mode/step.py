@@ -65,7 +65,7 @@ class Step:
         return INSERT in self._offered and self._facts.path is not None
 
     def _first(self) -> Events:
-        kind = kind_of(self._turn.request, self._facts)
+        kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
         if kind == "remember" and REMEMBER in self._offered:
             return self._call(REMEMBER, {"content": remembered(self._turn.request)})
         if kind == "words":

@@ -54,9 +54,6 @@ compute the median fee
 what share of customers has a yearly contract
 sort the table by monthly_fee
 group by contract and show the mean
-now by contract
-as a bar chart
-and in 2023?
 Are there any outliers in monthly_fee?
 load data.csv
 read the file sales.csv and show its columns
@@ -91,6 +88,16 @@ def test_what_is_to_be_remembered_is_neither() -> None:
     assert remembered("please note: fees are in euros") == "fees are in euros"
     assert remembered("Do you remember when our fiscal year starts?") is None
     assert remembered("remember my name?") is None
+
+
+@pytest.mark.parametrize("request_", ["now by contract", "as a bar chart", "and in 2023?", "in blue"])
+def test_a_few_words_that_follow_something_go_on_with_it(request_: str) -> None:
+    assert kind_of(request_, FACTS, follows=True) == "cell"
+
+
+def test_in_another_language_a_greeting_is_one_and_work_is_a_cell() -> None:
+    assert kind_of("Guten Tag", FACTS) == "words"
+    assert kind_of("Wie hoch ist die mittlere Gebühr je Vertrag?", FACTS) == "cell"
 
 
 def test_without_a_notebook_small_talk_stays_words_and_work_is_a_cell() -> None:
