@@ -13,6 +13,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── ReadingUnavailable     documents cannot be read now, whatever they hold
 ├── MagicError             what was asked in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
+│   └── EmptyAnswer        a model answered neither words nor a call
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
     ├── PathNotAllowed     outside the allowed roots
@@ -174,6 +175,14 @@ class ModelError(OnyxError):
         self.code = code
         self.retry_after_s = retry_after_s
         self.permanent = permanent
+
+
+class EmptyAnswer(ModelError):
+    """The model answered neither words nor a call."""
+
+    def __init__(self, model_id: str) -> None:
+        message = f"{model_id} sent an empty answer."
+        super().__init__("bad_response", message, hint="Ask again, or choose another model.")
 
 
 class ToolError(OnyxError):

@@ -87,7 +87,8 @@ class Message:
     """One message of a conversation; `tool_call_id` belongs to role `tool` alone.
 
     `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model;
-    `attachments` are the pictures and files that belong to it. `kept` is no part of it: what was worked out about this
+    `attachments` are the pictures and files that belong to it; `status` is how a tool's call ended (ok, failed, denied,
+    …), where that was written down. `kept` is no part of it: what was worked out about this
     very message and costs more than looking it up, by the name of what it is.
     """
 
@@ -97,6 +98,7 @@ class Message:
     tool_call_id: str | None = None
     context: str = ""
     attachments: tuple[Attachment, ...] = ()
+    status: str | None = None
     kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

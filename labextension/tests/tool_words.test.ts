@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
 import type { ToolCall } from '../src/models/conversation';
-import { failureOf, toolLine } from '../src/models/tool_words';
+import { cellOf, failureOf, toolLine } from '../src/models/tool_words';
 
 const trans = nullTranslator.load('onyx_jupyter');
 
@@ -23,5 +23,32 @@ describe('a call that failed', () => {
     expect(failureOf(ran)).toBe('Cell c1 raised NameError: x');
     const late = failed('exec', 'exec failed (timeout): still running after 5 s');
     expect(toolLine(late, trans).verb).toBe('Ran');
+  });
+});
+
+describe('a call that writes a cell and runs it', () => {
+  const both = (output: string, status: ToolCall['status'] = 'failed'): ToolCall => ({
+    ...failed('notebook_insert_cell', output),
+    input: { path: 'a.ipynb', run: true },
+    status
+  });
+  const inserted = 'Inserted code cell c1 (hash 0123) into a.ipynb.\n';
+
+  it('says both', () => {
+    expect(toolLine(both('', 'running'), trans).verb).toBe('Insert and run a cell in');
+    const done = both(`${inserted}Ran cell c1 [1].\nnew`, 'ok');
+    expect(toolLine(done, trans).verb).toBe('Inserted and ran a cell in');
+    expect(cellOf(done)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
+    const edited = { ...done, tool: 'notebook_edit_cell' };
+    expect(toolLine(edited, trans).verb).toBe('Edited and ran a cell of');
+  });
+
+  it('gives what came of the run as the reason of a failure', () => {
+    const raised = both(`${inserted}Cell c1 [1] raised an error.\nNameError: x`);
+    expect(toolLine(raised, trans).verb).toBe('Inserted and ran a cell in');
+    expect(failureOf(raised)).toBe('Cell c1 [1] raised an error.');
+    const stayed = both(`${inserted}The cell stays; running it failed (no_kernel): It did not start.`);
+    expect(toolLine(stayed, trans).verb).toBe('Insert and run a cell in');
+    expect(failureOf(stayed)).toBe('The cell stays; running it failed (no_kernel): It did not start.');
   });
 });

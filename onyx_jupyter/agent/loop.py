@@ -11,7 +11,7 @@ from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import look_again
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform, record
-from onyx_jupyter.errors import ModelError, StorageError
+from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import (
@@ -29,6 +29,11 @@ LAST_TURN = Message(
     "user",
     "[Onyx] You have used every step you have for this request. Answer now with what you know, without tools, and say "
     "what is left to do.",
+)
+AFTER_FAILURE = Message(
+    "user",
+    "[Onyx] Your last call failed or was denied, and then you answered nothing. Its result says why: where the call "
+    "was wrong, make the right one; else say in words what stands in the way.",
 )
 _APART = "\n\n"
 HALTED = ToolResult("Not done: the answer ended before this call.", ok=False, origin="own")
@@ -72,12 +77,13 @@ async def _finish_open_calls(run: Run) -> None:
 
 async def _ask_model(run: Run, is_last: bool) -> Reply:
     """One model call, streamed to the watchers and written down before anything acts on it."""
-    run.work.check()
-    reply, estimate = await ask_within_window(run, lambda: _request(run, is_last), lambda asked: _stream(run, asked))
-    reply = await run.processors.after_model(reply)
+    try:
+        reply, estimate = await _answer(run, is_last)
+    except EmptyAnswer:
+        if not _last_call_failed(run):
+            raise
+        reply, estimate = await _answer(run, is_last, AFTER_FAILURE)
     calls = () if is_last else _with_new_ids(reply.calls, run)
-    if not reply.text.strip() and not calls and not reply.said:
-        raise ModelError("bad_response", f"{run.model.id} sent an empty answer.", hint="Try again, or another model.")
     run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
     try:
         facts = {"model": run.model.id, "estimate": estimate, **run.take_thought()}
@@ -89,11 +95,28 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
     return Reply(reply.text, calls, reply.usage)
 
 
-async def _request(run: Run, is_last: bool) -> ModelRequest:
+async def _answer(run: Run, is_last: bool, *hints: Message) -> tuple[Reply, int]:
+    """What the model answers, and the local count of what it was asked. Raises: ModelError (EmptyAnswer)."""
+    run.work.check()
+    hints = (*hints, LAST_TURN) if is_last else hints
+    reply, estimate = await ask_within_window(run, lambda: _request(run, is_last, hints), lambda it: _stream(run, it))
+    reply = await run.processors.after_model(reply)
+    if not reply.text.strip() and not reply.said and (is_last or not reply.calls):
+        raise EmptyAnswer(run.model.id)
+    return reply, estimate
+
+
+def _last_call_failed(run: Run) -> bool:
+    """Whether the model was to answer the result of a call that failed; weak ones then often say nothing."""
+    done = run.transcript.finished_calls(run.run_id)
     messages = run.transcript.conversation(run.run_id)
+    return bool(done and not done[-1][1].ok and messages and messages[-1].role == "tool")
+
+
+async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRequest:
     return ModelRequest(
         system=await run.build_prompt(run.note),
-        messages=[*messages, LAST_TURN] if is_last else messages,
+        messages=[*run.transcript.conversation(run.run_id), *hints],
         tools=() if is_last else run.toolbox.offered,
         temperature=run.temperature,
         max_tokens=run.max_tokens,

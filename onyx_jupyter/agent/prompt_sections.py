@@ -82,7 +82,8 @@ def tool_call_style(facts: PromptFacts) -> str:
     return (
         "# Working with tools\n"
         "Say in one short sentence what you are about to do, then call the tool. Before you change a cell or a file, "
-        "read it. Cells are named by their id. One step at a time: look at the result before the next step. "
+        "read it. Cells are named by their id; run: true writes and runs one in a single call. "
+        "One step at a time: look at the result before the next step. "
         "For work of three steps or more keep a plan with plan_update. "
         "Calls that write, run or reach the network are shown to the person, who allows or denies them. When a call "
         "fails, mend the cause rather than calling it again unchanged."

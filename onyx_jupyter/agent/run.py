@@ -19,7 +19,7 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.result_files import ResultFiles
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.tools.spec import Arguments, Tool
 
 
 class RunTranscript(Transcript, Protocol):
@@ -89,8 +89,8 @@ class Toolbox(Protocol):
         """What a model is told of."""
         ...
 
-    def runs_unasked(self, tool: Tool[Any]) -> bool:
-        """Whether the person left calls of this tool to the policy."""
+    def runs_unasked(self, tool: Tool[Any], arguments: Arguments) -> bool:
+        """Whether the person left all that this call does to the policy."""
         ...
 
 

@@ -69,7 +69,7 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False, origin="person")
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
-        with run.work.paused() if tool.untimed else nullcontext():
+        with run.work.paused() if tool.is_untimed(arguments) else nullcontext():
             result = await tool.run(arguments, context)
         return ("ok" if result.ok else "failed"), result
     except Steered:
@@ -92,7 +92,7 @@ async def _ask(
     if run.why:
         preview = replace(preview, details={**preview.details, WHY: run.redact(run.why)})
     exact = replace(call, arguments=arguments.canonical())
-    auto = run.toolbox.runs_unasked(tool)
+    auto = run.toolbox.runs_unasked(tool, arguments)
     with run.work.paused():
         asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id, auto=auto)
         answer = await unless_steered(asking, run.inbox)

@@ -96,8 +96,10 @@ class ProviderConfig(Section):
 
     api_key: SecretStr | None = Field(default=None, description="the provider's usual variable where unset")
     base_url: str | None = Field(default=None, pattern=r"^https?://", description="address of the server")
-    tool_mode: Literal["auto", "native", "json"] = Field(
-        default="auto", description="json: one JSON action, for models that have no tool calls; auto means native"
+    tool_mode: Literal["auto", "native", "json", "cell"] = Field(
+        default="auto",
+        description="cell: the model proposes notebook cells; json: one JSON action, for models that have no tool "
+        "calls; auto means native",
     )
     context_window: int | None = Field(
         default=None, ge=1000, description="tokens that its models read; looked up where unset"

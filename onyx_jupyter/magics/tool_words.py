@@ -36,6 +36,14 @@ _WORDS: dict[str, tuple[str, str, str, bool]] = {
     "plan_update": ("Plan", "Planned", "", False),
     "more_tools": ("Use", "Used", "tool", False),
 }
+# The same of a call that also runs the cell that it writes.
+_AND_RUN: dict[str, tuple[str, str, str, bool]] = {
+    "notebook_insert_cell": ("Insert and run a cell in", "Inserted and ran a cell in", "path", False),
+    "notebook_edit_cell": ("Edit and run a cell of", "Edited and ran a cell of", "path", False),
+}
+# What such a call says first, and what it says of a cell that stays without having run.
+_WRITTEN = re.compile(r"\A(?:Inserted \w+|Edited) cell \S+ .*\n")
+_NOT_RUN = re.compile(_WRITTEN.pattern + r"The cell stays; running it failed \((\w+)\): ")
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,8 @@ class ToolWords:
 
 def tool_words(tool: str, arguments: Mapping[str, Any], *, is_over: bool) -> ToolWords:
     """What the call does, or did where it is over."""
-    doing, done, name, is_code = _WORDS.get(tool, (_plain(tool), _plain(tool), "", False))
+    words = _AND_RUN if arguments.get("run") is True and tool in _AND_RUN else _WORDS
+    doing, done, name, is_code = words.get(tool, (_plain(tool), _plain(tool), "", False))
     value = arguments.get(name) if name else next((v for v in arguments.values() if isinstance(v, str)), "")
     shown = with_marks(first_line(value if isinstance(value, str) else ""))
     return ToolWords(done if is_over else doing, shown, is_code)
@@ -69,12 +78,12 @@ def first_line(text: str) -> str:
 
 def failure_of(output: str) -> str:
     """Why a call failed, in one line, without what only the model is told."""
-    return first_line(_FAILURE.sub("", output))
+    return first_line(_WRITTEN.sub("", _FAILURE.sub("", output)))
 
 
 def never_happened(output: str) -> bool:
-    """Whether a failed call was not possible at all."""
-    failure = _FAILURE.match(output)
+    """Whether a failed call was not possible, or not all of it."""
+    failure = _FAILURE.match(output) or _NOT_RUN.match(output)
     return failure is not None and failure[1] != "timeout"
 
 

@@ -38,6 +38,7 @@ from onyx_jupyter.protocols.memory import (
     MemoryText,
 )
 from onyx_jupyter.protocols.models import (
+    Guidance,
     HoldsModelFiles,
     Model,
     ModelDone,
@@ -133,6 +134,7 @@ __all__ = [
     "FileVersion",
     "Found",
     "Fusion",
+    "Guidance",
     "HoldsModelFiles",
     "InsertCell",
     "Inspection",

@@ -14,6 +14,19 @@ from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 
 
 @dataclass(frozen=True, slots=True)
+class Guidance:
+    """How an answer is held to a form, by a model that can: it goes on from `begun` and ends before a `stop`.
+
+    `grammar` is GBNF. `begun` is no part of what comes back. A model that cannot answers as it likes.
+    """
+
+    begun: str = ""
+    stop: tuple[str, ...] = ()
+    grammar: str | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call to a model. `tools` empty means: answer in words."""
 
@@ -22,6 +35,7 @@ class ModelRequest:
     tools: Sequence[ToolDefinition] = ()
     temperature: float | None = None
     max_tokens: int | None = None
+    guidance: Guidance | None = None
 
 
 @dataclass(frozen=True, slots=True)

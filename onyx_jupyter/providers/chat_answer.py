@@ -8,7 +8,7 @@ It knows neither HTTP nor a library; `litellm_model` and `openai_model` bring th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThou
 from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
+from onyx_jupyter.providers.text_calls import TextCalls
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 
 # Far beyond the longest answer that any model gives.
@@ -49,37 +50,48 @@ class ChatChunk:
 
 
 async def chat_events(
-    chunks: AsyncIterator[ChatChunk], provider: Provider, *, as_action: bool, habit: ThinkingHabit | None = None
+    chunks: AsyncIterator[ChatChunk],
+    provider: Provider,
+    *,
+    as_action: bool,
+    offered: Collection[str] = (),
+    habit: ThinkingHabit | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
-    """The answer as Onyx's own events; `as_action` reads the text as a JSON action. Raises: ModelError."""
+    """The answer as Onyx's own events. Raises: ModelError.
+
+    `as_action` reads the text as a JSON action; else a text that is nothing but a call of an `offered` tool is one.
+    """
     answer = _Answer(chunks, provider)
-    action = JsonActionStream() if as_action else None
+    reader = JsonActionStream() if as_action else TextCalls(offered)
     splitter = ThoughtSplitter(habit or ThinkingHabit())
     try:
         async with aclosing(answer.words()) as words:
             async for chunk in words:
-                for event in as_said(splitter.feed(chunk.text, chunk.thought), action):
+                for event in as_said(splitter.feed(chunk.text, chunk.thought), reader):
                     yield event
     except ModelError:
-        for event in as_said(splitter.finish(is_whole=False), action):
+        for event in as_said(splitter.finish(is_whole=False), reader):
             yield event
+        if isinstance(reader, TextCalls) and reader.held:
+            yield TextDelta(reader.held)
         raise
-    for event in as_said(splitter.finish(is_whole=answer.finish_reason != "length"), action):
+    for event in as_said(splitter.finish(is_whole=answer.finish_reason != "length"), reader):
         yield event
-    rest, calls = action.finish() if action else ("", answer.fragments.calls())
+    native = answer.fragments.calls()
+    rest, calls = (reader.held, native) if native and isinstance(reader, TextCalls) else reader.finish()
     if rest:
         yield TextDelta(rest)
     yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop")
 
 
-def as_said(events: Iterable[ModelEvent], action: JsonActionStream | None) -> Iterator[ModelEvent]:
-    """The same events, with the words that the action's text holds in the place of that text."""
+def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:
+    """The same events, with the words that the text holds in the place of a text that may be a call."""
     for event in events:
-        if isinstance(event, TextWasThought) and action is not None:
-            action.begin_again()
-        if not isinstance(event, TextDelta) or action is None:
+        if isinstance(event, TextWasThought) and reader is not None:
+            reader.begin_again()
+        if not isinstance(event, TextDelta) or reader is None:
             yield event
-        elif said := action.feed(event.text):
+        elif said := reader.feed(event.text):
             yield TextDelta(said)
 
 

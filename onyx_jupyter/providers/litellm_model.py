@@ -29,7 +29,8 @@ class LiteLLMModel(EndpointModel):
         chunks = await self._open(litellm, request, as_action=as_action)
         try:
             read = self._chunks(litellm, chunks)
-            said = chat_events(read, self.endpoint.provider, as_action=as_action, habit=self.habit)
+            offered = {tool.name for tool in request.tools}
+            said = chat_events(read, self.endpoint.provider, as_action=as_action, offered=offered, habit=self.habit)
             async with contextlib.aclosing(said) as events:
                 async for event in events:
                     yield event

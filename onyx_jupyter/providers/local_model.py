@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message, Usage
-from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.chat_answer import ChatChunk, as_said
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import action_prompt, json_action_call, leading_call
@@ -119,6 +119,9 @@ class _Body:
         wish = self.request.temperature
         default = _ACTION_TEMPERATURE if tools else _TEXT_TEMPERATURE
         body["temperature"] = default if wish is None else wish
+        guidance = self.request.guidance
+        if guidance is not None:
+            return body | _guided(guidance) | {"messages": _plain_messages(fitted) + _beginning(guidance)}
         if tools:
             call = leading_call(fitted) if self.weights.tiny else json_action_call(fitted)
             return body | {"messages": call.messages, "response_format": call.response_format}
@@ -218,6 +221,18 @@ async def _refusal(response: httpx.Response, body: dict[str, Any]) -> Exception:
         return _bad_answer(str(error.get("message") or f"HTTP {response.status_code}"))
     chars = sum(len(message["content"]) for message in body["messages"])
     return _TooLongError(max(_SHORTEST_TOKEN_CHARS, _SAFETY * chars / int(tokens)))
+
+
+def _guided(guidance: Guidance) -> dict[str, Any]:
+    held: dict[str, Any] = {"stop": list(guidance.stop), "seed": guidance.seed}
+    if guidance.grammar is not None:
+        held["grammar"] = guidance.grammar
+    return {name: value for name, value in held.items() if value}
+
+
+def _beginning(guidance: Guidance) -> list[dict[str, Any]]:
+    """The process goes on where a last message of the assistant's ends."""
+    return [{"role": "assistant", "content": guidance.begun}] if guidance.begun else []
 
 
 def _bad_answer(detail: str) -> ModelError:

@@ -40,7 +40,8 @@ class OpenAIModel(EndpointModel):
         as_action = self.endpoint.json_actions and bool(request.tools)
         async with AsyncExitStack() as stack:
             chunks = await self._open(stack, request, as_action=as_action)
-            said = chat_events(chunks, self.endpoint.provider, as_action=as_action, habit=self.habit)
+            offered = {tool.name for tool in request.tools}
+            said = chat_events(chunks, self.endpoint.provider, as_action=as_action, offered=offered, habit=self.habit)
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from onyx_jupyter.errors import ModelError
+from onyx_jupyter.errors import EmptyAnswer, ModelError
 from onyx_jupyter.protocols import (
     Model,
     ModelDone,
@@ -120,8 +120,7 @@ class ResilientModel:
         if finish_reason == "length":
             message = f"{self.id} used up the length of its answer before the first word."
             return ModelError("bad_response", message, hint="Raise the agent's maxTokens.", permanent=True)
-        message = f"{self.id} sent an empty answer."
-        return ModelError("bad_response", message, hint="Ask again, or choose another model.")
+        return EmptyAnswer(self.id)
 
     def _with_wait(self, error: ModelError) -> ModelError:
         if not self._resilience.retry.asks_too_much(error):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-ToolMode = Literal["auto", "native", "json"]
+ToolMode = Literal["auto", "native", "json", "cell"]
 
 
 @dataclass(frozen=True, slots=True)

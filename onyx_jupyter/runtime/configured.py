@@ -23,7 +23,7 @@ from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
-from onyx_jupyter.tools.access import is_denied, unknown_names
+from onyx_jupyter.tools.access import is_denied, names_in, unknown_names
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -113,7 +113,9 @@ class Configured:
 
     def forbidden(self, call: ToolCall) -> str | None:
         """Why nobody may make that call on this server, or None."""
-        return f"{NOT_HERE}: {call.name}." if is_denied(call.name, self.ceiling.deny, self.tools()) else None
+        tools = self.tools()
+        denied = [name for name in names_in(call, tools) if is_denied(name, self.ceiling.deny, tools)]
+        return f"{NOT_HERE}: {denied[0]}." if denied else None
 
     def workspaces(self) -> Mapping[str, Path]:
         """Each agent's folder, by the agent's id; before the configuration is read none is known."""

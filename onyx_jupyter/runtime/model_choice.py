@@ -42,6 +42,14 @@ class ModelChoice:
             return model
         return FallbackModel(model, lambda: self._one(models, config, fallback_id), prompt_for)
 
+    def acts_in_cells(self, config: Config, model_id: str) -> bool:
+        """Whether this model proposes cells instead of calling tools, by its provider's `toolMode`."""
+        name, _, model = model_id.partition("/")
+        if name == LOCAL:
+            return model.endswith(".gguf")
+        provider = config.providers.get(name)
+        return provider is not None and provider.tool_mode == "cell"
+
     def _one(self, models: Models, config: Config, model_id: str) -> Model:
         try:
             model = models.open(model_id)

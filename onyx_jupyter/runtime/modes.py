@@ -13,7 +13,7 @@ from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.access import is_named
 from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.tools.spec import Arguments, Tool
 
 MODE_NOTE = "mode"
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
@@ -80,6 +80,9 @@ class RunTools:
         """What a model is told of."""
         return self.registry.definitions()
 
-    def runs_unasked(self, tool: Tool[Any]) -> bool:
-        """Whether the person left calls of this tool to the policy."""
-        return self.mode == "auto" and is_named(tool, self._auto)
+    def runs_unasked(self, tool: Tool[Any], arguments: Arguments) -> bool:
+        """Whether the person left all that this call does to the policy."""
+        if self.mode != "auto":
+            return False
+        tools = [tool, *map(self.registry.get, tool.also(arguments))]
+        return all(is_named(one, self._auto) for one in tools)

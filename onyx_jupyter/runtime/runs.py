@@ -16,6 +16,7 @@ from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.questions import Questions
+from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import OnyxError
@@ -40,6 +41,7 @@ from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
 from onyx_jupyter.runtime.audit_trail import AuditTrail
+from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
@@ -287,6 +289,10 @@ class Runs:
             return settings.secrets.apply(await prompt(other).build(run.note))
 
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
+        if self.model_choice.acts_in_cells(settings.config, summary.model or settings.config.model_of(parts.config)):
+            author = Author(parts.config.id, transcript.session_key, run_id)
+            notebook = CellSurroundings(message, around.notebooks_for(author), around.kernels, parts.paths)
+            model = CellModel(model, notebook, settings.secrets.apply)
         max_chars = settings.config.tools.max_result_chars
         results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)
         processes = RunProcesses(results=results, guardian=self._guardian, redact=settings.secrets.apply)

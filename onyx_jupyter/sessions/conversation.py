@@ -213,10 +213,16 @@ def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
             continue
         calls = tuple(call for call, _ in answered)
         told = [
-            Message("tool", result.content, (), call.id, attachments=result.attachments) for call, result in answered
+            Message("tool", result.content, (), call.id, attachments=result.attachments, status=_status(result))
+            for call, result in answered
         ]
         made.append(_block(entry, calls, told))
     return made if goes_on else [*made, *map(_block, unjoined.values())]
+
+
+def _status(result: Entry) -> str | None:
+    status = result.meta.get("status")
+    return status if isinstance(status, str) else None
 
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:

@@ -7,6 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
+from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.tools.spec import Tool
 
 GROUP = "group:"
@@ -39,6 +42,16 @@ def is_denied(name: str, denied: Collection[str], tools: Sequence[Tool[Any]]) ->
     if name in denied or (name.startswith(SKILL_PREFIX) and GROUP + SKILLS in denied):
         return True
     return any(tool.name == name and is_named(tool, denied) for tool in tools)
+
+
+def names_in(call: ToolCall, tools: Sequence[Tool[Any]]) -> Sequence[str]:
+    """The call's own tool and those whose work it does, too; what does not fit its schema does no work."""
+    tool = next((tool for tool in tools if tool.name == call.name), None)
+    try:
+        also = tool.also(tool.arguments.model_validate(dict(call.arguments))) if tool else ()
+    except ValidationError:
+        also = ()
+    return (call.name, *also)
 
 
 def unknown_names(key: str, names: Collection[str], tools: Sequence[Tool[Any]]) -> tuple[str, ...]:

@@ -59,10 +59,15 @@ class ToolRegistry:
             again = "Send the call again as one, in smaller pieces where it was cut off."
             raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. {again}")
         try:
-            return tool, tool.arguments.model_validate(dict(call.arguments))
+            arguments = tool.arguments.model_validate(dict(call.arguments))
         except ValidationError as error:
             known = ", ".join(tool.definition().parameters.get("properties", {})) or "none"
             raise InvalidArguments(f"{in_words(error)} {tool.name} takes: {known}.") from error
+        for name in tool.also(arguments):
+            if name not in self._tools:
+                why = self._left_out.get(name, "it is not among your tools.")
+                raise InvalidArguments(f"This call would do the work of {name}, too, which cannot be used now: {why}")
+        return tool, arguments
 
     def _suggestion(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)

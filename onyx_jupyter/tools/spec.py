@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -65,6 +65,17 @@ class Tool(ABC, Generic[A]):
     async def risk_here(self, arguments: A, context: ToolContext) -> Risk:
         """The same, where it takes a look to tell: at what a path leads to. Raises: ToolError."""
         return self.risk_of(arguments)
+
+    def also(self, arguments: A) -> Sequence[str]:
+        """Names of other tools whose work this very call does, too.
+
+        Where one of them is denied or not there, so is the call; Auto mode runs it unasked only where it names all.
+        """
+        return ()
+
+    def is_untimed(self, arguments: A) -> bool:
+        """The same as `untimed`, of this very call."""
+        return self.untimed
 
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
         """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""

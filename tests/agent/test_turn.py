@@ -411,6 +411,39 @@ async def test_an_empty_answer_is_an_error_and_not_a_silent_end(tmp_path, reply)
     await house.close()
 
 
+NO_RETRY = "{ runtime: { retry: { attempts: 1 } } }"
+
+
+async def test_after_a_failed_call_an_empty_answer_is_asked_for_again_with_a_hint(tmp_path):
+    house = House(tmp_path, [[Call("peek", {"wrong": 1})], [], "It does not work."], config=NO_RETRY)
+    key = await house.session()
+    name, data = await house.run(key)
+    assert (name, data["text"]) == ("chat.final", "It does not work.")
+    hinted = house.model.requests[2].messages
+    assert hinted[:-1] == house.model.requests[1].messages
+    assert "answered nothing" in hinted[-1].content
+    assert "answered nothing" not in house.file(key).read_text()
+    assert [line["content"] for line in house.lines(key) if line["role"] == "assistant"] == ["", "It does not work."]
+    await house.close()
+
+
+async def test_after_a_failed_call_a_second_empty_answer_ends_the_run(tmp_path):
+    house = House(tmp_path, [[Call("peek", {"wrong": 1})], [], [], "Never."], config=NO_RETRY)
+    key = await house.session()
+    name, data = await house.run(key)
+    assert (name, data["code"]) == ("chat.error", "bad_response")
+    assert len(house.model.requests) == 3
+    await house.close()
+
+
+async def test_after_a_call_that_went_well_an_empty_answer_ends_the_run(tmp_path):
+    house = House(tmp_path, [[Call("peek")], [], "Never."], config=NO_RETRY)
+    key = await house.session()
+    assert (await house.run(key))[0] == "chat.error"
+    assert len(house.model.requests) == 2
+    await house.close()
+
+
 async def test_a_stream_without_an_end_is_an_error_and_its_words_are_kept(tmp_path):
     class Endless(ScriptedModel):
         async def stream(self, request):

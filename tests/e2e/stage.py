@@ -21,7 +21,7 @@ class Stage:
     """A scripted provider whose script each test sets with `play`; more requests than replies are a failure."""
 
     def __init__(self) -> None:
-        self.server = ScriptedServer(self._reply, models=("writer", "thinker"), api_key=RIGHT_KEY)
+        self.server = ScriptedServer(self._reply, models=("writer", "thinker", "coder"), api_key=RIGHT_KEY)
         self._answers: Sequence[Answer] = ()
         self._begin = 0
         self._next = 0
@@ -45,7 +45,7 @@ class Stage:
         return self.server.completions[self._begin :]
 
     def config(self) -> dict[str, Any]:
-        """An onyx.json: this provider, one whose key it refuses, and one that is down."""
+        """An onyx.json: this provider, the same in cell mode, one whose key it refuses, and one that is down."""
         here = self.server.base_url
         nowhere = f"http://127.0.0.1:{self._silent.getsockname()[1]}/v1"
         return {
@@ -54,6 +54,7 @@ class Stage:
             "memory": {"consolidation": False, "recall": False},
             "providers": {
                 "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
+                "cells": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["coder"], "toolMode": "cell"},
                 "locked": {"baseUrl": here, "apiKey": WRONG_KEY, "models": ["vault"]},
                 "down": {"baseUrl": nowhere, "apiKey": "none", "models": ["silent"]},
             },

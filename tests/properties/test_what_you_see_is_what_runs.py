@@ -45,13 +45,16 @@ PIECES = st.one_of(
 )
 TEXTS = st.lists(PIECES, min_size=1, max_size=5).map("".join)
 NOTEBOOKS = ("notebook_insert_cell", "notebook_edit_cell", "notebook_run_cell", "kernel_execute")
-TOOLS = st.sampled_from(["exec", "write", "write over", "edit", *NOTEBOOKS, "skill"])
+AND_RUN = ("notebook_insert_cell and run", "notebook_edit_cell and run")
+TOOLS = st.sampled_from(["exec", "write", "write over", "edit", *NOTEBOOKS, *AND_RUN, "skill"])
 _MARK = re.compile("⟨U\\+([0-9A-F]+)(?:×([0-9]+))?⟩")
 
 
 @settings(max_examples=100, deadline=None)
 @given(tool=TOOLS, text=TEXTS, other=TEXTS)
 @example(tool="notebook_run_cell", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}\n-----END PRIVATE KEY-----", other="")
+@example(tool="notebook_insert_cell and run", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}", other="")
+@example(tool="notebook_edit_cell and run", text="⟨U+202E⟩\u202e\r\n```", other="a")
 @example(tool="skill", text=f"x\n\n# %% markdown\n{EVIL}", other=PEM)
 @example(tool="write over", text="a\r\nb\nc", other="a\nb\r\nc")
 @example(tool="write over", text="a", other="")
@@ -104,6 +107,12 @@ def from_details(tool: str, details: dict[str, Any], old: str) -> Any:
             return [details["command"]]
         case "notebook_insert_cell" | "notebook_run_cell":
             return [details["source"]]
+        case "notebook_insert_cell and run":
+            assert details["run"] in (True, "true")
+            return [details["source"]] * 2
+        case "notebook_edit_cell and run":
+            assert details["run"] in (True, "true")
+            return [details["newSource"]] * 2
         case "notebook_edit_cell":
             return [details["newSource"]]
         case "kernel_execute":
@@ -214,6 +223,13 @@ class Play:
                 return Call(self.tool, {"path": "a.ipynb", "cellType": "code", "source": self.text})
             case "notebook_edit_cell":
                 return Call(self.tool, {"path": "a.ipynb", "cellId": "one", "source": self.text})
+            case "notebook_insert_cell and run":
+                arguments = {"path": "a.ipynb", "cellType": "code", "source": self.text, "run": True}
+                return Call("notebook_insert_cell", arguments)
+            case "notebook_edit_cell and run":
+                return Call(
+                    "notebook_edit_cell", {"path": "a.ipynb", "cellId": "one", "source": self.text, "run": True}
+                )
             case "notebook_run_cell":
                 return Call(self.tool, {"path": "a.ipynb", "cellId": "one"})
             case "skill":
@@ -231,6 +247,10 @@ class Play:
                 return [one["source"] for one in self.shelf.notebooks["a.ipynb"][1:]]
             case "notebook_edit_cell":
                 return [one["source"] for one in self.shelf.notebooks["a.ipynb"]]
+            case "notebook_insert_cell and run":  # what stands there, and what ran
+                return [*(one["source"] for one in self.shelf.notebooks["a.ipynb"][1:]), *self.ran]
+            case "notebook_edit_cell and run":
+                return [*(one["source"] for one in self.shelf.notebooks["a.ipynb"]), *self.ran]
         return list(self.ran)
 
     def _leaks(self) -> list[str]:

@@ -10,6 +10,9 @@ from onyx_jupyter.runtime.allowed_models import allows_model
 from onyx_jupyter.runtime.settings import embedding_settings, models_settings
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
+from onyx_jupyter.tools.builtin.notebook_changes import NotebookInsertCellTool
+from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from tests.notebook.shelf import Shelf
 from tests.runtime.house import House
 from tests.skills.notebooks import cell, write_notebook
 from tests.waiting import until
@@ -49,6 +52,25 @@ async def test_a_denied_tool_that_only_reads_is_refused_and_written_down_too(tmp
     await house.run(await house.session())
     assert house.peek.done == []
     assert decisions(house) == [("peek", "denied", "ceiling")]
+    await house.close()
+
+
+async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_path):
+    arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
+    calls = [Call("notebook_insert_cell", {**arguments, "run": True}), Call("notebook_insert_cell", arguments)]
+    tools = [NotebookInsertCellTool(), NotebookRunCellTool()]
+    shelf = Shelf(a=[])
+    ceiling = Ceiling(deny=["notebook_run_cell"])
+    house = House(tmp_path, [calls, "Done"], notebooks=shelf, more_tools=tools, ceiling=ceiling)
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.approve()
+    await house.end(run_id)
+    refused, done = (result["content"] for result in house.results(key).values())
+    assert refused == "Denied: Not allowed on this server: notebook_run_cell."
+    assert done.startswith("Inserted code cell")
+    assert [cell["source"] for cell in shelf.notebooks["a.ipynb"]] == ["1"]
+    assert decisions(house)[0] == ("notebook_insert_cell", "denied", "ceiling")
     await house.close()
 
 

@@ -10,7 +10,10 @@ from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.testing.script import Call, Hold
 from onyx_jupyter.tools.builtin.file_changes import WriteTool
+from onyx_jupyter.tools.builtin.notebook_changes import NotebookInsertCellTool
+from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
 from onyx_jupyter.tools.spec import Tool
+from tests.notebook.shelf import Shelf
 from tests.runtime.house import House, Word
 from tests.waiting import until
 
@@ -61,6 +64,28 @@ async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
     assert "touch cannot be used now" in refusal
     assert "Ask mode" in refusal
     assert "exec.approval_request" not in house.names()
+    await house.close()
+
+
+@pytest.mark.parametrize(("auto", "asks"), [(["notebook_insert_cell"], True), (["group:notebook"], False)])
+async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too(tmp_path, auto, asks):
+    arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
+    calls = [Call("notebook_insert_cell", arguments), Call("notebook_insert_cell", {**arguments, "run": True})]
+    house = House(
+        tmp_path,
+        [calls, "Done"],
+        config=json.dumps({"security": {"auto": auto}}),
+        notebooks=Shelf(a=[]),
+        more_tools=[NotebookInsertCellTool(), NotebookRunCellTool()],
+    )
+    key = await house.session()
+    run_id = await house.send(key, mode="auto")
+    if asks:
+        await house.asked()
+        assert house.of("exec.approval_request")[0]["summary"].endswith("and run it")
+        await house.deny()
+    await house.end(run_id)
+    assert len(house.of("exec.approval_request")) == asks
     await house.close()
 
 

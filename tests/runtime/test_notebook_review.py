@@ -72,6 +72,20 @@ async def test_a_turn_is_undone_after_a_restart_and_the_model_learns_of_it_once(
     assert told[1] == [*told[0], ""]
 
 
+async def test_a_turn_that_wrote_and_ran_cells_in_one_call_is_undone(tmp_path, shelf):
+    arguments = {"path": "a.ipynb", "run": True}
+    insert = Call("notebook_insert_cell", {**arguments, "cellType": "code", "source": "new"})
+    edit = Call("notebook_edit_cell", {**arguments, "cellId": "one", "source": "x = 10"})
+    house = open_house(tmp_path, shelf, [[insert, edit], "Done."])
+    key = await house.session()
+    await house.run(key, mode="auto")
+    assert [cell["outputs"][0]["text"] for cell in shelf.notebooks["a.ipynb"] if cell["outputs"]] == ["X = 10", "NEW"]
+    outcome = await house.onyx.review.undo(key, house.of("chat.final")[0]["runId"], "ada")
+    assert (outcome.cells, outcome.left) == (2, [])
+    assert shelf.notebooks["a.ipynb"] == [code("one", "x = 1"), code("two", "y = 2")]
+    await house.close()
+
+
 async def test_what_was_put_back_before_the_next_message_is_not_told(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT], "Done.", "Well."])
     key = await house.session()

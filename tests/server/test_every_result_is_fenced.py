@@ -45,6 +45,8 @@ def steps(web: str, other: str) -> list[Step]:
         ("notebook_run_cell", {**here, "cellId": "c2"}, FOREIGN),  # its traceback
         ("notebook_run_all", here, FOREIGN),
         ("notebook_insert_cell", {**here, "cellType": "code", "source": "1"}, OWN),
+        ("notebook_insert_cell", {**here, "cellType": "code", "source": SAYS, "run": True}, FOREIGN),
+        ("notebook_insert_cell", {**here, "cellType": "code", "source": "None", "run": True}, OWN),
         ("notebook_edit_cell", {**here, "cellId": "c1", "source": "2", "baseHash": "0" * 16}, FOREIGN),  # shows what is
         ("notebook_edit_cell", {**here, "cellId": "c3", "source": SAYS}, OWN),
         ("notebook_move_cell", {**here, "cellId": "c3"}, OWN),

@@ -50,7 +50,7 @@ def test_a_failure_tells_the_tool_the_type_and_the_message() -> None:
 
 def test_a_model_sees_short_schemas_in_camel_case() -> None:
     definitions = {definition.name: definition.parameters for definition in registry().definitions()}
-    assert set(definitions["notebook_edit_cell"]["properties"]) == {"path", "cellId", "source", "baseHash"}
+    assert set(definitions["notebook_edit_cell"]["properties"]) == {"path", "cellId", "source", "baseHash", "run"}
     assert set(definitions["read"]["properties"]) == {"path", "from", "lines", "column"}
     assert "additionalProperties" not in definitions["exec"]
     assert registry().get("exec").schema()["additionalProperties"] is False

@@ -32,7 +32,11 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
       return (
         <>
           <DiffView before="" after={string(details.source)} />
-          <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
+          <Where
+            label={writesIn(details, trans)}
+            text={string(details.path)}
+            extra={linesOf(details.source, trans)}
+          />
         </>
       );
     case 'notebook_edit_cell':
@@ -40,7 +44,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
         <>
           <DiffView before={string(details.oldSource)} after={string(details.newSource)} />
           <Where
-            label={trans.__('in')}
+            label={writesIn(details, trans)}
             text={string(details.path)}
             extra={linesOf(details.newSource, trans)}
           />
@@ -271,6 +275,11 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
       )}
     </div>
   );
+}
+
+/** Whether a cell is written alone, or runs at once, too. */
+function writesIn(details: Record<string, unknown>, trans: TranslationBundle): string {
+  return details.run === true ? trans.__('runs at once in the kernel of') : trans.__('in');
 }
 
 /** How long the code is: so that one knows, where it has to be scrolled, that there is more. */

@@ -15,6 +15,11 @@ export interface ToolLine {
 /** How a call's result begins where the call itself failed, and not the code or command that it ran. */
 const FAILURE = /^\w+ failed \((\w+)\): /;
 
+/** What a call says first that wrote a cell and ran it. */
+const WRITTEN = /^(?:Inserted \w+|Edited) cell \S+ .*\n/;
+/** The same of one whose cell stays without having run. */
+const NOT_RUN = /^(?:Inserted \w+|Edited) cell \S+ .*\nThe cell stays; running it failed \((\w+)\): /;
+
 type Words = [doing: string, done: string];
 
 export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
@@ -50,9 +55,23 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
         path
       );
     case 'notebook_insert_cell':
-      return line(word([trans.__('Insert a cell into'), trans.__('Inserted a cell into')]), path);
+      return line(
+        word(
+          input.run === true
+            ? [trans.__('Insert and run a cell in'), trans.__('Inserted and ran a cell in')]
+            : [trans.__('Insert a cell into'), trans.__('Inserted a cell into')]
+        ),
+        path
+      );
     case 'notebook_edit_cell':
-      return line(word([trans.__('Edit a cell of'), trans.__('Edited a cell of')]), path);
+      return line(
+        word(
+          input.run === true
+            ? [trans.__('Edit and run a cell of'), trans.__('Edited and ran a cell of')]
+            : [trans.__('Edit a cell of'), trans.__('Edited a cell of')]
+        ),
+        path
+      );
     case 'notebook_run_cell':
       return line(word([trans.__('Run a cell of'), trans.__('Ran a cell of')]), path);
     case 'kernel_variables':
@@ -182,7 +201,7 @@ export function firstLine(text: string): string {
 
 /** Why a call failed, in one line, without what only the model is told. */
 export function failureOf(call: ToolCall): string {
-  return firstLine(call.output.replace(FAILURE, ''));
+  return firstLine(call.output.replace(FAILURE, '').replace(WRITTEN, ''));
 }
 
 export function formatDuration(durationMs: number): string {
@@ -221,7 +240,7 @@ function isOver(call: ToolCall): boolean {
   if (call.status !== 'failed') {
     return call.status === 'ok';
   }
-  const code = FAILURE.exec(call.output)?.[1];
+  const code = (FAILURE.exec(call.output) ?? NOT_RUN.exec(call.output))?.[1];
   return code === undefined || code === 'timeout';
 }
 

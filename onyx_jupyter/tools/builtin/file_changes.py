@@ -52,10 +52,8 @@ class WriteTool(Tool[WriteArguments]):
 
 class EditArguments(Arguments):
     path: str = Field(min_length=1, description=PATH)
-    old_text: str = Field(
-        min_length=1, max_length=MAX_CONTENT_CHARS, description="What stands there now, exactly, and only once."
-    )
-    new_text: str = Field(max_length=MAX_CONTENT_CHARS, description="What shall stand there instead.")
+    old_text: str = Field(min_length=1, max_length=MAX_CONTENT_CHARS)
+    new_text: str = Field(max_length=MAX_CONTENT_CHARS)
 
 
 class EditTool(Tool[EditArguments]):

@@ -12,7 +12,7 @@ from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.security.credential_files import holds_credentials, why_asked
 from onyx_jupyter.tools.context import ToolContext
 
-PATH = "As in the file browser; onyx: in front means your workspace."
+PATH = "As in the file browser."
 
 
 def is_notebook(path: str, real: Path) -> bool:

@@ -1,4 +1,6 @@
-"""The tools that change a notebook's cells, by their id. They run nothing, and overwrite nothing that was not seen.
+"""The tools that change a notebook's cells, by their id. They overwrite nothing that was not seen.
+
+Two of them can run the cell that they have written, in the same call: it is then asked about as a run.
 
 Each change carries the hash of the source that it is based on: what was approved, what the model names, or what it saw.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field
 
@@ -38,13 +40,15 @@ from onyx_jupyter.tools.notebooks.opening import (
     must_ask,
     name_of,
     opened_cells,
+    path_to_run,
     plain_id,
 )
+from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 MAX_CELLS = 200
 MAX_SOURCE_CHARS = 1_000_000
-_AFTER = "The cell before it; if left out: at the end."
+_AFTER = "The cell before it; left out: at the end."
 
 
 class NotebookInsertCellArguments(Arguments):
@@ -53,81 +57,108 @@ class NotebookInsertCellArguments(Arguments):
     source: str = Field(max_length=MAX_SOURCE_CHARS)
     after_cell_id: str | None = Field(default=None, description=_AFTER)
     at_start: bool = False
-
-
-class NotebookInsertCellTool(Tool[NotebookInsertCellArguments]):
-    """Inserts one cell and gives its id."""
-
-    name = "notebook_insert_cell"
-    description = "Inserts a cell into a notebook without running it. Returns its id."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    arguments = NotebookInsertCellArguments
-
-    async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        place = _place(arguments)
-        view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
-        where, facts = _where(place, view, name_of(path))
-        return await change_preview(
-            path,
-            context,
-            f"Insert a {arguments.cell_type} cell {where}",
-            {"cellType": arguments.cell_type, "source": arguments.source, **facts},
-            grant=grant(self.name, path),
-            grant_text=f"every cell inserted into {name_of(path)}",
-        )
-
-    async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        cell = _new_cell(arguments.cell_type, arguments.source)
-        (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
-        source = source_of(made.after or cell)
-        made_id = plain_id(made.cell_id)
-        done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
-        return ToolResult(done, origin="own")
+    run: bool = False
 
 
 class NotebookEditCellArguments(Arguments):
     path: str = Field(min_length=1)
     cell_id: str
     source: str = Field(max_length=MAX_SOURCE_CHARS, description="The cell's whole new source.")
-    base_hash: str | None = Field(default=None, description="If left out: of what you last saw.")
+    base_hash: str | None = Field(default=None, description="Left out: of what you last saw.")
+    run: bool = False
 
 
-class NotebookEditCellTool(Tool[NotebookEditCellArguments]):
-    """Replaces a cell's source; its outputs stay until it runs again."""
+W = TypeVar("W", NotebookInsertCellArguments, NotebookEditCellArguments)
 
-    name = "notebook_edit_cell"
-    description = "Replaces a cell's source without running it. Refused if the user has changed it meanwhile."
+
+class _CellWriter(Tool[W]):
+    """Writes one cell; with `run` it also does what `notebook_run_cell` does, and is judged as that."""
+
     risk: ClassVar[Risk] = "write"
     family: ClassVar[str] = "notebook"
+
+    def risk_of(self, arguments: W) -> Risk:
+        return "execute" if arguments.run else self.risk
+
+    def also(self, arguments: W) -> Sequence[str]:
+        return (RUN_CELL,) if arguments.run else ()
+
+    def is_untimed(self, arguments: W) -> bool:
+        return arguments.run
+
+
+class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
+    """Inserts one cell and gives its id; with `run` also its outputs."""
+
+    name = "notebook_insert_cell"
+    description = "Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs."
+    arguments = NotebookInsertCellArguments
+
+    async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
+        path = await _path(arguments, context)
+        if arguments.run:
+            _check_runs(arguments.cell_type)
+        place = _place(arguments)
+        view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
+        where, facts = _where(place, view, name_of(path))
+        return await change_preview(
+            path,
+            context,
+            f"Insert a {arguments.cell_type} cell {where}{_and_run(arguments)}",
+            {"cellType": arguments.cell_type, "source": arguments.source, **facts, **_running(arguments)},
+            grant=f"{grant(self.name, path)}{_and_run(arguments)}",
+            grant_text=f"every cell inserted into {name_of(path)}{' and run at once' if arguments.run else ''}",
+        )
+
+    async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
+        path = await _path(arguments, context)
+        cell = _new_cell(arguments.cell_type, arguments.source)
+        (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
+        source = source_of(made.after or cell)
+        made_id = plain_id(made.cell_id)
+        done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
+        if arguments.run:
+            return await run_written(path, made.cell_id, arguments.source, done, context)
+        return ToolResult(done, origin="own")
+
+
+class NotebookEditCellTool(_CellWriter[NotebookEditCellArguments]):
+    """Replaces a cell's source; its outputs stay until it runs again, with `run` at once."""
+
+    name = "notebook_edit_cell"
+    description = "Replaces a cell's source, and with run: true runs it. Refused if the user changed it."
     arguments = NotebookEditCellArguments
 
     async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
+        path = await _path(arguments, context)
         view = await opened_cells(path, context, [arguments.cell_id])
         cell = known(view, arguments.cell_id, context, arguments.base_hash)
         check_unlocked(path, cell.id, cell.metadata, EditCell)
+        if arguments.run:
+            _check_runs(cell.cell_type)
         if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
-            raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.")
+            instead = f" Run it with {RUN_CELL}." if arguments.run else ""
+            raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
         context.sights.bind(context.call_id, [cell])
         return await change_preview(
             path,
             context,
-            f"Edit {cell_number(view, cell.id)} of {name_of(path)}",
-            {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source},
-            grant=grant(self.name, path),
-            grant_text=f"every edit of a cell in {name_of(path)}",
+            f"Edit {cell_number(view, cell.id)} of {name_of(path)}{_and_run(arguments)}",
+            {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source, **_running(arguments)},
+            grant=f"{grant(self.name, path)}{_and_run(arguments)}",
+            grant_text=f"every edit of a cell in {name_of(path)}{' with a run of it at once' if arguments.run else ''}",
             must_ask=must_ask(view, {cell.id: arguments.source}, context),
         )
 
     async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
+        path = await _path(arguments, context)
         base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
         (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
         now = cell_hash(source_of(made.after or {"source": arguments.source}))
-        return ToolResult(f"Edited cell {arguments.cell_id} of {path} (hash {now}).", origin="own")
+        done = f"Edited cell {arguments.cell_id} of {path} (hash {now})."
+        if arguments.run:
+            return await run_written(path, arguments.cell_id, arguments.source, done, context)
+        return ToolResult(done, origin="own")
 
 
 class NotebookDeleteCellArguments(Arguments):
@@ -272,6 +303,25 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         ids = ", ".join(plain_id(cell.id) for cell in view.cells)
         with_cells = f" with the cells {ids}." if ids else ", without cells yet."
         return ToolResult(f"Created {view.path}{with_cells}", origin="own")
+
+
+async def _path(arguments: NotebookInsertCellArguments | NotebookEditCellArguments, context: ToolContext) -> str:
+    """Raises: PathNotAllowed; NotebookError (kernel_waits) where it is to run, too."""
+    return await path_to_run(arguments.path, context) if arguments.run else api_path(arguments.path, context)
+
+
+def _check_runs(cell_type: str) -> None:
+    """Raises: InvalidArguments."""
+    if cell_type != "code":
+        raise InvalidArguments(f"`run` is for code cells, and a {cell_type} cell has nothing to run: leave `run` out.")
+
+
+def _and_run(arguments: NotebookInsertCellArguments | NotebookEditCellArguments) -> str:
+    return " and run it" if arguments.run else ""
+
+
+def _running(arguments: NotebookInsertCellArguments | NotebookEditCellArguments) -> dict[str, Any]:
+    return {"run": True} if arguments.run else {}
 
 
 def _place(arguments: NotebookInsertCellArguments | NotebookMoveCellArguments) -> Place:

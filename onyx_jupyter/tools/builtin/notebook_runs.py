@@ -25,10 +25,8 @@ from onyx_jupyter.tools.notebooks.opening import (
     run_cell,
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
+from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell
 from onyx_jupyter.tools.spec import Arguments, Tool
-
-RUN_OUTPUT_CHARS = 12_000
-_RUN = "notebook_run_cell"
 
 
 class NotebookRunCellArguments(Arguments):
@@ -39,7 +37,7 @@ class NotebookRunCellArguments(Arguments):
 class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
     """Runs one cell in the notebook's own kernel, for as long as it takes."""
 
-    name = _RUN
+    name = RUN_CELL
     description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
     risk: ClassVar[Risk] = "execute"
     family: ClassVar[str] = "notebook"
@@ -57,30 +55,14 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
             path,
             f"Run {cell_number(view, cell.id)} of {name_of(path)}",
             {"cellId": cell.id, "source": cell.source},
-            grant=grant(_RUN, path),
+            grant=grant(RUN_CELL, path),
             grant_text=f"every cell run in {name_of(path)}",
             bound={"source": cell.source},
         )
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
-        run = await run_cell(path, arguments.cell_id, context, context.progress)
-        shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
-        headline = {
-            "ok": f"Ran cell {arguments.cell_id}{_count(run)}.",
-            "error": f"Cell {arguments.cell_id}{_count(run)} raised an error.",
-            "aborted": f"Cell {arguments.cell_id} was stopped before it ended.",
-        }[run.status]
-        head = f"{headline}\n" if shown.text else f"{headline}\n(no output)"
-        note = f"\n{run.note}" if run.note else ""
-        return ToolResult(
-            output=head + shown.text + note,
-            external=f"a cell of {path}",
-            own_head=head,
-            ok=run.status == "ok",
-            attachments=shown.attachments,
-            truncated=shown.truncated,
-        )
+        return await run_and_tell(path, arguments.cell_id, context)
 
 
 class NotebookRunAllArguments(Arguments):
@@ -108,7 +90,7 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
             path,
             f"Run {_cells(cells)} of {name_of(path)}, one after the other",
             {"cells": [_shown(cell, number) for number, cell in cells]},
-            grant=grant(_RUN, path),
+            grant=grant(RUN_CELL, path),
             grant_text=f"every cell run in {name_of(path)}",
             bound={"sources": [cell.hash for _, cell in cells]},
         )
@@ -253,7 +235,7 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
 
 def _ran_line(one: _Ran) -> str:
     words = output_words(one.run.outputs)
-    return f"{one.number} {one.cell.id}{_count(one.run)} {one.run.status}{f' → {words}' if words else ''}"
+    return f"{one.number} {one.cell.id}{count(one.run)} {one.run.status}{f' → {words}' if words else ''}"
 
 
 def _shortened(lines: Sequence[str], most: int = 60) -> list[str]:
@@ -277,7 +259,3 @@ def _cells(cells: Sequence[object]) -> str:
 
 def _shown(cell: Cell, number: int) -> dict[str, object]:
     return {"number": number, "cellId": cell.id, "cellType": "code", "source": cell.source}
-
-
-def _count(run: CellRun) -> str:
-    return f" [{run.execution_count}]" if run.execution_count is not None else ""

@@ -139,8 +139,15 @@ async def run_cell(
 ) -> CellRun:
     """Runs the cell if it is then still what was approved, else what `base_hash` says. Raises: NotebookError."""
     base_hash = context.sights.bound(context.call_id, cell_id) or base_hash
+    return await run_exactly(path, cell_id, context, progress, base_hash)
+
+
+async def run_exactly(
+    path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], source_hash: str | None
+) -> CellRun:
+    """Runs the cell if its source has that hash; with None, whatever it says. Raises: NotebookError."""
     with _learning(path, context):
-        return await context.notebooks.run_cell(path, cell_id, progress, base_hash=base_hash)
+        return await context.notebooks.run_cell(path, cell_id, progress, base_hash=source_hash)
 
 
 async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) -> tuple[AppliedChange, ...]:

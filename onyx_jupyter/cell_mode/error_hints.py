@@ -1,0 +1,53 @@
+"""What helps with common errors of a cell: a sentence for the next try. It mends nothing itself."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+
+_ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
+_MOST_CHARS = 400
+_NO_COLUMN = re.compile(r"^KeyError|not in index|not found in axis|do not exist|is not in list")
+_HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile("ModuleNotFoundError"),
+        "That package is not installed: do without it, with pandas, numpy, scipy or matplotlib.",
+    ),
+    (
+        re.compile("(?i)could not convert string|unsupported operand type|can only concatenate str|no numeric types"),
+        "A text column stands where numbers are needed: use pd.to_numeric(..., errors='coerce') or numeric columns.",
+    ),
+    (
+        re.compile("(?i)contains NaN|infs or NaNs|must not contain"),
+        "Drop the rows with missing values in the columns used, first and together.",
+    ),
+    (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
+)
+
+
+def error_of(result: str) -> str:
+    """The last line of a traceback that names an error; the end of the text where there is none."""
+    found = list(_ERROR_LINE.finditer(result))
+    return found[-1][0][:_MOST_CHARS] if found else result.strip()[-_MOST_CHARS:]
+
+
+def hint_for(error: str, facts: NotebookFacts) -> str:
+    """A sentence on what to do otherwise; empty where nothing is known."""
+    if _NO_COLUMN.search(error):
+        return _other_column(error, facts)
+    if error.startswith("NameError"):
+        frames = ", ".join(f"`{frame.name}`" for frame in facts.frames)
+        return f"Define or import it first.{f' The table is {frames}.' if frames else ''}"
+    return next((hint for pattern, hint in _HINTS if pattern.search(error)), "")
+
+
+def _other_column(error: str, facts: NotebookFacts) -> str:
+    columns = [column.name for frame in facts.frames for column in frame.columns]
+    quoted = re.findall(r"'([^']+)'", error)
+    if quoted and quoted[0] in columns:
+        return f"The column {quoted[0]!r} exists, but not where it was looked for: look at what the line before made."
+    close = difflib.get_close_matches(" ".join(quoted), columns, n=3, cutoff=0.4)
+    meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"There is no such column.{meant}"

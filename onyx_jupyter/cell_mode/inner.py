@@ -1,0 +1,38 @@
+"""The model inside cell mode, asked one short thing at a time. It adds up what all of it took."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from onyx_jupyter.messages import Message, Usage
+from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest
+from onyx_jupyter.security.external_content import plainly
+
+CALM, BOLD = 0.2, 0.7
+"""Temperatures: of a first try, and of one after a failure, which has to be another one."""
+
+
+class Inner:
+    """`usage` is that of all requests so far."""
+
+    def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
+        self._model = model
+        self._system = system
+        self._redact = redact
+        self.usage = Usage()
+
+    async def ask(
+        self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float = CALM
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """The answer as it comes, without its end. Nothing in the prompt can pass for a turn. Raises: ModelError."""
+        message = Message("user", plainly(self._redact(prompt)))
+        request = ModelRequest(
+            self._system, [message], temperature=temperature, max_tokens=max_tokens, guidance=guidance
+        )
+        async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
+            async for event in events:
+                if isinstance(event, ModelDone):
+                    self.usage = self.usage + event.usage
+                else:
+                    yield event

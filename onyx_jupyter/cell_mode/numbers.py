@@ -1,0 +1,63 @@
+"""Whether the numbers in an answer stand anywhere: in an output, a cell, the data or the request. It computes none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+
+_SPACES = "\u202f\u00a0"
+_MINUS = "\u2212"
+_NUMBER = re.compile(
+    rf"(?<![\w.])[-+{_MINUS}]?(?:\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)(?:\s?%)?"
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_NO_DIGITS = re.compile(rf"[,\s%{_SPACES}]")
+# Small whole numbers count things in a sentence ("three groups", "step 1"), and these are known to everybody.
+_SMALL = 12
+_GENERAL = frozenset(
+    map(Decimal, ("0.05", "0.01", "0.1", "0.5", "0.95", "0.99", "1.5", "50", "90", "95", "99", "100", "1000"))
+)
+_YEARS = range(1900, 2101)
+_HUNDRED = Decimal(100)
+
+
+class Numbers:
+    """The numbers that may be said: all that stand in these texts, also rounded, as a percentage or without a sign."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._known = {abs(value) for text in texts for value, _ in _numbers(text)}
+
+    def unfounded(self, text: str) -> str | None:
+        """The first number in the text that stands nowhere, as it is written; None where all do. Code is left out."""
+        for found in _NUMBER.finditer(_CODE.sub(" ", text)):
+            value, percent = _value(found[0])
+            if value is not None and not self._is_known(abs(value), percent):
+                return found[0].strip()
+        return None
+
+    def _is_known(self, value: Decimal, percent: bool) -> bool:
+        if value == value.to_integral() and (value <= _SMALL or value in _YEARS):
+            return True
+        if value in _GENERAL:
+            return True
+        exponent = value.as_tuple().exponent
+        room = Decimal(1).scaleb(min(exponent, 0) if isinstance(exponent, int) else 0) / 2
+        ways = [(value, room), (value / _HUNDRED, room / _HUNDRED)]
+        ways += [] if percent else [(value * _HUNDRED, room * _HUNDRED)]
+        return any(abs(known - meant) <= near for meant, near in ways for known in self._known)
+
+
+def _numbers(text: str) -> Iterator[tuple[Decimal, bool]]:
+    for found in _NUMBER.finditer(text):
+        value, percent = _value(found[0])
+        if value is not None:
+            yield value, percent
+
+
+def _value(written: str) -> tuple[Decimal | None, bool]:
+    """The number, and whether it is a percentage."""
+    try:
+        return Decimal(_NO_DIGITS.sub("", written).replace(_MINUS, "-")), written.rstrip().endswith("%")
+    except InvalidOperation:
+        return None, False

@@ -1,0 +1,33 @@
+"""What a cell printed, out of a tool's result, and as a person is shown it below the answer. It judges nothing."""
+
+from __future__ import annotations
+
+import re
+
+SHOWN_LINES = 20
+_HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
+_NOTHING = "(no output)"
+_CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
+
+
+def output_of(result: str) -> str:
+    """Without the tool's own words in front."""
+    text = result
+    while (headline := _HEADLINE.match(text)) is not None:
+        text = text[headline.end() :]
+    return text.strip("\n").removeprefix(_NOTHING).strip("\n")
+
+
+def cell_id_of(result: str) -> str | None:
+    """Of the cell that a call has inserted or edited."""
+    found = _CELL_ID.search(result)
+    return found[1] if found else None
+
+
+def quoted(output: str) -> str:
+    """A short output word for word; nothing of a long one, which stands below its cell."""
+    lines = output.strip("\n").splitlines()
+    if not lines or len(lines) > SHOWN_LINES:
+        return ""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", output)), default=0))
+    return "\n".join([f"{fence}text", *lines, fence])

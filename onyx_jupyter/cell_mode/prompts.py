@@ -1,0 +1,85 @@
+"""The words of each request to the model. Each is short and made anew: a small model loses itself in a long one.
+
+Which words work was found by trying; after a change, run the benchmark of data questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.turn import Exchange, Turn
+
+_EXCHANGES = 2
+_CELL_CHARS = 700
+_ANSWER_CHARS = 300
+_OUTPUT_CHARS = 3_000
+FENCE_END = "\n```"
+NO_CODE = "root ::= [^`]+"
+
+
+def write_cell(facts: NotebookFacts, turn: Turn) -> str:
+    return _joined(
+        for_code(facts),
+        _before(turn.earlier),
+        _request(turn),
+        f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
+        "print each value with its name. The answer comes in a later step.",
+    )
+
+
+def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint: str, *, show: bool) -> str:
+    """`show` False leaves the failed cell out: seeing it, a small model writes it again."""
+    tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
+    return _joined(
+        for_code(facts),
+        _before(turn.earlier),
+        _request(turn),
+        f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
+        f"Write the whole corrected cell, as one ```{facts.language} block; the answer comes in a later step.",
+    )
+
+
+def answer_from(turn: Turn, output: str) -> str:
+    """The output comes last: with the request behind it, the form that was asked for is lost."""
+    return _joined(
+        f"The request was: {turn.request}",
+        "Answer it in one to three sentences, only from the output below, without code. Copy its numbers exactly.",
+        f"The output of the cell that was run for it:\n{_cut(output, _OUTPUT_CHARS)}",
+    )
+
+
+def in_words(facts: NotebookFacts, turn: Turn) -> str:
+    return _joined(
+        for_words(facts),
+        _before(turn.earlier),
+        f"[Sent along: {turn.context}]" if turn.context else "",
+        turn.request,
+        "Answer in a few plain sentences from what stands above." if facts.path else "",
+    )
+
+
+def _request(turn: Turn) -> str:
+    along = f"\n[Sent along: {turn.context}]" if turn.context else ""
+    return f"The request: {turn.request}{along}"
+
+
+def _before(earlier: Sequence[Exchange]) -> str:
+    lines = []
+    for one in earlier[-_EXCHANGES:]:
+        lines.append(f"Asked before: {_cut(one.request, _ANSWER_CHARS)}")
+        if one.cell:
+            lines.append(f"Its cell:\n```python\n{_cut(one.cell, _CELL_CHARS)}\n```")
+        if one.answer:
+            lines.append(f"Its answer: {_cut(one.answer, _ANSWER_CHARS)}")
+    return "\n".join(lines)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]}\n[…]\n{text[-limit // 2 :]}"

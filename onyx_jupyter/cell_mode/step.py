@@ -1,0 +1,209 @@
+"""One step of a turn in cell mode: a cell, its repair, the answer from its output, or words. It decides which."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Set
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
+from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
+from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
+from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.numbers import Numbers
+from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted
+from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta, TextWasThought
+
+MAX_REPAIRS = 4
+_WRITES = 3
+_CELL_TOKENS = 700
+_ANSWER_TOKENS = 300
+_WORDS_TOKENS = 400
+_OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
+_NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
+_ONLY_SHOWN = "This cell would do it; in Agent mode, with a notebook in front, I can insert and run it:"
+_NOT_DONE = "Not done, as you wished."
+_NOTHING_PRINTED = "Done: the cell ran and printed nothing."
+
+Events = AsyncGenerator[ModelEvent, None]
+
+
+class Step:
+    """What comes next in a turn. `offered` are the tools that may be called."""
+
+    def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, offered: Set[str]) -> None:
+        self._turn = turn
+        self._facts = facts
+        self._inner = inner
+        self._offered = offered
+
+    def events(self) -> Events:
+        """Ends with one ModelDone: a call, or the end of the answer. Raises: ModelError."""
+        turn, last = self._turn, self._turn.last
+        if last is None or last.call.name == RUN_ALL:
+            return self._first()
+        if last.status == "denied":
+            return self._after_no(refusal_reason(last.result))
+        if last.call.name == REMEMBER:
+            return self._say("Noted." if last.status == "ok" else f"It could not be noted: {last.result}")
+        if last.status == "ok":
+            return self._answer(output_of(last.result))
+        if self._can_run and len(turn.failures) <= MAX_REPAIRS:
+            return self._repair()
+        return self._say(
+            f"I did not get this to work; the last try failed with `{error_of(last.result)}`.\n\n"
+            "Say how it should be done, or choose a larger model."
+        )
+
+    @property
+    def _can_run(self) -> bool:
+        return INSERT in self._offered and self._facts.path is not None
+
+    def _first(self) -> Events:
+        kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
+        if kind == "remember" and REMEMBER in self._offered:
+            return self._call(REMEMBER, {"content": remembered(self._turn.request)})
+        if kind == "words":
+            return self._words()
+        if self._facts.unrun and self._turn.last is None and self._can_run:
+            # What the cells make is not there yet: nothing can be computed from it, and no column is known.
+            return self._call(RUN_ALL, {"path": self._facts.path})
+        return self._write()
+
+    async def _words(self) -> Events:
+        """Shown as it comes, up to a number that stands nowhere: then the request goes the way of a cell."""
+        known, prompt = Numbers(self._texts()), prompts.in_words(self._facts, self._turn)
+        shown = held = ""
+        async with aclosing(self._inner.ask(prompt, Guidance(), max_tokens=_WORDS_TOKENS)) as pieces:
+            async for piece in pieces:
+                if not isinstance(piece, TextDelta):
+                    shown, held = ("", "") if isinstance(piece, TextWasThought) else (shown, held)
+                    yield piece
+                    continue
+                held += piece.text
+                ready = _without_open_number(held)
+                if known.unfounded(shown + ready) is not None:
+                    break
+                shown, held = shown + ready, held[len(ready) :]
+                if ready:
+                    yield TextDelta(ready)
+        number = known.unfounded(shown + held)
+        if number is None:
+            if held:
+                yield TextDelta(held)
+            yield self._done()
+            return
+        if not self._can_run:
+            yield TextDelta(f"{held}\n\n*Not verified: {number} stands in nothing that I can see here.*")
+            yield self._done()
+            return
+        if shown.strip():
+            yield TextDelta("…\n\n")
+        async with aclosing(self._write()) as events:
+            async for event in events:
+                yield event
+
+    def _write(self) -> Events:
+        return self._propose(prompts.write_cell(self._facts, self._turn))
+
+    def _repair(self) -> Events:
+        failed, tried = self._turn.failures[-1], len(self._turn.failures)
+        error = error_of(failed.result)
+        body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
+        prompt = prompts.repair_cell(
+            self._facts, self._turn, body, error, hint_for(error, self._facts), show=tried % 2 == 1
+        )
+        return self._propose(prompt, tried=tried, cell_id=cell_id_of(failed.result))
+
+    async def _propose(self, prompt: str, *, tried: int = 0, cell_id: str | None = None) -> Events:
+        """One cell as a call; where what comes is no Python, it is asked for again, each time a little differently."""
+        begun, source = reading_lines(self._facts), ""
+        opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
+        for attempt in range(_WRITES):
+            yield ModelProgress("Writing a cell…")
+            guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
+            temperature = BOLD if tried or attempt else CALM
+            answer = ""
+            asking = self._inner.ask(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
+            async with aclosing(asking) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, TextDelta):
+                        answer += piece.text
+                        continue
+                    answer = "" if isinstance(piece, TextWasThought) else answer
+                    yield piece
+            source = cell_of(answer, begun)
+            if source and (self._facts.language != "python" or problem_in(source) is None):
+                break
+        if not source or not self._can_run:
+            shown = f"{_ONLY_SHOWN}\n\n```{self._facts.language}\n{source}\n```" if source else _NO_CELL
+            yield TextDelta(shown)
+            yield self._done()
+            return
+        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
+        async with aclosing(
+            self._call(EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True})
+        ) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, output: str) -> Events:
+        """Words from the output, and a short output below them word for word. A number that it has not is not said."""
+        if not output.strip():
+            yield TextDelta(_NOTHING_PRINTED)
+            yield self._done()
+            return
+        known, words = Numbers([output, self._turn.request]), ""
+        prompt = prompts.answer_from(self._turn, output)
+        for attempt, temperature in enumerate((CALM, BOLD), 1):
+            words = ""
+            guidance = Guidance(grammar=prompts.NO_CODE, seed=attempt)
+            asking = self._inner.ask(prompt, guidance, max_tokens=_ANSWER_TOKENS, temperature=temperature)
+            async with aclosing(asking) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, TextDelta):
+                        words += piece.text
+                        continue
+                    words = "" if isinstance(piece, TextWasThought) else words
+                    yield piece
+            if known.unfounded(words) is None:
+                break
+            words = ""
+        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(output)) if part) or _LONG_OUTPUT)
+        yield self._done()
+
+    def _after_no(self, reason: str) -> Events:
+        if not reason or not self._can_run:
+            return self._say(_NOT_DONE)
+        wish = f"{self._turn.request}\nThe first cell for it was declined: {reason}"
+        self._turn = replace(self._turn, request=wish)
+        return self._write()
+
+    async def _say(self, text: str) -> Events:
+        yield TextDelta(text)
+        yield self._done()
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> Events:
+        yield ModelDone((ToolCall("", name, arguments),), self._inner.usage, "tool_calls")
+
+    def _done(self) -> ModelDone:
+        return ModelDone((), self._inner.usage)
+
+    def _texts(self) -> list[str]:
+        """All in which a number may stand that is said without a cell."""
+        before = [text for one in self._turn.earlier for text in (one.request, one.answer, one.cell)]
+        return [for_words(self._facts), for_code(self._facts), self._turn.request, self._turn.context, *before]
+
+
+_LONG_OUTPUT = "Done: what came out stands below the cell."
+
+
+def _without_open_number(text: str) -> str:
+    """All of the text but a number at its end, which may go on."""
+    ended = text.rstrip(_OPEN_NUMBER)
+    return ended if any(character.isdigit() for character in text[len(ended) :]) else text

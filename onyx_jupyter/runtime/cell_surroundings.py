@@ -1,0 +1,113 @@
+"""What cell mode is told of the notebook in front: cells, tables in its kernel, files. It runs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from collections.abc import Sequence
+from pathlib import Path
+
+from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import Inspection, Kernels, Notebooks, NotebookView, Variable
+from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.tools.builtin.kernel_text import variable_line
+
+_OUTPUT_CHARS = 300
+_OTHER_VARIABLES = 12
+_VARIABLE_CHARS = 160
+_FILES = 12
+_PATIENCE_S = 5.0
+_NOT_TOLD = ("function", "class", "module")
+
+
+class CellSurroundings:
+    """The notebook that was in front when the message was sent."""
+
+    def __init__(self, message: Entry, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
+        self._path = front_of(message)
+        self._notebooks = notebooks
+        self._kernels = kernels
+        self._paths = paths
+
+    async def facts(self, request: str) -> NotebookFacts:
+        """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
+        if self._path is None:
+            return NotebookFacts()
+        try:
+            path = self._paths.api_path(self._path)
+            async with asyncio.timeout(_PATIENCE_S):
+                view = await self._notebooks.read(path)
+        except (OnyxError, TimeoutError):
+            return NotebookFacts()
+        frames, others = await self._in_kernel(path, request)
+        files, table = await asyncio.to_thread(self._files, path, request, not frames)
+        language = "python" if (view.kernel_name or "python").startswith("python") else str(view.kernel_name)
+        return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files)
+
+    async def _in_kernel(self, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
+        if self._kernels is None:
+            return (), ()
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                found = (await self._kernels.variables(path)).variables
+                wanted = _first_named([one for one in found if one.kind == "frame"], request)[:MAX_FRAMES]
+                frames = [_frame(one, await self._kernels.inspect(path, one.name)) for one in wanted]
+        except (OnyxError, TimeoutError):
+            return (), ()
+        told = {frame.name for frame in frames}
+        others = [one for one in found if one.name not in told and one.kind not in _NOT_TOLD]
+        return tuple(frames), tuple(variable_line(one)[:_VARIABLE_CHARS] for one in others[:_OTHER_VARIABLES])
+
+    def _files(self, path: str, request: str, alone: bool) -> tuple[tuple[str, ...], tuple[Frame, ...]]:
+        """The tables beside the notebook, and the one that the request is about."""
+        try:
+            folder = self._paths.resolve(posixpath.dirname(path) or ".")
+            with self._paths.folder(folder) as opened:
+                names = sorted(entry.name for entry in opened.entries() if Path(entry.name).suffix.lower() in SUFFIXES)
+            name = named_file(request, names, alone=alone)
+            table = (frame_of(folder / name, name),) if name else ()
+        except (OnyxError, OSError, ValueError):
+            return (), ()
+        return tuple(names[:_FILES]), table
+
+
+def front_of(message: Entry) -> str | None:
+    """The notebook in front of the person who sent it; None for a question from a cell, whose kernel waits for it."""
+    notebooks = message.meta.get("notebooks")
+    front = notebooks.get("front") if isinstance(notebooks, dict) else None
+    return front if isinstance(front, str) and message.kernel is None else None
+
+
+def _cells(view: NotebookView) -> tuple[CellFact, ...]:
+    return tuple(
+        CellFact(
+            cell.id,
+            number,
+            cell.cell_type,
+            cell.source,
+            render_outputs(cell.outputs, _OUTPUT_CHARS).text,
+            cell.execution_count is not None,
+        )
+        for number, cell in enumerate(view.cells, 1)
+    )
+
+
+def _first_named(frames: Sequence[Variable], request: str) -> list[Variable]:
+    return sorted(frames, key=lambda one: one.name.lower() not in request.lower())
+
+
+def _frame(variable: Variable, found: Inspection) -> Frame:
+    schema = next((table for table in found.tables if table.title == "columns"), None)
+    rows = variable.summary.partition(" × ")[0].replace(",", "")
+    columns = [Column(row[0], row[1], _about(row)) for row in schema.rows] if schema else []
+    return Frame(variable.name, tuple(columns), int(rows) if rows.isdigit() else None)
+
+
+def _about(row: Sequence[str]) -> str:
+    nulls, statistics = row[2], row[3]
+    missing = f"{nulls} missing" if nulls and nulls not in ("0", "none") else ""
+    return ", ".join(part for part in (statistics, missing) if part)

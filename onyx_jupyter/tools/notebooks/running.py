@@ -1,0 +1,64 @@
+"""The run of one cell, and what a model is told of it. It changes no source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.messages import Origin, ToolResult
+from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.protocols import CellRun
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.opening import run_cell, run_exactly
+
+RUN_OUTPUT_CHARS = 12_000
+RUN_CELL = "notebook_run_cell"
+STAYS = "The cell stays; running it failed"
+
+
+async def run_and_tell(path: str, cell_id: str, context: ToolContext) -> ToolResult:
+    """Runs the cell if it is then still what was approved. Raises: NotebookError."""
+    return _told(path, cell_id, await run_cell(path, cell_id, context, context.progress), context)
+
+
+async def run_written(path: str, cell_id: str, source: str, done: str, context: ToolContext) -> ToolResult:
+    """Runs the cell that this call has just written, if it says exactly `source`; `done` tells of the writing.
+
+    A run that does not begin takes nothing back: the result says that the cell stays, and why it did not run.
+    """
+    try:
+        run = await run_exactly(path, cell_id, context, context.progress, cell_hash(source))
+    except OnyxError as error:
+        head, origin = f"{done}\n{STAYS} ({error.code}): ", _origin(error)
+        return ToolResult(f"{head}{error}", ok=False, origin=origin, own_head=head)
+    result = _told(path, cell_id, run, context)
+    return replace(result, output=f"{done}\n{result.output}", own_head=f"{done}\n{result.own_head}")
+
+
+def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolResult:
+    shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
+    headline = {
+        "ok": f"Ran cell {cell_id}{count(run)}.",
+        "error": f"Cell {cell_id}{count(run)} raised an error.",
+        "aborted": f"Cell {cell_id} was stopped before it ended.",
+    }[run.status]
+    head = f"{headline}\n" if shown.text else f"{headline}\n(no output)"
+    note = f"\n{run.note}" if run.note else ""
+    return ToolResult(
+        output=head + shown.text + note,
+        external=f"a cell of {path}",
+        own_head=head,
+        ok=run.status == "ok",
+        attachments=shown.attachments,
+        truncated=shown.truncated,
+    )
+
+
+def count(run: CellRun) -> str:
+    """` [5]`, where the kernel counted."""
+    return f" [{run.execution_count}]" if run.execution_count is not None else ""
+
+
+def _origin(error: OnyxError) -> Origin:
+    return "own" if error.own_words else "outside"

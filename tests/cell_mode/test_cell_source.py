@@ -1,0 +1,46 @@
+"""The cell in an answer, however the model wrote it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in
+
+BEGUN = "import pandas as pd\ndf = pd.read_csv('a b.csv')"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "print(df.shape)",
+        "print(df.shape)\n",
+        "```python\nprint(df.shape)\n```",
+        "```\nprint(df.shape)\n```\nThat prints the shape.",
+        f"{BEGUN}\nprint(df.shape)",
+        f"```python\n{BEGUN}\nprint(df.shape)",
+        "Here it is:\n```py\nprint(df.shape)\n```\n```python\nprint(1)\n```",
+    ],
+)
+def test_the_first_block_behind_what_was_begun(answer: str) -> None:
+    assert cell_of(answer, BEGUN) == f"{BEGUN}\nprint(df.shape)"
+
+
+@pytest.mark.parametrize("answer", ["", "\n", BEGUN, "```python\n```"])
+def test_nothing_beyond_what_was_begun_is_no_cell(answer: str) -> None:
+    assert cell_of(answer, BEGUN) == ""
+
+
+def test_what_cannot_run_is_told_and_magics_can() -> None:
+    assert problem_in("print(1)\n%matplotlib inline\n!ls") is None
+    assert problem_in("%%bash\nls | wc -l") is None
+    assert "SyntaxError" in (problem_in("@mean[1]") or "")
+    assert "line 2" in (problem_in("x = 1\nprint(x") or "")
+    assert problem_in("x = '\0'") is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_gives_a_cell_or_none(answer: str) -> None:
+    cell = cell_of(answer, BEGUN)
+    assert cell == "" or cell.startswith(BEGUN)
+    problem_in(cell)

@@ -1,0 +1,105 @@
+"""Words or a cell: sixty requests as people write them, over a notebook with a table."""
+
+import pytest
+
+from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+
+CUSTOMERS = Frame("customers", tuple(Column(name, "float64") for name in ("contract", "monthly_fee", "churned")), 1200)
+FACTS = NotebookFacts("welcome.ipynb", frames=(CUSTOMERS,))
+EMPTY = NotebookFacts()
+
+WORDS = """
+hello
+hi there
+Thanks!
+thank you very much
+good morning
+who are you?
+What can you do?
+what can you do with this notebook?
+What does this notebook do?
+Explain this notebook
+explain cell 3
+please explain the code in cell 2
+Can you describe this notebook in two sentences?
+summarise this notebook
+Why does this cell fail?
+what does this error mean
+how does this function work
+Explain what a confidence interval is
+What is a p-value?
+what is an outlier
+What's the difference between a list and a tuple in python?
+how do I rename a column in pandas
+how can I make a scatter plot in matplotlib?
+What is the difference between mean() and median() in pandas?
+""".strip().splitlines()
+
+CELL = """
+what is the mean of column monthly_fee
+What is the average monthly_fee by contract?
+Add a cell that shows the churn rate by contract type
+Which customers leave most often, and why do you think so?
+plot churn by month
+Plot a histogram of the fees
+how many rows are there
+How many customers churned?
+show the first ten rows
+count missing values
+Is there a correlation between fee and tenure?
+Train a logistic regression that predicts churned
+draw a bar chart of contract types
+compute the median fee
+what share of customers has a yearly contract
+sort the table by monthly_fee
+group by contract and show the mean
+Are there any outliers in monthly_fee?
+load data.csv
+read the file sales.csv and show its columns
+What are the highest fees?
+what is the standard deviation of monthly_fee?
+Explain how monthly_fee depends on contract
+Create a new column with the yearly fee
+Filter customers with more than 3 calls
+save the result to result.csv
+Find duplicates
+does churned differ between the contract types?
+Make a scatter plot of fee and tenure
+what percentage churned
+list the columns
+check whether the fees are normally distributed
+remove rows with missing values
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("request_", WORDS)
+def test_a_greeting_an_explanation_and_a_general_question_want_words(request_: str) -> None:
+    assert kind_of(request_, FACTS) == "words"
+
+
+@pytest.mark.parametrize("request_", CELL)
+def test_whatever_needs_the_data_wants_a_cell(request_: str) -> None:
+    assert kind_of(request_, FACTS) == "cell"
+
+
+def test_what_is_to_be_remembered_is_neither() -> None:
+    assert kind_of("Remember that our fiscal year starts in April.", FACTS) == "remember"
+    assert remembered("please note: fees are in euros") == "fees are in euros"
+    assert remembered("Do you remember when our fiscal year starts?") is None
+    assert remembered("remember my name?") is None
+
+
+@pytest.mark.parametrize("request_", ["now by contract", "as a bar chart", "and in 2023?", "in blue"])
+def test_a_few_words_that_follow_something_go_on_with_it(request_: str) -> None:
+    assert kind_of(request_, FACTS, follows=True) == "cell"
+
+
+def test_in_another_language_a_greeting_is_one_and_work_is_a_cell() -> None:
+    assert kind_of("Guten Tag", FACTS) == "words"
+    assert kind_of("Wie hoch ist die mittlere Gebühr je Vertrag?", FACTS) == "cell"
+
+
+def test_without_a_notebook_small_talk_stays_words_and_work_is_a_cell() -> None:
+    assert kind_of("tell me a joke", EMPTY) == "words"
+    assert kind_of("compute the first twenty primes", EMPTY) == "cell"

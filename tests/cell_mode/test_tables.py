@@ -1,0 +1,71 @@
+"""The table that a request names, read as pandas would read it."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from onyx_jupyter.cell_mode.tables import frame_of, named_file
+from onyx_jupyter.storage.delimited_columns import delimited_columns
+
+FILES = ["sales.csv", "sales 2023 (final).csv", "notes.txt", "DES=+2006261.csv"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        ("the mean of sales.csv", "sales.csv"),
+        ("in Sales 2023 (final).csv", "sales 2023 (final).csv"),
+        ("what is in sales 2023 (final)?", "sales 2023 (final).csv"),
+        ("The table is in DES=+2006261.csv.", "DES=+2006261.csv"),
+        ("what is the mean?", None),
+    ],
+)
+def test_a_file_is_known_by_its_name(request_: str, name: str | None) -> None:
+    assert named_file(request_, FILES, alone=True) == name
+
+
+def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
+    assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=True) == "a.csv"
+    assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=False) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,c,d\n1,2.5,x,true\n2,,y,false\n",
+        "a;b\n1;2\n3;4\n",
+        "a\tb\n1\tx\n",
+        "day,value\n2024-01-31,5\n2024-02-01,6\n",
+        'a,b\n"x, y",1\n"two\nlines",2\n',
+        "a,b\n,\n1,\n",
+    ],
+)
+def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    found = delimited_columns(path)
+    frame = pd.read_csv(path, sep=found.separator)
+    assert [(one.name, one.dtype, one.missing) for one in found.columns] == [
+        (name, "object" if str(kind) in ("str", "string") else str(kind), int(frame[name].isna().sum()))
+        for name, kind in frame.dtypes.items()
+    ]
+    assert found.rows == len(frame)
+
+
+def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "it's a (table).csv").write_bytes("Straße; speed\nÄ;5.7\n".encode("latin-1"))
+    frame = frame_of(tmp_path / "it's a (table).csv", "it's a (table).csv")
+    assert [column.name for column in frame.columns] == ["Straße", "speed"]
+    names: dict[str, pd.DataFrame] = {}
+    monkeypatch.chdir(tmp_path)
+    exec(frame.read, names)  # noqa: S102 # what a cell would run
+    assert list(names["df"].columns) == ["Straße", "speed"]
+    assert names["df"].speed[0] == 5.7
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02"])
+def test_what_is_no_table_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(data)
+    with pytest.raises(ValueError, match=r"t\.csv"):
+        delimited_columns(tmp_path / "t.csv")

@@ -1,0 +1,89 @@
+"""A model in cell mode: it writes cells, which are seen, allowed, run, mended and undone as any change is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+from onyx_jupyter.testing.scripted_server import Received
+from tests.e2e.review import Review
+from tests.e2e.sidebar import Notebook, Sidebar, source_of
+from tests.e2e.stage import Stage
+
+MODEL = "cells/coder"
+FRAME = "customers = pd.DataFrame({'contract': ['monthly', 'yearly'] * 3, 'fee': [10.0, 20, 30, 40, 50, 65]})"
+DATA = f"import pandas as pd\n{FRAME}"
+
+
+def prompt(request: Received) -> str:
+    messages: list[dict[str, Any]] = request.body["messages"]
+    return str(messages[-1]["content"])
+
+
+def block(source: str) -> str:
+    return f"```python\n{source}\n```"
+
+
+def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, notebook = open_lab(DATA)
+    sidebar.models.select_option(MODEL)
+    stage.play(
+        block("print('mean fee', customers['Fee'].mean())"),
+        block("print('mean fee', customers['fee'].mean())"),
+        "The mean fee is 35.83.",
+        block("print(customers.groupby('contract')['fee'].mean())"),
+        "Yearly contracts cost 41.67 on average, monthly ones 30.",
+    )
+
+    # Nothing of the notebook has run yet, so that comes first, with a question.
+    sidebar.ask("What is the mean fee?")
+    expect(sidebar.approvals).to_contain_text("Run 1 cell")
+    assert stage.asked == []
+    sidebar.hook("approve-once").click()
+
+    # One card for inserting and running; the model knew the columns from the kernel.
+    expect(sidebar.approvals).to_contain_text("customers['Fee']")
+    assert "'fee': float64" in prompt(stage.asked[0])
+    expect(notebook.cells).to_have_count(1)
+    sidebar.hook("approve-once").click()
+
+    # It failed; the same cell is mended, with a question again.
+    expect(sidebar.approvals).to_contain_text("customers['fee']")
+    expect(notebook.cells).to_have_count(2)
+    assert "KeyError: 'Fee'" in prompt(stage.asked[1])
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.cells).to_have_count(2)
+    assert source_of(notebook.source(1)) == "print('mean fee', customers['fee'].mean())"
+    expect(notebook.output(1)).to_contain_text("mean fee 35.83")
+    expect(sidebar.answers.last).to_contain_text("The mean fee is 35.83.")
+    expect(sidebar.answers.last).to_contain_text("mean fee 35.833333333333336")
+
+    # A few words are enough for the next one, and what it changed can be taken back.
+    sidebar.ask("now by contract")
+    expect(sidebar.approvals).to_contain_text("groupby")
+    assert "Asked before: What is the mean fee?" in prompt(stage.asked[3])
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.cells).to_have_count(3)
+    Review(sidebar.page).below("undo").click()
+    expect(notebook.cells).to_have_count(2)
+
+
+def test_a_no_ends_it_and_an_invented_number_is_never_shown(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, notebook = open_lab("print('hello')")
+    notebook.run(0)
+    sidebar.models.select_option(MODEL)
+    stage.play("This notebook greets 4711 penguins.", block("print(len('hello'))"))
+    sidebar.ask("What does this notebook do?")
+    expect(sidebar.approvals).to_contain_text("print(len('hello'))")
+    sidebar.hook("deny").click()
+    sidebar.hook("deny-reason").press("Enter")
+    sidebar.wait_for_end()
+    expect(sidebar.answers.last).to_contain_text("Not done")
+    expect(sidebar.answers.last).not_to_contain_text("4711")
+    expect(notebook.cells).to_have_count(1)
