@@ -2,12 +2,15 @@
 
 import json
 
+import pytest
+
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
 from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
+from tests.waiting import until
 
 WRONG = Call("notebook_run_cell", {"path": "a.ipynb", "source": "```python\nx = 2\n```"})
 TAKEN = {"path": "a.ipynb", "cellType": "code", "source": "x = 2", "run": True}
@@ -41,6 +44,47 @@ async def test_the_card_shows_the_call_that_is_meant_and_the_transcript_the_one_
     decided = next(line for line in audited if line["event"] == "decision")
     assert decided["tool"] == "notebook_insert_cell"
     assert next(line for line in audited if line["event"] == "tool")["takenAs"]["arguments"] == TAKEN
+    await house.close()
+
+
+async def test_a_question_about_what_is_meant_waits_over_a_restart(tmp_path):
+    shelf = Shelf(a=[code("one", "x = 1")])
+    before = open_house(tmp_path, [[WRONG], "Done"], shelf)
+    key = await before.session()
+    await before.send(key)
+    approval_id = await before.asked()
+    await before.close()
+    house = open_house(tmp_path, ["Done"], shelf)
+    await house.onyx.ready()
+    assert await house.asked(key) == approval_id
+    assert house.onyx.approvals.pending()[0].request.tool_name == "notebook_insert_cell"
+    await house.approve()
+    await until(lambda: not house.onyx.runs.busy)
+    assert [cell["source"] for cell in shelf.notebooks["a.ipynb"]] == ["x = 1", "x = 2"]
+    await house.close()
+
+
+@pytest.mark.parametrize(("goes_to", "asks"), [("a.ipynb", True), ("b.ipynb", False)])
+async def test_a_notebook_that_is_left_out_is_the_one_in_front_unless_the_person_has_gone_on(tmp_path, goes_to, asks):
+    front = ["a.ipynb"]
+
+    def reply(request):
+        front[0] = goes_to
+        return "Done" if request.messages[-1].role == "tool" else [Call("notebook_run_cell", {"cellId": "last"})]
+
+    shelf = Shelf(a=[code("one", "x = 1")], b=[code("two", "y = 2")])
+    house = open_house(tmp_path, reply, shelf, open_notebooks=lambda: (["a.ipynb", "b.ipynb"], front[0]))
+    key = await house.session()
+    run_id = await house.send(key)
+    if asks:
+        await house.asked()
+        details = house.of("exec.approval_request")[0]["details"]
+        assert (details["path"], details["cellId"]) == ("a.ipynb", "one")
+        await house.deny()
+    await house.end(run_id)
+    assert len(house.of("exec.approval_request")) == asks
+    (result,) = house.results(key).values()
+    assert ("`path` is missing" in result["content"]) is not asks
     await house.close()
 
 

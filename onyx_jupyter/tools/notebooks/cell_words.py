@@ -60,13 +60,17 @@ class _Cells:
     def _id(self, key: str, value: Any) -> Any:
         if not isinstance(value, str) or value in self.ids or not self.ids:
             return value
-        if place := _PLACE.fullmatch(value.strip()):
-            return self.ids[0 if place[1].lower() == "first" else -1]
-        number = _NUMBER.fullmatch(value.strip())
-        if number is None or not 1 <= int(number[1]) <= len(self.ids):
+        place, number = _PLACE.fullmatch(value.strip()), _NUMBER.fullmatch(value.strip())
+        if place is not None:
+            at = 0 if place[1].lower() == "first" else len(self.ids) - 1
+        elif number is not None and 1 <= int(number[1]) <= len(self.ids):
+            at = int(number[1]) - 1
+        else:
             return value
-        found = self.ids[int(number[1]) - 1]
-        if self._may_count:
+        found = self.ids[at]
+        if plain_id(found) != found:  # what a file has for an id may be words, which the model would read as ours
+            return value
+        if number is None or self._may_count:
             return found
         raise InvalidArguments(
             f"`{key}` is {value!r}, a number, and the cells have changed places since you looked at them. Cell "
