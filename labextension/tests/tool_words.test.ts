@@ -52,3 +52,19 @@ describe('a call that writes a cell and runs it', () => {
     expect(failureOf(stayed)).toBe('The cell stays; running it failed (no_kernel): It did not start.');
   });
 });
+
+describe('the cell of a call', () => {
+  it('is the one that the result names, also where the call named it by number or called another tool', () => {
+    const ran = {
+      ...failed('notebook_run_cell', 'Ran cell c-9 [1].\n2'),
+      input: { path: 'a.ipynb', cellId: '3' }
+    };
+    expect(cellOf(ran)).toEqual({ path: 'a.ipynb', cellId: 'c-9' });
+    const made = failed('notebook_run_cell', 'Inserted code cell c2 (hash 0123) into a.ipynb.\nRan cell c2.');
+    expect(cellOf(made)).toEqual({ path: 'a.ipynb', cellId: 'c2' });
+    const denied = { ...failed('notebook_edit_cell', 'Denied.'), input: { path: 'a.ipynb', cellId: 'c1' } };
+    expect(cellOf(denied)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
+    expect(cellOf(failed('exec', 'Ran cell c1.'))).toBeNull();
+    expect(cellOf(failed('notebook_run_all', 'Cell 5 (c1) raised an error; 2 ran before it.'))).toBeNull();
+  });
+});

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from onyx_jupyter.agent.processor import Halt
@@ -18,6 +18,7 @@ from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.security.secrets_filter import marked, off_the_loop
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.meant_call import MeantCall, meant_call
 from onyx_jupyter.tools.registry import failed
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -30,12 +31,16 @@ async def perform(call: ToolCall, run: Run) -> None:
     """When it returns, the call's result is on disk and announced. Cancelled, it leaves the call to the run's end."""
     started_at = run.clock.monotonic()
     with log_context(operation=f"tool {call.name}"):
-        status, result = await _outcome(call, run)
-    result = await off_the_loop(run.secrets.redact_result, result)
+        outcome = await _outcome(call, run)
+    status, meant = outcome.status, outcome.meant
+    result = await off_the_loop(run.secrets.redact_result, outcome.result)
     result = await run.results.fit(call.id, result)
-    facts = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
+    facts: dict[str, Any] = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
+    if meant is not None:
+        taken = {"tool": meant.name, "arguments": dict(meant.arguments)}
+        facts["takenAs"] = await off_the_loop(run.secrets.redact_data, taken)
     try:
-        result = await run.processors.after_tool(call, result)
+        result = await run.processors.after_tool(meant or call, result)
     except Halt as halt:
         await record(call, halt.result or result, status, run, facts)  # it was done, whatever comes next
         raise
@@ -53,19 +58,41 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
     await run.audit(call, status, meta)
 
 
-async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
-    """The result and its status: ok, failed, denied or skipped. Nothing that a tool does wrong gets past here."""
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """`status` is ok, failed, denied or skipped; `meant` the call that was taken in place of what was called."""
+
+    status: str
+    result: ToolResult
+    meant: ToolCall | None = None
+
+
+async def _outcome(call: ToolCall, run: Run) -> _Outcome:
+    """Nothing that a tool does wrong gets past here."""
     if run.inbox.waiting:
-        return "skipped", SKIPPED
+        return _Outcome("skipped", SKIPPED)
     try:
         forbidden = await run.approver.refuse(run.session_key, run.run_id, call)
         if forbidden is not None:
-            return "denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own")
-        tool, arguments = run.tools.validate(call)
+            return _Outcome("denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own"))
         context = run.context_for(call)
+        meant = await meant_call(call, run.tools, context)
+    except Exception as error:
+        return _Outcome("failed", _failure(call.name, error, run))
+    status, result = await _done(call, meant, context, run)
+    return _Outcome(status, meant.told(result), meant.call if meant.note else None)
+
+
+async def _done(call: ToolCall, meant: MeantCall, context: ToolContext, run: Run) -> tuple[str, ToolResult]:
+    """What came of the call as it is meant, and its status. Watchers hear of it as it was called."""
+    tool, arguments = meant.tool, meant.arguments
+    try:
+        forbidden = await run.approver.refuse(run.session_key, run.run_id, meant.call) if meant.note else None
+        if forbidden is not None:
+            return "denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own")
         if await tool.risk_here(arguments, context) != "read":
-            _refuse_marks(call)
-            refusal = await _ask(tool, arguments, call, context, run)
+            _refuse_marks(meant.call)
+            refusal = await _ask(tool, arguments, meant.call, context, run)
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False, origin="person")
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
@@ -74,11 +101,14 @@ async def _outcome(call: ToolCall, run: Run) -> tuple[str, ToolResult]:
         return ("ok" if result.ok else "failed"), result
     except Steered:
         return "skipped", SKIPPED
-    except OnyxError as error:
-        return "failed", failed(call.name, error)
     except Exception as error:
-        log.exception("The tool %s failed in session %s", call.name, run.session_key)
-        return "failed", failed(call.name, error)
+        return "failed", _failure(tool.name, error, run)
+
+
+def _failure(name: str, error: Exception, run: Run) -> ToolResult:
+    if not isinstance(error, OnyxError):
+        log.error("The tool %s failed in session %s", name, run.session_key, exc_info=error)
+    return failed(name, error)
 
 
 async def _ask(

@@ -57,6 +57,7 @@ from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs, messages_of
+from onyx_jupyter.sessions.sent_along import notebook_in_front
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
@@ -358,6 +359,7 @@ class Runs:
             knowledge=self._around.knowledge,
             sights=self._sights_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
+            notebook_in_front=notebook_in_front(message),
             memory=parts.memory,
             memory_search=self._around.memory_search(parts.config.id),
             clock=self._around.clock,

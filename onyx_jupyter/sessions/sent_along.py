@@ -33,6 +33,13 @@ def sent_along(entry: Entry) -> str:
     return "\n\n".join(part for part in ("; ".join(facts), *texts) if part)
 
 
+def notebook_in_front(entry: Entry) -> str | None:
+    """The notebook that the user had in front as they sent it; None where none was, or nobody said."""
+    notebooks = entry.meta.get("notebooks")
+    front = notebooks.get("front") if isinstance(notebooks, Mapping) else None
+    return front if isinstance(front, str) and front else None
+
+
 def as_shown(entry: Entry) -> Entry:
     """The entry as a person reads it: the marks of a fence mean something to a model alone."""
     if entry.role == "tool":

@@ -40,7 +40,8 @@ class ToolContext:
     `memory_search` finds passages of its memory, `facts` are what it was told to remember.
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
-    of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front.
+    of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front;
+    `notebook_in_front` was that when the person sent their message, None where it was not told.
     """
 
     session_key: str
@@ -67,4 +68,5 @@ class ToolContext:
     knowledge: Knowledge | None = None
     sights: NotebookSights = field(default_factory=NotebookSights)
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
+    notebook_in_front: str | None = None
     asking_notebook: Callable[[], Awaitable[str | None]] = _nobody

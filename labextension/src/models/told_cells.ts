@@ -38,7 +38,8 @@ export class ToldCells {
     if (tool === 'notebook_create') {
       this._ids = CREATED.exec(output)?.[1].split(', ') ?? [];
       this._isWhole = true;
-    } else if (tool === 'notebook_insert_cell' && inserted) {
+    } else if (/^notebook_\w+_cell$/.test(tool) && inserted) {
+      // also where another tool was called for it
       this._insert(inserted, input);
     } else if (tool === 'notebook_delete_cell' || tool === 'notebook_move_cell') {
       this._forget();

@@ -20,6 +20,9 @@ const WRITTEN = /^(?:Inserted \w+|Edited) cell \S+ .*\n/;
 /** The same of one whose cell stays without having run. */
 const NOT_RUN = /^(?:Inserted \w+|Edited) cell \S+ .*\nThe cell stays; running it failed \((\w+)\): /;
 
+/** How the result of a call for one cell names it. */
+const TOLD = /^(?:Inserted \w+ cell|Edited cell|Ran cell|Cell) ([\w-]+)/;
+
 type Words = [doing: string, done: string];
 
 export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
@@ -146,11 +149,11 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   }
 }
 
-/** The cell that a call is about, or that it made; null for other calls. */
+/** The cell that a call is about, or that it made; null for other calls. The result names it by id, the call may not. */
 export function cellOf(call: ToolCall): { path: string; cellId: string } | null {
   const path = string(call.input.path);
-  const made = call.tool === 'notebook_insert_cell' ? /^Inserted \w+ cell (\S+)/.exec(call.output)?.[1] : '';
-  const cellId = string(call.input.cellId) || made || '';
+  const told = /^notebook_(insert|edit|run)_cell$/.test(call.tool) && TOLD.exec(call.output)?.[1];
+  const cellId = told || string(call.input.cellId);
   return path && cellId && call.tool.startsWith('notebook_') ? { path, cellId } : null;
 }
 

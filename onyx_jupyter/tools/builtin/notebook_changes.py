@@ -300,6 +300,7 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         view = await context.notebooks.create(path, cells, arguments.kernel)
         context.sights.beginning(context.run_id, view)
         context.sights.saw(view.path, view.cells)
+        context.sights.saw_order(view.path, [cell.id for cell in view.cells])
         ids = ", ".join(plain_id(cell.id) for cell in view.cells)
         with_cells = f" with the cells {ids}." if ids else ", without cells yet."
         return ToolResult(f"Created {view.path}{with_cells}", origin="own")

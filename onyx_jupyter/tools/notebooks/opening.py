@@ -96,6 +96,7 @@ async def opened(path: str, context: ToolContext, in_full: Collection[str] = ())
     """
     view = await context.notebooks.read(path, in_full)
     _found(path, view, context)
+    context.sights.saw_order(view.path, [cell.id for cell in view.cells])
     return view
 
 

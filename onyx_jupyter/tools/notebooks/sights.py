@@ -6,7 +6,7 @@ between is never overwritten unseen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.protocols import Cell, CellSize, NotebookCells, NotebookView
@@ -30,6 +30,7 @@ class NotebookSights:
         self._names: dict[str, str] = {}
         self._whole: dict[str, dict[str, str]] = {}
         self._part: dict[str, dict[str, str]] = {}
+        self._orders: dict[str, Sequence[str]] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._run_id = ""
         self._beginnings: dict[str, Beginning] = {}
@@ -53,6 +54,14 @@ class NotebookSights:
     def wrote(self, path: str, cell_id: str, source_hash: str) -> None:
         """The model knows the source, since it is its own; so does it where a refusal or a message shows it."""
         self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
+
+    def saw_order(self, path: str, ids: Sequence[str]) -> None:
+        """The model was told cells of this notebook by their numbers, which count these."""
+        self._orders[self._name(path)] = ids
+
+    def order_of(self, path: str) -> Sequence[str] | None:
+        """The cells whose numbers the model knows; None where it was told none."""
+        return self._orders.get(self._name(path))
 
     def hash_of(self, path: str, cell_id: str) -> str | None:
         """Of the source that the model knows; None for a cell that it never saw."""
