@@ -55,7 +55,8 @@ for step in "${steps[@]}"; do
     tests)
         bash scripts/run_pytest.sh tests/security tests/properties tests/approvals tests/server/test_access.py \
             tests/runtime/test_injection_guard.py tests/runtime/test_secrets.py tests/runtime/test_web_secrets.py \
-            tests/ingest/test_hostile_documents.py tests/magics/test_safe_markdown.py tests/e2e/rendering ||
+            tests/ingest/test_hostile_documents.py tests/providers/local_files tests/magics/test_safe_markdown.py \
+            tests/e2e/rendering ||
             fail "TESTS FAILED: see above."
         ;;
     *)
