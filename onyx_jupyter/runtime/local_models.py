@@ -14,6 +14,7 @@ from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueMod
 from onyx_jupyter.providers.local_files.model_files import ModelFile, ModelFiles
 from onyx_jupyter.providers.local_files.source import Source
 from onyx_jupyter.providers.local_files.sources import sources_of
+from onyx_jupyter.providers.local_weights import check_runtime
 from onyx_jupyter.runtime.allowed_models import allows_provider
 from onyx_jupyter.runtime.configured import Configured
 
@@ -44,7 +45,7 @@ class LocalModels:
         )
 
     async def fetch(self, model_id: str) -> ModelFile:
-        """Begins to fetch a model's file, or goes on. Raises: NotFound, ModelError (refused)."""
+        """Begins to fetch a model's file, or goes on. Raises: NotFound, ModelError (refused, not_found)."""
         if not allows_provider(self._configured.ceiling, self._configured.settings.config, LOCAL):
             raise ModelError(
                 "refused",
@@ -52,6 +53,7 @@ class LocalModels:
                 hint="Ask the administrator of this server.",
                 permanent=True,
             )
+        check_runtime()
         return await self.files.fetch(model_id)
 
     def _sources(self, model: CatalogueModel) -> Sequence[Source]:

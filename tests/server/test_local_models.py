@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
 from onyx_jupyter.runtime import onyx as onyx_module
 from onyx_jupyter.runtime.local_models import LocalModels
@@ -85,3 +86,12 @@ class TestWhereTheyAreNotAllowed:
         with pytest.raises(MethodFailed, match="Not allowed on this server"):
             await client.ask("local_models.fetch", id="local/tried")
         assert files.ranges == []
+
+
+async def test_nothing_is_fetched_that_could_not_run_here(files, connect, monkeypatch):
+    client = await connect()
+    monkeypatch.setattr(local_weights, "find_spec", lambda name: None)
+    with pytest.raises(MethodFailed, match="xllamacpp") as refused:
+        await client.ask("local_models.fetch", id="local/tried")
+    assert "pip install xllamacpp" in refused.value.data["hint"]
+    assert files.ranges == []

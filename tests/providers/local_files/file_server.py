@@ -80,7 +80,7 @@ class FileServer:
             return
         start = int(self.ranges[-1].removeprefix("bytes=").removesuffix("-")) if self.ranges[-1] else 0
         start = start if self.has_ranges else 0
-        body = content[start:]
+        body = memoryview(content)[start:]
         request.send_response(206 if start else 200)
         request.send_header("content-length", str(len(body)))
         request.send_header("content-type", "text/html" if request.path.endswith("/") else "application/octet-stream")
@@ -90,7 +90,7 @@ class FileServer:
         self._send(request, body[: self.breaks.pop(0)] if self.breaks else body)
         request.close_connection = True
 
-    def _send(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
+    def _send(self, request: BaseHTTPRequestHandler, body: memoryview) -> None:
         for at in range(0, len(body), self.piece_bytes):
             self.held.wait(60)
             request.wfile.write(body[at : at + self.piece_bytes])

@@ -1,0 +1,93 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { ChatModel } from '../src/models/chat_model';
+import { LocalModels } from '../src/models/local_models';
+import { ViewState } from '../src/models/view_state';
+import { AllLocalModels, OfferedModel } from '../src/widgets/local_model_parts';
+import { localModel } from './local_model';
+import { Peer } from './peer';
+
+// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
+vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+
+const MODEL = localModel();
+const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
+const chooseModel = vi.fn();
+let root: Root;
+let host: HTMLElement;
+let peer: Peer;
+let localModels: LocalModels;
+let view: ViewState;
+const draw = (element: JSX.Element) =>
+  act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
+const parts = () => ({
+  localModels,
+  view,
+  client: peer.client,
+  chat: { chooseModel } as unknown as ChatModel
+});
+const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=${name}]`);
+const click = (name: string) => act(async () => hook(name)?.click());
+const progress = (more: object) =>
+  act(async () => {
+    peer.emit('local_models.progress', { ...MODEL, ...more });
+    await Promise.resolve();
+  });
+
+beforeEach(async () => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  chooseModel.mockClear();
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+  peer = new Peer();
+  peer.results = {
+    'local_models.list': { models: [MODEL] },
+    'local_models.fetch': { ...MODEL, state: 'fetching' }
+  };
+  peer.connect();
+  localModels = new LocalModels(peer.client, () => undefined);
+  view = new ViewState();
+  await localModels.open();
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+  localModels.dispose();
+  peer.client.dispose();
+});
+
+it('what is fetched with one click answers as soon as it is ready, and the offer is gone', async () => {
+  await draw(<OfferedModel {...parts()} />);
+  await click('offer-fetch');
+  expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
+  await progress({ state: 'fetching', doneBytes: MODEL.bytes / 2 });
+  expect(host.querySelector('progress')?.value).toBe(50);
+  expect(chooseModel).not.toHaveBeenCalled();
+  await progress({ state: 'ready', doneBytes: MODEL.bytes });
+  expect(chooseModel.mock.calls).toEqual([[MODEL.id]]);
+  expect(host.textContent).toBe('');
+});
+
+it('what somebody else fetched is not chosen for this person', async () => {
+  await draw(<OfferedModel {...parts()} />);
+  await progress({ state: 'ready', doneBytes: MODEL.bytes });
+  expect(chooseModel).not.toHaveBeenCalled();
+  expect(host.textContent).toBe('');
+});
+
+it('the offer leads to the panel, where Escape leads back to the input', async () => {
+  await draw(<OfferedModel {...parts()} />);
+  await click('offer-all');
+  expect(view.panel).toBe('local');
+  await draw(<AllLocalModels {...parts()} />);
+  await act(async () =>
+    hook('local-models-panel')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
+  );
+  expect([view.panel, view.focusRequest]).toEqual(['conversation', 1]);
+});
