@@ -14,7 +14,7 @@ import textwrap
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from benchmarks.agent.task import TIME_LIMIT_S, Task, Turn
 from onyx_jupyter.clock import SystemClock
@@ -69,7 +69,9 @@ class OneShot:
                 async with asyncio.timeout(self._time_limit_s):
                     await self._start()
                     began = time.monotonic()  # loading is done once, and for no question in particular
-                    error, printed = await _scripts(conversation, f"{task.messages[0]}\n\n{_WISH}", Path(folder))
+                    error, printed = await answer_with_scripts(
+                        conversation, f"{task.messages[0]}\n\n{_WISH}", Path(folder)
+                    )
             except TimeoutError:
                 error = f"no answer within {self._time_limit_s:.0f} s"
             except ModelError as problem:
@@ -141,7 +143,13 @@ async def _chunks(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, Any]]:
             yield json.loads(line[6:])
 
 
-async def _scripts(conversation: _Conversation, message: str, folder: Path) -> tuple[str, list[str]]:
+class Answers(Protocol):
+    """Somebody to be asked for scripts, who remembers what was said before."""
+
+    async def ask(self, message: str) -> str: ...
+
+
+async def answer_with_scripts(conversation: Answers, message: str, folder: Path) -> tuple[str, list[str]]:
     """Asks until a script prints something and ends well; what is wrong with the last one, and all that was printed."""
     printed: list[str] = []
     for _ in range(1 + REPAIRS):

@@ -20,7 +20,7 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _FORM = re.compile(r"@+(\w+)\s*\[([^\]]*)\]")
-_NONE = re.compile(r"\b(none|no|nothing|empty|nan)\b|\[\]|\(\)", re.IGNORECASE)
+_NONE = re.compile(r"\b(none|nothing|empty|nan)\b|\bno (?!idea|answer)(\w+ )?\w+s\b|\[\]|\(\)", re.IGNORECASE)
 _NEGATION = r"(?:not|no|non|isn't|isn’t|never)"
 _SHORTEST_ECHO_CHARS = 20
 
@@ -62,7 +62,7 @@ def stands_in(text: str, value: str, *, rounds: bool = False) -> bool:
     it has computed with all its digits.
     """
     if not value.strip():
-        return not text.strip() or _NONE.search(text) is not None
+        return _NONE.search(text) is not None
     wanted = _as_number(value)
     if wanted is None:
         return _words_in(value, text)

@@ -49,6 +49,7 @@ def test_numbers_are_found_whole_with_sign_and_separators(text: str, numbers: li
         ("It was on 2021-05-14.", "2021-05-14"),
         ("False: there are none", "false"),
         ("There are no towns like that.", ""),
+        ("None.", ""),
     ],
 )
 def test_a_value_stands_in_a_text(text: str, value: str) -> None:
@@ -75,6 +76,8 @@ def test_a_value_stands_in_a_text(text: str, value: str) -> None:
         ("unsorted", "sorted"),
         ("0.0672", "0.07"),
         ("Bern and Oslo", ""),
+        ("I have no idea.", ""),
+        ("", ""),
         ("", "6"),
     ],
 )
