@@ -11,6 +11,7 @@ from onyx_jupyter.protocols import Model, Models
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreakers
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.known_providers import LOCAL, provider_title
+from onyx_jupyter.providers.local_weights import EMBEDDED_NAME
 from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
 from onyx_jupyter.providers.retry import RetryPolicy, Waits
 from onyx_jupyter.runtime.unavailable_model import UnavailableModel
@@ -46,7 +47,7 @@ class ModelChoice:
         """Whether this model proposes cells instead of calling tools, by its provider's `toolMode`."""
         name, _, model = model_id.partition("/")
         if name == LOCAL:
-            return model.endswith(".gguf")
+            return model != EMBEDDED_NAME  # too small to write code: it is led by words
         provider = config.providers.get(name)
         return provider is not None and provider.tool_mode == "cell"
 
