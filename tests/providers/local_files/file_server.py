@@ -26,6 +26,7 @@ class FileServer:
         self.statuses = statuses or []
         self.piece_bytes = piece_bytes
         self.pause_s = pause_s
+        self.falls_silent_after: int | None = None
         self.redirects: dict[str, str] = {}
         self.ranges: list[str | None] = []
         self.headers: list[dict[str, str]] = []
@@ -92,6 +93,10 @@ class FileServer:
 
     def _send(self, request: BaseHTTPRequestHandler, body: memoryview) -> None:
         for at in range(0, len(body), self.piece_bytes):
+            if self.falls_silent_after is not None and at >= self.falls_silent_after * self.piece_bytes:
+                self.falls_silent_after = None
+                threading.Event().wait(2)  # longer than any test has patience for
+                return
             self.held.wait(60)
             request.wfile.write(body[at : at + self.piece_bytes])
             request.wfile.flush()

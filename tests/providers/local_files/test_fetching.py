@@ -143,6 +143,16 @@ async def test_a_busy_server_is_asked_again(tmp_path):
     assert told.waits == [1.0, 2.0]
 
 
+async def test_a_server_that_falls_silent_is_asked_again_from_there(tmp_path):
+    told = Told()
+    with FileServer({"tried.gguf": CONTENT}, piece_bytes=1_500_000) as server:
+        source = HttpFile("silent", f"{server.url}/tried.gguf", SIZE_BYTES, silence_s=0.3)
+        server.falls_silent_after = 1
+        assert (await fetched(tmp_path, source, told=told)).read_bytes() == CONTENT
+    assert server.ranges == [None, "bytes=1500000-"]
+    assert told.waits == [1.0]
+
+
 async def test_a_network_that_is_gone_pauses_and_keeps_what_came(tmp_path):
     with FileServer({"tried.gguf": CONTENT}, breaks=[HALF] + [0] * 9) as server:
         with pytest.raises(FetchPaused, match=r"after 2 MB\. .*it ended after|broke off") as caught:
