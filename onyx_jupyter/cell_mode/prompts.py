@@ -44,7 +44,8 @@ def answer_from(turn: Turn, output: str) -> str:
     """The output comes last: with the request behind it, the form that was asked for is lost."""
     return _joined(
         f"The request was: {turn.request}",
-        "Answer it in one to three sentences, only from the output below, without code. Copy its numbers exactly.",
+        "Write the final answer now, in a few words and in the form that was asked for, only from the output below and "
+        "without code. Copy its numbers exactly.",
         f"The output of the cell that was run for it:\n{_cut(output, _OUTPUT_CHARS)}",
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
+from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
@@ -123,6 +124,7 @@ class Step:
     async def _propose(self, prompt: str, *, tried: int = 0, cell_id: str | None = None) -> Events:
         """One cell as a call; where what comes is no Python, it is asked for again, each time a little differently."""
         begun, source = reading_lines(self._facts), ""
+        failed = {step.source for step in self._turn.failures}
         opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
         for attempt in range(_WRITES):
             yield ModelProgress("Writing a cell…")
@@ -137,8 +139,8 @@ class Step:
                         continue
                     answer = "" if isinstance(piece, TextWasThought) else answer
                     yield piece
-            source = cell_of(answer, begun)
-            if source and (self._facts.language != "python" or problem_in(source) is None):
+            source = self._finished(cell_of(answer, begun))
+            if source and source not in failed and (not self._is_python or problem_in(source) is None):
                 break
         if not source or not self._can_run:
             shown = f"{_ONLY_SHOWN}\n\n```{self._facts.language}\n{source}\n```" if source else _NO_CELL
@@ -151,6 +153,13 @@ class Step:
         ) as events:
             async for event in events:
                 yield event
+
+    @property
+    def _is_python(self) -> bool:
+        return self._facts.language == "python"
+
+    def _finished(self, source: str) -> str:
+        return with_exact_columns(source, self._facts) if self._is_python else source
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
