@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from onyx_jupyter.messages import Message, Usage
-from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest
+from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThought
 from onyx_jupyter.security.external_content import plainly
 
 CALM, BOLD = 0.2, 0.7
@@ -14,18 +14,20 @@ CALM, BOLD = 0.2, 0.7
 
 
 class Inner:
-    """`usage` is that of all requests so far."""
+    """`usage` is that of all requests so far, `text` the last answer as far as it has come."""
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
         self._model = model
         self._system = system
         self._redact = redact
         self.usage = Usage()
+        self.text = ""
 
     async def ask(
         self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float = CALM
     ) -> AsyncGenerator[ModelEvent, None]:
         """The answer as it comes, without its end. Nothing in the prompt can pass for a turn. Raises: ModelError."""
+        self.text = ""
         message = Message("user", plainly(self._redact(prompt)))
         request = ModelRequest(
             self._system, [message], temperature=temperature, max_tokens=max_tokens, guidance=guidance
@@ -34,5 +36,19 @@ class Inner:
             async for event in events:
                 if isinstance(event, ModelDone):
                     self.usage = self.usage + event.usage
-                else:
+                    continue
+                if isinstance(event, TextDelta):
+                    self.text += event.text
+                elif isinstance(event, TextWasThought):
+                    self.text = ""
+                yield event
+
+    async def gather(
+        self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """The same, with the answer in `text` alone: what comes out is what else there is to tell."""
+        asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature)
+        async with aclosing(asking) as events:
+            async for event in events:
+                if not isinstance(event, TextDelta):
                     yield event

@@ -130,18 +130,14 @@ class Step:
             yield ModelProgress("Writing a cell…")
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
             temperature = BOLD if tried or attempt else CALM
-            answer = ""
-            asking = self._inner.ask(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
-            async with aclosing(asking) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, TextDelta):
-                        answer += piece.text
-                        continue
-                    answer = "" if isinstance(piece, TextWasThought) else answer
-                    yield piece
-            source = self._finished(cell_of(answer, begun))
+            asking = self._inner.gather(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
+            async with aclosing(asking) as events:
+                async for event in events:
+                    yield event
+            source = self._finished(cell_of(self._inner.text, begun))
             if source and source not in failed and (not self._is_python or problem_in(source) is None):
                 break
+            source = ""
         if not source or not self._can_run:
             shown = f"{_ONLY_SHOWN}\n\n```{self._facts.language}\n{source}\n```" if source else _NO_CELL
             yield TextDelta(shown)
@@ -170,19 +166,14 @@ class Step:
         known, words = Numbers([output, self._turn.request]), ""
         prompt = prompts.answer_from(self._turn, output)
         for attempt, temperature in enumerate((CALM, BOLD), 1):
-            words = ""
             guidance = Guidance(grammar=prompts.NO_CODE, seed=attempt)
-            asking = self._inner.ask(prompt, guidance, max_tokens=_ANSWER_TOKENS, temperature=temperature)
-            async with aclosing(asking) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, TextDelta):
-                        words += piece.text
-                        continue
-                    words = "" if isinstance(piece, TextWasThought) else words
-                    yield piece
-            if known.unfounded(words) is None:
+            asking = self._inner.gather(prompt, guidance, max_tokens=_ANSWER_TOKENS, temperature=temperature)
+            async with aclosing(asking) as events:
+                async for event in events:
+                    yield event
+            if known.unfounded(self._inner.text) is None:
+                words = self._inner.text
                 break
-            words = ""
         yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(output)) if part) or _LONG_OUTPUT)
         yield self._done()
 

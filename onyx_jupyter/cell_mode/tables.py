@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from onyx_jupyter.cell_mode.facts import Column, Frame
 from onyx_jupyter.storage.delimited_columns import DelimitedColumns, delimited_columns
@@ -23,9 +22,9 @@ def named_file(request: str, files: Sequence[str], *, alone: bool) -> str | None
     return tables[0] if alone and len(tables) == 1 else None
 
 
-def frame_of(path: Path, name: str) -> Frame:
-    """`name` is how the notebook reaches the file. Raises: ValueError, OSError."""
-    found = delimited_columns(path)
+def frame_of(raw: bytes, name: str) -> Frame:
+    """From what the file holds; `name` is how the notebook reaches it. Raises: ValueError."""
+    found = delimited_columns(raw)
     columns = tuple(
         Column(one.name.strip(), one.dtype, f"e.g. {', '.join(one.examples)}" if one.examples else "", one.missing)
         for one in found.columns

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import posixpath
 from collections.abc import Sequence
 from pathlib import Path
 
 from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
-from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Inspection, Kernels, Notebooks, NotebookView, Variable
+from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.builtin.kernel_text import variable_line
 
+MOST_BYTES = 64_000_000
 _OUTPUT_CHARS = 300
 _OTHER_VARIABLES = 12
 _VARIABLE_CHARS = 160
@@ -68,11 +71,24 @@ class CellSurroundings:
             folder = self._paths.resolve(posixpath.dirname(path) or ".")
             with self._paths.folder(folder) as opened:
                 names = sorted(entry.name for entry in opened.entries() if Path(entry.name).suffix.lower() in SUFFIXES)
-            name = named_file(request, names, alone=alone)
-            table = (frame_of(folder / name, name),) if name else ()
-        except (OnyxError, OSError, ValueError):
+        except (OnyxError, OSError):
             return (), ()
+        name = named_file(request, names, alone=alone)
+        try:
+            table = (self._table(posixpath.join(posixpath.dirname(path), name), name),) if name else ()
+        except (OnyxError, OSError, ValueError):
+            table = ()
         return tuple(names[:_FILES]), table
+
+    def _table(self, path: str, name: str) -> Frame:
+        """Raises: PathNotAllowed, also for credentials behind a link; OSError, ValueError."""
+        real = self._paths.resolve(path)
+        if holds_credentials(path, real):
+            raise PathNotAllowed(f"{path!r} holds credentials.")
+        with self._paths.file(real) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+            if os.fstat(descriptor).st_size > MOST_BYTES:
+                raise ValueError(f"{path!r} is too large to look into.")
+            return frame_of(file.read(MOST_BYTES), name)
 
 
 def front_of(message: Entry) -> str | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_BYTES = 64_000_000
 _EXAMPLES = 3
 _EXAMPLE_CHARS = 24
 _SEPARATORS = ",;\t|"
@@ -35,27 +33,23 @@ class DelimitedColumns:
     encoding: str
 
 
-def delimited_columns(path: Path) -> DelimitedColumns:
-    """Reads the file. Raises: ValueError where it is none, or is larger than `MOST_BYTES`; OSError of the disk."""
-    from pyarrow import ArrowException, csv
+def delimited_columns(raw: bytes) -> DelimitedColumns:
+    """Of what such a file holds. Raises: ValueError where it is no table."""
+    from pyarrow import ArrowException, BufferReader, csv
 
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise ValueError(f"{path.name} has {size / 1e6:.0f} MB; {MOST_BYTES / 1e6:.0f} MB are read at most")
-    raw = path.read_bytes()
     if not raw.strip():
-        raise ValueError(f"{path.name} is empty")
+        raise ValueError("It is empty.")
     separator = _separator(raw)
     encoding = "utf-8" if _is_utf8(raw) else "latin-1"
     try:
         table = csv.read_csv(
-            path,
+            BufferReader(raw),
             read_options=csv.ReadOptions(encoding=encoding, use_threads=False),
             parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=csv.ConvertOptions(strings_can_be_null=True, timestamp_parsers=[]),
         )
     except (ArrowException, ValueError, KeyError) as error:
-        raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
+        raise ValueError(f"It cannot be read as a table: {error}") from error
     columns = tuple(_column(name, table.column(at)) for at, name in enumerate(table.column_names))
     return DelimitedColumns(columns, table.num_rows, separator, encoding)
 

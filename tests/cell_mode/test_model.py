@@ -155,6 +155,18 @@ def test_what_is_no_python_is_asked_for_again_before_anybody_sees_it() -> None:
     assert len({request.guidance.seed for request in model.asked if request.guidance}) == 3
 
 
+def test_what_cannot_run_and_what_has_failed_before_is_never_proposed() -> None:
+    said, call, _ = step(Scripted(*["print(df["] * 3), asked("What is the mean fee?"))
+    assert call is None
+    assert "could not write a cell" in said
+    failed = (insert(f"{READ}\nboom"), f"{INSERTED}NameError: name 'boom' is not defined", "failed")
+    _, call, _ = step(Scripted("boom", "boom", "print(1)"), asked("What is the mean fee?", failed))
+    assert call is not None
+    assert call.arguments["source"] == f"{READ}\nprint(1)"
+    _, call, _ = step(Scripted(*["boom"] * 3), asked("What is the mean fee?", failed))
+    assert call is None
+
+
 def test_words_stream_until_a_number_stands_nowhere_and_then_it_becomes_a_cell() -> None:
     model = Scripted("It has 1,200 customers, and the mean fee is 12.50 cents, by the way.", "print(df.fee.mean())")
     said, call, _ = step(model, asked("What does this notebook do?"))

@@ -44,7 +44,7 @@ def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
 def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    found = delimited_columns(path)
+    found = delimited_columns(path.read_bytes())
     frame = pd.read_csv(path, sep=found.separator)
     assert [(one.name, one.dtype, one.missing) for one in found.columns] == [
         (name, "object" if str(kind) in ("str", "string") else str(kind), int(frame[name].isna().sum()))
@@ -55,7 +55,7 @@ def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str)
 
 def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "it's a (table).csv").write_bytes("Straße; speed\nÄ;5.7\n".encode("latin-1"))
-    frame = frame_of(tmp_path / "it's a (table).csv", "it's a (table).csv")
+    frame = frame_of((tmp_path / "it's a (table).csv").read_bytes(), "it's a (table).csv")
     assert [column.name for column in frame.columns] == ["Straße", "speed"]
     names: dict[str, pd.DataFrame] = {}
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,6 @@ def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02"])
-def test_what_is_no_table_is_refused(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "t.csv").write_bytes(data)
-    with pytest.raises(ValueError, match=r"t\.csv"):
-        delimited_columns(tmp_path / "t.csv")
+def test_what_is_no_table_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"empty|table"):
+        delimited_columns(data)

@@ -1,0 +1,67 @@
+"""What cell mode is told of a notebook: the table beside it, and nothing from outside the folders that Onyx may use."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
+from onyx_jupyter.security.path_guard import PathGuard
+from onyx_jupyter.sessions.entry import Entry
+
+CELL = Cell("c1", "code", "x = 1", "h", execution_count=1)
+
+
+class Notebooks:
+    async def read(self, path: str, in_full: Any = ()) -> NotebookView:
+        return NotebookView(path, (CELL,), "contents", "python3")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    (root / "work").mkdir(parents=True)
+    (root / "workspace").mkdir()
+    return root
+
+
+def facts(root: Path, request: str, **meta: Any):
+    meta = {"notebooks": {"front": "work/a.ipynb"}, **meta}
+    message = Entry("id", None, "2026-01-01T00:00:00.000Z", "user", request, meta=meta)
+    paths = PathGuard(root, root / "workspace")
+    return asyncio.run(CellSurroundings(message, Notebooks(), None, paths).facts(request))  # type: ignore[arg-type]
+
+
+def test_the_table_that_is_named_is_told_with_its_columns(root: Path) -> None:
+    (root / "work" / "fees.csv").write_text("fee,name\n1,a\n2,b\n")
+    (root / "work" / "other.csv").write_text("x\n1\n")
+    told = facts(root, "the mean of fees.csv")
+    assert told.path == "work/a.ipynb"
+    assert [cell.source for cell in told.cells] == ["x = 1"]
+    assert [(frame.file, [one.name for one in frame.columns]) for frame in told.frames] == [
+        ("fees.csv", ["fee", "name"])
+    ]
+    assert told.files == ("fees.csv", "other.csv")
+
+
+@pytest.mark.parametrize("place", ["outside/secrets.csv", "root/.env"])
+def test_a_link_tells_nothing_of_what_may_not_be_read(root: Path, place: str) -> None:
+    target = root.parent / place
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("account,hunter2\n1,2\n")
+    (root / "work" / "fees.csv").symlink_to(target)
+    told = facts(root, "the mean of fees.csv")
+    assert told.path == "work/a.ipynb"
+    assert told.frames == ()
+
+
+def test_a_table_that_is_too_large_or_none_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onyx_jupyter.runtime.cell_surroundings.MOST_BYTES", 10)
+    (root / "work" / "fees.csv").write_text("fee,name\n1,a\n2,b\n")
+    assert facts(root, "the mean of fees.csv").frames == ()
+
+
+def test_a_question_from_a_cell_has_no_notebook_in_which_something_could_run(root: Path) -> None:
+    assert facts(root, "the mean", kernel={"path": "work/a.ipynb"}).path is None
