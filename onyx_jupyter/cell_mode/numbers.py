@@ -28,18 +28,20 @@ class Numbers:
     def __init__(self, texts: Iterable[str]) -> None:
         self._known = {abs(value) for text in texts for value, _ in _numbers(text)}
 
-    def unfounded(self, text: str) -> str | None:
-        """The first number in the text that stands nowhere, as it is written; None where all do. Code is left out."""
+    def unfounded(self, text: str, *, strict: bool = False) -> str | None:
+        """The first number in the text that stands nowhere, as it is written; None where all do. Code is left out.
+
+        `strict` also asks it of small whole numbers, years and what everybody knows: for what was computed.
+        """
         for found in _NUMBER.finditer(_CODE.sub(" ", text)):
             value, percent = _value(found[0])
-            if value is not None and not self._is_known(abs(value), percent):
+            if value is not None and not self._is_known(abs(value), percent, strict):
                 return found[0].strip()
         return None
 
-    def _is_known(self, value: Decimal, percent: bool) -> bool:
-        if value == value.to_integral() and (value <= _SMALL or value in _YEARS):
-            return True
-        if value in _GENERAL:
+    def _is_known(self, value: Decimal, percent: bool, strict: bool) -> bool:
+        is_small = value == value.to_integral() and (value <= _SMALL or value in _YEARS)
+        if not strict and (is_small or value in _GENERAL):
             return True
         exponent = value.as_tuple().exponent
         room = Decimal(1).scaleb(min(exponent, 0) if isinstance(exponent, int) else 0) / 2

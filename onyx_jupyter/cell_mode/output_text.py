@@ -6,6 +6,7 @@ import re
 
 SHOWN_LINES = 20
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
+_PICTURE = re.compile(r"\[image/")
 _NOTHING = "(no output)"
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
 
@@ -16,6 +17,11 @@ def output_of(result: str) -> str:
     while (headline := _HEADLINE.match(text)) is not None:
         text = text[headline.end() :]
     return text.strip("\n").removeprefix(_NOTHING).strip("\n")
+
+
+def without_pictures(output: str) -> str:
+    """What was printed, without the lines that stand where pictures are: a model would make something of them."""
+    return "\n".join(line for line in output.splitlines() if not _PICTURE.match(line)).strip("\n")
 
 
 def cell_id_of(result: str) -> str | None:

@@ -15,7 +15,7 @@ from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
 from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted
+from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, without_pictures
 from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta, TextWasThought
@@ -29,6 +29,7 @@ _OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
 _NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
 _ONLY_SHOWN = "This cell would do it; in Agent mode, with a notebook in front, I can insert and run it:"
 _NOT_DONE = "Not done, as you wished."
+_ONLY_A_PICTURE = "Done: the picture stands below the cell."
 _NOTHING_PRINTED = "Done: the cell ran and printed nothing."
 
 Events = AsyncGenerator[ModelEvent, None]
@@ -159,22 +160,23 @@ class Step:
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
-        if not output.strip():
-            yield TextDelta(_NOTHING_PRINTED)
+        printed = without_pictures(output)
+        if not printed:
+            yield TextDelta(_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE)
             yield self._done()
             return
-        known, words = Numbers([output, self._turn.request]), ""
-        prompt = prompts.answer_from(self._turn, output)
+        known, words = Numbers([printed, self._turn.request]), ""
+        prompt = prompts.answer_from(self._turn, printed)
         for attempt, temperature in enumerate((CALM, BOLD), 1):
             guidance = Guidance(grammar=prompts.NO_CODE, seed=attempt)
             asking = self._inner.gather(prompt, guidance, max_tokens=_ANSWER_TOKENS, temperature=temperature)
             async with aclosing(asking) as events:
                 async for event in events:
                     yield event
-            if known.unfounded(self._inner.text) is None:
+            if known.unfounded(self._inner.text, strict=True) is None:
                 words = self._inner.text
                 break
-        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(output)) if part) or _LONG_OUTPUT)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(printed)) if part) or _LONG_OUTPUT)
         yield self._done()
 
     def _after_no(self, reason: str) -> Events:

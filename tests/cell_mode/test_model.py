@@ -119,6 +119,17 @@ def test_a_number_that_the_output_has_not_is_never_said() -> None:
     assert done.usage.output_tokens == 20
 
 
+def test_of_a_picture_alone_nothing_is_made_up() -> None:
+    drawn = f"{INSERTED}[image/png: <Figure size 700x350 with 1 Axes>]"
+    said, call, _ = step(Scripted(), asked("plot the fees", (insert("x"), drawn, "ok")))
+    assert (said, call) == ("Done: the picture stands below the cell.", None)
+
+
+def test_in_an_answer_no_number_is_known_to_everybody() -> None:
+    turn = asked("What is the churn rate?", (insert("x"), f"{INSERTED}rate 0.31", "ok"))
+    assert step(Scripted("0.50", "It is 5."), turn)[0] == "```text\nrate 0.31\n```"
+
+
 def test_a_failed_cell_is_written_anew_in_its_place_from_a_fresh_request() -> None:
     model = Scripted("print(df['fee'].mean())", "print(df['fee'].mean())")
     failed = f"{INSERTED}Traceback (most recent call last)\nKeyError: 'Fee'"
