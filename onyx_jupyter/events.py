@@ -73,6 +73,19 @@ class ToolProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolDraft:
+    """A piece of the cell that the model is writing, before there is a call; the call, or words, take its place.
+
+    With `begins`, what came so far is thrown away.
+    """
+
+    name: ClassVar[str] = "tool.draft"
+    run_id: str
+    text: str
+    begins: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """`status` is that of the transcript; `input` is absent where it is ok: what never began had no `tool.started`."""
 
@@ -210,6 +223,7 @@ RunEvent = (
     | ChatThought
     | ToolStarted
     | ToolProgress
+    | ToolDraft
     | ToolFinished
     | ApprovalRequested
     | ApprovalResolved

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onyx_jupyter.agent.cell_draft import DraftedCell
 from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import look_again
@@ -15,6 +16,7 @@ from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import (
+    CellDraft,
     ModelDone,
     ModelNote,
     ModelProgress,
@@ -151,7 +153,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     request = await run.processors.before_model(request)
     run.text, lead = "", run.lead
     await run.partial.begin(run.run_id)
-    filtered, thoughts = run.processors.text_filter(), run.think()
+    filtered, thoughts, draft = run.processors.text_filter(), run.think(), DraftedCell(run)
     stream, said = run.model.stream(request), False
     try:
         async for event in stream:
@@ -168,6 +170,8 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
             elif isinstance(event, ModelProgress):
                 thoughts.part()
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
+            elif isinstance(event, CellDraft):
+                draft.add(event)
             elif isinstance(event, ModelNote):
                 await run.note(event.kind, run.redact(event.message), event.data)
             elif isinstance(event, ModelDone):
@@ -192,6 +196,5 @@ def _show(text: str, run: Run) -> None:
 
 async def _close(stream: object) -> None:
     """Ends the provider's work now rather than when the garbage collector comes by."""
-    close = getattr(stream, "aclose", None)
-    if close is not None:
+    if (close := getattr(stream, "aclose", None)) is not None:
         await close()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
@@ -131,8 +132,8 @@ class Step:
             yield ModelProgress("Writing a cell…")
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
             temperature = BOLD if tried or attempt else CALM
-            asking = self._inner.gather(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
-            async with aclosing(asking) as events:
+            asking = self._inner.ask(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
+            async with aclosing(drafted(asking, begun)) as events:
                 async for event in events:
                     yield event
             source = self._finished(cell_of(self._inner.text, begun))

@@ -38,6 +38,7 @@ from onyx_jupyter.protocols.memory import (
     MemoryText,
 )
 from onyx_jupyter.protocols.models import (
+    CellDraft,
     Guidance,
     HoldsModelFiles,
     Model,
@@ -116,6 +117,7 @@ __all__ = [
     "Candidate",
     "Cell",
     "CellChange",
+    "CellDraft",
     "CellRun",
     "CellSize",
     "CellType",

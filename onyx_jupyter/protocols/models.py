@@ -65,6 +65,17 @@ class ModelProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class CellDraft:
+    """A piece of the source of a cell that will be proposed; the call that comes at the end says what counts.
+
+    `begins`: what came so far is thrown away, and the cell begins with this piece.
+    """
+
+    text: str
+    begins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ModelNote:
     """Something about the answer that its person should know: another model gives it. `kind` names it for programs."""
 
@@ -82,7 +93,7 @@ class ModelDone:
     finish_reason: str = "stop"
 
 
-ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | ModelNote | ModelDone
+ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | CellDraft | ModelNote | ModelDone
 
 
 class Model(Protocol):

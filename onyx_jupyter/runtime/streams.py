@@ -15,6 +15,7 @@ from onyx_jupyter.events import (
     ChatStarted,
     ChatThought,
     RunEvent,
+    ToolDraft,
     event_data,
 )
 
@@ -43,7 +44,7 @@ class SessionStreams:
     """Every session's stream. A frame is encoded once, however many watch."""
 
     def __init__(self, encode: Encode, redact: Callable[[Any], Any] = lambda data: data) -> None:
-        """`redact` takes secrets out of an event's data; words and thoughts of an answer come without them.
+        """`redact` takes secrets out of an event's data; words, thoughts and cells under way come without them.
 
         An approval request alone goes out as it is, since what its person approves is what runs; once it is answered,
         who comes later gets it without secrets.
@@ -107,7 +108,7 @@ class SessionStreams:
 
     def _frame(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> str:
         data = event_data(event)
-        if not isinstance(event, ChatDelta | ChatThought):
+        if not isinstance(event, ChatDelta | ChatThought | ToolDraft):
             data = {**(data if whole else self._redact(data)), "sessionKey": session_key}
         return self._encode(event.name, {**data, "seq": seq})
 

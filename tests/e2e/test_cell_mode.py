@@ -5,6 +5,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from onyx_jupyter.testing.script import Hang, Hold
 from onyx_jupyter.testing.scripted_server import Received
 from tests.e2e.review import Review
 from tests.e2e.sidebar import Notebook, Sidebar, source_of
@@ -69,6 +70,50 @@ def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
     sidebar.wait_for_end()
     expect(notebook.cells).to_have_count(3)
     Review(sidebar.page).below("undo").click()
+    expect(notebook.cells).to_have_count(2)
+
+
+def test_a_cell_is_seen_in_its_card_while_it_is_written(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, notebook = open_lab(DATA)
+    notebook.run(0)
+    sidebar.models.select_option(MODEL)
+    torn, written, hang = Hold(), Hold(), Hang()
+    stage.play(
+        ["```python\nprint(customers[", torn, "\n```"],
+        ["```python\nprint('mean', ", written, "customers['fee'].mean())\n```"],
+        "The mean is 35.83.",
+        ["```python\nprint('sum'", hang],
+    )
+    draft = sidebar.hook("cell-draft")
+
+    # What is no Python is thrown away, and the next try stands in its place.
+    sidebar.ask("What is the mean fee?")
+    expect(draft).to_contain_text("print(customers[")
+    expect(draft.locator("button")).to_have_count(0)
+    torn.released.set()
+    expect(draft).to_contain_text("print('mean', ")
+    expect(draft).not_to_contain_text("print(customers[")
+    code = draft.locator("[data-onyx=diff]").bounding_box()
+    written.released.set()
+
+    # The same place, with the answers below.
+    expect(sidebar.approvals).to_contain_text("customers['fee'].mean()")
+    expect(draft).to_have_count(0)
+    asked = sidebar.approvals.locator("[data-onyx=diff]").bounding_box()
+    assert code is not None
+    assert asked is not None
+    assert abs(code["y"] - asked["y"]) < 40
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+
+    # Stop ends it, and leaves nothing of it.
+    sidebar.ask("And the sum of the fees?")
+    expect(draft).to_contain_text("print('sum'")
+    sidebar.hook("stop").click()
+    sidebar.wait_for_end("aborted")
+    expect(draft).to_have_count(0)
     expect(notebook.cells).to_have_count(2)
 
 

@@ -10,6 +10,7 @@ import type { TurnState } from '../models/turn_changes';
 import { AnswerText } from './answer_text';
 import { ApprovalCard } from './approval_card';
 import type { ApprovalActions } from './approval_card';
+import { CellDraft } from './cell_draft';
 import { NoteView } from './note_view';
 import { PlanView } from './plan_view';
 import { QuestionCard } from './question_card';
@@ -73,6 +74,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
           />
         )
       )}
+      {run.draft !== undefined && run.draft !== '' && <CellDraft source={run.draft} />}
       <RunState run={run} canRetry={canRetry} retry={retry} />
       {changes && turnActions && run.status !== 'running' && (
         <TurnFooter state={changes} online={online} {...turnActions} />
@@ -201,12 +203,13 @@ function RunState({
   }
 }
 
-/** Before the first word and between steps; while text or thoughts stream or a call runs, those show it themselves. */
+/** Before the first word and between steps; while text, thoughts or a cell stream or a call runs, those show it themselves. */
 function Working({ run }: { run: Run }): JSX.Element | null {
   const { trans } = useUi();
   const last = run.parts[run.parts.length - 1];
   const busy = callsOf(run).some(call => call.status === 'running' || call.status === 'waiting');
-  const streams = last?.kind === 'text' || (last?.kind === 'thought' && last.seconds === undefined);
+  const streams =
+    !!run.draft || last?.kind === 'text' || (last?.kind === 'thought' && last.seconds === undefined);
   if (busy || (streams && !run.notice)) {
     return null;
   }

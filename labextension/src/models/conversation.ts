@@ -66,6 +66,8 @@ export interface Run {
   parts: readonly Part[];
   /** A line before the first word, such as a model that is being loaded. */
   notice?: string;
+  /** The cell that is being written, as far as it has come: behind all parts, until a call or words take its place. */
+  draft?: string;
   problem?: Problem;
   usage?: UsageInfo;
   model?: string;

@@ -9,6 +9,7 @@ import type {
   ChatThoughtData,
   QuestionInfo,
   QuestionResolvedData,
+  ToolDraftData,
   ToolFinishedData,
   ToolProgressData,
   ToolStartedData
@@ -37,6 +38,8 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
       return appendText(items, frame.data.runId, frame.data.text);
     case 'chat.thought':
       return withRun(items, frame.data.runId, run => think(run, frame.data));
+    case 'tool.draft':
+      return withRun(items, frame.data.runId, run => draft(run, frame.data));
     case 'tool.started':
       return withRun(items, frame.data.runId, run => startCall(run, frame.data, nowMs));
     case 'tool.progress':
@@ -81,7 +84,7 @@ export function appendText(items: Conversation, runId: string, text: string): Co
       last?.kind === 'text'
         ? [...run.parts.slice(0, -1), { ...last, text: last.text + text }]
         : [...run.parts, { kind: 'text' as const, key: `text-${run.parts.length}`, text }];
-    return { ...run, parts, notice: undefined };
+    return { ...run, parts, notice: undefined, draft: undefined };
   });
 }
 
@@ -114,7 +117,7 @@ function withoutLastWords(parts: readonly Part[], words: string): Part[] {
 /** End a run: what is still open in it ends with it. */
 export function endRun(run: Run, status: RunStatus): Run {
   const callStatus: ToolStatus = status === 'aborted' ? 'aborted' : 'interrupted';
-  let ended: Run = { ...run, status, notice: undefined };
+  let ended: Run = { ...run, status, notice: undefined, draft: undefined };
   for (const call of callsOf(run)) {
     if (call.status === 'running' || call.status === 'waiting') {
       ended = changeCall(ended, call.callId, open => ({ ...open, status: callStatus, progress: undefined }));
@@ -136,7 +139,13 @@ function withCall(run: Run, callId: string, tool: string, change: (call: ToolCal
     return changeCall(run, callId, change);
   }
   const call = change(newToolCall(callId, tool, {}));
-  return { ...run, notice: undefined, parts: [...run.parts, { kind: 'tool', key: `call-${callId}`, call }] };
+  const part = { kind: 'tool' as const, key: `call-${callId}`, call };
+  return { ...run, notice: undefined, draft: undefined, parts: [...run.parts, part] };
+}
+
+function draft(run: Run, { text, begins }: ToolDraftData): Run {
+  const source = begins ? text : (run.draft ?? '') + text;
+  return { ...run, notice: source ? undefined : run.notice, draft: source };
 }
 
 function startCall(run: Run, data: ToolStartedData, nowMs: number): Run {

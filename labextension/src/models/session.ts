@@ -27,6 +27,9 @@ export interface SessionServices {
   nowMs: () => number;
 }
 
+/** They come so often that they are seen once a frame. */
+const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
+
 export type ApprovalScope = 'once' | 'session' | 'always';
 
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
@@ -237,7 +240,7 @@ export class Session implements IDisposable {
       this._early.push(frame);
       return;
     }
-    if (frame.event === 'chat.delta' || frame.event === 'chat.thought') {
+    if (STREAMED.has(frame.event)) {
       this._apply(frame);
       this._cancelFrame ??= this.services.onFrame(() => {
         this._cancelFrame = null;

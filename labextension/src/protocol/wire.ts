@@ -1311,6 +1311,15 @@ export interface ToolCallEntry {
   malformed?: string | null;
 }
 
+/** A piece of the cell that the model is writing; the call or the words that come next take its place. */
+export interface ToolDraftData {
+  runId: string;
+  seq: number;
+  text: string;
+  /** what came so far is thrown away */
+  begins?: boolean | null;
+}
+
 export interface ToolFinishedData {
   runId: string;
   sessionKey: string;
@@ -1450,6 +1459,7 @@ export interface Events {
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;
   "chat.thought": ChatThoughtData;
+  "tool.draft": ToolDraftData;
   "tool.started": ToolStartedData;
   "tool.progress": ToolProgressData;
   "tool.finished": ToolFinishedData;

@@ -96,6 +96,7 @@ EVENTS: dict[str, type[Wire]] = {
     "chat.started": events.ChatStartedData,
     "chat.delta": events.ChatDeltaData,
     "chat.thought": events.ChatThoughtData,
+    "tool.draft": events.ToolDraftData,
     "tool.started": events.ToolStartedData,
     "tool.progress": events.ToolProgressData,
     "tool.finished": events.ToolFinishedData,

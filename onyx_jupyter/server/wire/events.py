@@ -13,7 +13,7 @@ from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
 
 
 class RunData(Wire):
-    """What every event of a run carries, `chat.delta` and `chat.thought` aside."""
+    """What every event of a run carries, `chat.delta`, `chat.thought` and `tool.draft` aside."""
 
     run_id: str
     session_key: str
@@ -40,6 +40,15 @@ class ChatThoughtData(Wire):
     was_said: bool | None = Field(
         default=None, description="this text came as the last words of the answer, and is taken back"
     )
+
+
+class ToolDraftData(Wire):
+    """A piece of the cell that the model is writing; the call or the words that come next take its place."""
+
+    run_id: str
+    seq: int
+    text: str
+    begins: bool | None = Field(default=None, description="what came so far is thrown away")
 
 
 class ToolStartedData(RunData):

@@ -1,0 +1,57 @@
+"""Cell mode in a run: what its person sees of a cell before it is there."""
+
+import json
+
+from onyx_jupyter.testing.script import Hang, Hold, Say
+from tests.runtime.house import House
+from tests.security.secret_samples import MIXED
+from tests.waiting import until
+
+CELLS = json.dumps({"providers": {"scripted": {"toolMode": "cell"}}})
+KEY = f"sk-proj-{MIXED}"
+
+
+def draft(house: House) -> str:
+    """The cell as it stands in the card."""
+    shown = ""
+    for data in house.of("tool.draft"):
+        shown = data["text"] if data.get("begins") else shown + data["text"]
+    return shown
+
+
+async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is_replaced(tmp_path):
+    held = Hold()
+    replies = [Say("print(df[", chunk_chars=2), [Say("print(", chunk_chars=2), held, "1)\n"]]
+    house = House(tmp_path, [[replies[0]], replies[1]], config=CELLS)
+    key = await house.session()
+    run_id = await house.send(key, "plot the mean of the fees", mode="ask")
+    await until(lambda: draft(house) == "print(")
+    assert sum(bool(data.get("begins")) for data in house.of("tool.draft")) == 2
+    assert "chat.delta" not in house.names()
+    held.released.set()
+    name, data = await house.end(run_id)
+    assert name == "chat.final"
+    assert "print(1)" in data["text"]
+    assert set(house.of("tool.draft")[-1]) == {"runId", "seq", "text"}
+    await house.close()
+
+
+async def test_no_secret_is_in_a_draft_however_it_is_cut(tmp_path):
+    house = House(tmp_path, [[Say(f"key = '{KEY}'\nprint(key)", chunk_chars=1)]], config=CELLS)
+    key = await house.session()
+    await house.run(key, "plot the mean of the fees", mode="ask")
+    assert draft(house).startswith("key = '[redacted:openai-key]'\n")
+    assert MIXED[:8] not in json.dumps(house.events)
+    await house.close()
+
+
+async def test_a_stop_ends_a_cell_under_way(tmp_path):
+    hang = Hang()
+    house = House(tmp_path, [["print(1", hang]], config=CELLS)
+    key = await house.session()
+    run_id = await house.send(key, "plot the mean of the fees", mode="ask")
+    await until(lambda: draft(house) == "print(1")
+    await house.onyx.abort(run_id)
+    assert (await house.end(run_id))[0] == "chat.aborted"
+    assert "print(1" not in house.file(key).read_text()
+    await house.close()
