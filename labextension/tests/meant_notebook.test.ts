@@ -140,6 +140,8 @@ describe('the cells that a run was told of', () => {
     ]);
     const made = call('notebook_create', 'a.ipynb', 'Created a.ipynb with the cells a1, a2.');
     expect(ids([], [made, insertion('a.ipynb', 'a3')])).toEqual(['a1', 'a2', 'a3']);
+    const output = 'Created a.ipynb with code cell a1 (hash 12).\nRan cell a1 [1].\n3';
+    expect(ids([], [call('notebook_create', 'a.ipynb', output)])).toEqual(['a1']);
   });
 
   it('are each notebook’s own', () => {

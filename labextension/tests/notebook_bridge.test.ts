@@ -7,6 +7,7 @@ import { Peer, settle } from './peer';
 
 let peer: Peer;
 let open: OpenNotebook[];
+let folder: string | null;
 let cards: string[];
 let bridge: NotebookBridge;
 let actions: Record<string, Action>;
@@ -21,11 +22,13 @@ beforeEach(() => {
   open = [{ path: 'a.ipynb', active: true }];
   actions = { 'notebook.read': async () => ({ cells: [] }) };
   cards = [];
+  folder = 'work';
   bridge = new NotebookBridge(
     peer.client,
     actions,
     () => open,
-    () => cards
+    () => cards,
+    () => folder
   );
 });
 afterEach(() => {
@@ -39,7 +42,7 @@ describe('NotebookBridge', () => {
     peer.connect();
     bridge.announce();
     expect(peer.askedFor('client.update')).toEqual([
-      { notebooks: open, cards: [], pageId: expect.any(String) }
+      { notebooks: open, cards: [], folder, pageId: expect.any(String) }
     ]);
     open = [];
     bridge.announce();
@@ -47,9 +50,12 @@ describe('NotebookBridge', () => {
     cards = ['application/vnd.onyx.turn+json'];
     bridge.announce();
     expect(peer.askedFor('client.update')[2]).toMatchObject({ notebooks: [], cards });
+    folder = '';
+    bridge.announce();
+    expect(peer.askedFor('client.update')[3]).toMatchObject({ folder: '' });
     peer.lose();
     await peer.comeBack();
-    expect(peer.askedFor('client.update')).toHaveLength(4);
+    expect(peer.askedFor('client.update')).toHaveLength(5);
     const pages = peer.askedFor('client.update').map(update => (update as { pageId: string }).pageId);
     expect(new Set(pages).size).toBe(1);
   });

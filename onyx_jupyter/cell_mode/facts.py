@@ -54,7 +54,7 @@ class CellFact:
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case.
+    `language` is what its kernel speaks, in lower case. `new_path` is where one can be made, if none is there.
     """
 
     path: str | None = None
@@ -63,6 +63,7 @@ class NotebookFacts:
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    new_path: str | None = None
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:

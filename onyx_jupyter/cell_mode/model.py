@@ -18,8 +18,11 @@ _WHOLE_CONVERSATION = 1_000_000
 class Surroundings(Protocol):
     """What cell mode asks of the notebook in front."""
 
-    async def facts(self, request: str) -> NotebookFacts:
-        """As it is now; of the files, the table that the request names. What cannot be read is not there."""
+    async def facts(self, request: str, made: str | None) -> NotebookFacts:
+        """As it is now; of the files, the table that the request names. What cannot be read is not there.
+
+        `made` is the notebook that was created for the request, and stands in front since.
+        """
         ...
 
 
@@ -59,7 +62,7 @@ class CellModel:
             events = self._inner.stream(request)  # beside the conversation: a summary, a title
         else:
             turn = turn_of(request.messages)
-            facts = await self._around.facts(turn.request)
+            facts = await self._around.facts(turn.request, turn.made)
             offered = frozenset(tool.name for tool in request.tools)
             events = Step(turn, facts, Inner(self._inner, request.system, self._redact), offered).events()
         async with aclosing(events) as stream:  # type: ignore[type-var]

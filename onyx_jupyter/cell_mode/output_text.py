@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 SHOWN_LINES = 20
-_HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
+_HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
 _PICTURE = re.compile(r"\[image/")
 _NOTHING = "(no output)"
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")

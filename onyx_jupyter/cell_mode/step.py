@@ -17,7 +17,7 @@ from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, without_pictures
-from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
+from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta, TextWasThought
 
@@ -28,7 +28,7 @@ _ANSWER_TOKENS = 300
 _WORDS_TOKENS = 400
 _OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
 _NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
-_ONLY_SHOWN = "This cell would do it; in Agent mode, with a notebook in front, I can insert and run it:"
+_ONLY_SHOWN = "This cell would do it; asked in the chat, in Agent mode, I can insert and run it:"
 _NOT_DONE = "Not done, as you wished."
 _ONLY_A_PICTURE = "Done: the picture stands below the cell."
 _NOTHING_PRINTED = "Done: the cell ran and printed nothing."
@@ -52,6 +52,8 @@ class Step:
             return self._first()
         if last.status == "denied":
             return self._after_no(refusal_reason(last.result))
+        if last.call.name == CREATE and turn.made is None:
+            return self._say(_shown(f"No notebook could be made for it: {last.result}", last.source, self._facts))
         if last.call.name == REMEMBER:
             return self._say("Noted." if last.status == "ok" else f"It could not be noted: {last.result}")
         if last.status == "ok":
@@ -65,7 +67,7 @@ class Step:
 
     @property
     def _can_run(self) -> bool:
-        return INSERT in self._offered and self._facts.path is not None
+        return INSERT in self._offered and (self._facts.path or self._facts.new_path) is not None
 
     def _first(self) -> Events:
         kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
@@ -141,16 +143,21 @@ class Step:
                 break
             source = ""
         if not source or not self._can_run:
-            shown = f"{_ONLY_SHOWN}\n\n```{self._facts.language}\n{source}\n```" if source else _NO_CELL
-            yield TextDelta(shown)
+            yield TextDelta(_shown(_ONLY_SHOWN, source, self._facts) if source else _NO_CELL)
             yield self._done()
             return
-        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
-        async with aclosing(
-            self._call(EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True})
-        ) as events:
+        async with aclosing(self._call(*self._running(source, cell_id))) as events:
             async for event in events:
                 yield event
+
+    def _running(self, source: str, cell_id: str | None) -> tuple[str, dict[str, Any]]:
+        """The call that puts the cell where it belongs and runs it; where there is no notebook, one is made for it."""
+        cell = {"cellType": "code", "source": source}
+        if self._facts.path is None:
+            return CREATE, {"path": self._facts.new_path, "cells": [cell], "run": True}
+        if cell_id:
+            return EDIT, {"path": self._facts.path, "cellId": cell_id, "source": source, "run": True}
+        return INSERT, {"path": self._facts.path, **cell, "run": True}
 
     @property
     def _is_python(self) -> bool:
@@ -204,6 +211,10 @@ class Step:
 
 
 _LONG_OUTPUT = "Done: what came out stands below the cell."
+
+
+def _shown(words: str, source: str, facts: NotebookFacts) -> str:
+    return f"{words}\n\n```{facts.language}\n{source}\n```"
 
 
 def _without_open_number(text: str) -> str:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from onyx_jupyter.cell_mode.output_text import cell_id_of
 from onyx_jupyter.messages import Message, ToolCall
 from onyx_jupyter.security.external_content import unfenced
 
 INSERT, EDIT, RUN_ALL, REMEMBER = "notebook_insert_cell", "notebook_edit_cell", "notebook_run_all", "memory_write"
-_CELLS = (INSERT, EDIT)
+CREATE = "notebook_create"
+_CELLS = (INSERT, EDIT, CREATE)
 _OURS = "[Onyx]"
 _DENIED = re.compile(r"^Denied[.:]?\s*")
 _PLAIN_NO = re.compile(r"The user said no\b[^.]*\.?")
@@ -30,7 +32,8 @@ class Step:
 
     @property
     def source(self) -> str:
-        return str(self.call.arguments.get("source", ""))
+        cells = self.call.arguments.get("cells") or [self.call.arguments]
+        return str(cells[0].get("source", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,12 @@ class Turn:
     @property
     def last(self) -> Step | None:
         return self.steps[-1] if self.steps else None
+
+    @property
+    def made(self) -> str | None:
+        """The notebook that was created for it; one whose creation failed has no cell."""
+        made = [step for step in self.steps if step.call.name == CREATE and cell_id_of(step.result)]
+        return str(made[-1].call.arguments["path"]) if made else None
 
     @property
     def failures(self) -> tuple[Step, ...]:

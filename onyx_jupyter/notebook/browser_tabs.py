@@ -17,6 +17,7 @@ Send = Callable[[str, str, Mapping[str, Any]], Awaitable[None]]
 """Sends a request (its id, action, params) to one tab; any error it raises means that the tab is gone."""
 
 _log = logging.getLogger(__name__)
+_OPENING_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class _Tab:
     last_spoke: int = 0
     page: str | None = None
     cards: frozenset[str] = frozenset()
+    folder: str | None = None
     pending: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
 
 
@@ -97,9 +99,14 @@ class TabRequests:
         return tab
 
     def updated(
-        self, tab: TabId, notebooks: Iterable[OpenNotebook], page: str | None = None, cards: Iterable[str] = ()
+        self,
+        tab: TabId,
+        notebooks: Iterable[OpenNotebook],
+        page: str | None = None,
+        cards: Iterable[str] = (),
+        folder: str | None = None,
     ) -> None:
-        """The tab says what it has open now, and which outputs of ours it draws (MIME types).
+        """The tab says what it has open now, which outputs of ours it draws (MIME types), and the folder that it shows.
 
         A former connection of the same page ends, if it is not known to have.
         """
@@ -112,6 +119,7 @@ class TabRequests:
         self._turns += 1
         self._tabs[tab].notebooks = tuple(notebooks)
         self._tabs[tab].cards = frozenset(cards)
+        self._tabs[tab].folder = folder
         self._tabs[tab].last_spoke = self._turns
         for notebook in self._tabs[tab].notebooks:
             self._may_return.pop(self._paths.canonical(notebook.path), None)
@@ -194,6 +202,31 @@ class TabRequests:
         paths = dict.fromkeys(notebook.path for state in tabs for notebook in state.notebooks)
         fronts = (notebook.path for state in tabs for notebook in state.notebooks if notebook.active)
         return list(paths), next(fronts, None)
+
+    def open_folder(self) -> str | None:
+        """What the file browser shows in the tab that spoke last; None where there is no such tab."""
+        tab = self._spoke_last()
+        return self._tabs[tab].folder if tab is not None else None
+
+    async def show(self, path: str) -> bool:
+        """Opens the notebook in the tab that spoke last; whether it stands there now."""
+        tab = self._spoke_last()
+        if tab is None:
+            return False
+        try:
+            await self.request(tab, "notebook.open", {"path": path}, _OPENING_S)
+            async with asyncio.timeout(_OPENING_S):
+                while self.tab_with(path) is None:
+                    await self._changed.wait()
+        except (NotebookError, TimeoutError) as error:
+            _log.info("%s could not be opened in a tab: %s", path, error)
+            return False
+        return True
+
+    def _spoke_last(self) -> TabId | None:
+        """Of the tabs with a page of ours that shows folders: kernels and programs connect, too."""
+        pages = [(state.last_spoke, tab) for tab, state in self._tabs.items() if state.folder is not None]
+        return max(pages)[1] if pages else None
 
     async def settled(self, path: str) -> None:
         wanted = self._paths.canonical(path)

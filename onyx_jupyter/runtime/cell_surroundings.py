@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import posixpath
 from collections.abc import Sequence
@@ -32,16 +33,18 @@ class CellSurroundings:
 
     def __init__(self, message: Entry, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
         self._path = front_of(message)
+        self._folder = folder_of(message)
         self._notebooks = notebooks
         self._kernels = kernels
         self._paths = paths
 
-    async def facts(self, request: str) -> NotebookFacts:
+    async def facts(self, request: str, made: str | None = None) -> NotebookFacts:
         """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
-        if self._path is None:
-            return NotebookFacts()
+        front = self._path or made
+        if front is None:
+            return await asyncio.to_thread(self._without_notebook, request)
         try:
-            path = self._paths.api_path(self._path)
+            path = self._paths.api_path(front)
             async with asyncio.timeout(_PATIENCE_S):
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
@@ -50,6 +53,21 @@ class CellSurroundings:
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
         language = "python" if (view.kernel_name or "python").startswith("python") else str(view.kernel_name)
         return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files)
+
+    def _without_notebook(self, request: str) -> NotebookFacts:
+        """Where a new one would go: beside the files that the person sees."""
+        if self._folder is None:
+            return NotebookFacts()
+        try:
+            folder = self._paths.api_path(self._folder)
+            with self._paths.folder(self._paths.resolve(folder or ".")) as opened:
+                taken = {entry.name.lower() for entry in opened.entries()}
+        except (OnyxError, OSError):
+            return NotebookFacts()
+        numbered = (f"Untitled{number or ''}.ipynb" for number in itertools.count())
+        new_path = posixpath.normpath(f"{folder}/{next(name for name in numbered if name.lower() not in taken)}")
+        files, table = self._files(new_path, request, alone=True)
+        return NotebookFacts(frames=table, files=files, new_path=new_path)
 
     async def _in_kernel(self, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         if self._kernels is None:
@@ -96,6 +114,16 @@ def front_of(message: Entry) -> str | None:
     notebooks = message.meta.get("notebooks")
     front = notebooks.get("front") if isinstance(notebooks, dict) else None
     return front if isinstance(front, str) and message.kernel is None else None
+
+
+def folder_of(message: Entry) -> str | None:
+    """The folder in the file browser of the person who sent it, for a notebook that is still to be made.
+
+    None where nobody could see one: a cell asked, whose kernel waits, another session did, or no tab is there.
+    """
+    notebooks = message.meta.get("notebooks")
+    folder = notebooks.get("folder") if isinstance(notebooks, dict) else None
+    return folder if isinstance(folder, str) and message.kernel is None and message.sender is None else None
 
 
 def _cells(view: NotebookView) -> tuple[CellFact, ...]:

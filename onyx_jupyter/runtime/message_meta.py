@@ -16,7 +16,8 @@ MAX_NOTEBOOKS_TOLD = 5
 class MessageMeta:
     """Read as the message is sent, so that an older message stays what it was.
 
-    `notebook_of` says which notebook runs in a kernel, `open_notebooks` which are open in tabs and which is in front.
+    `notebook_of` says which notebook runs in a kernel, `open_notebooks` which are open in tabs and which is in front,
+    `open_folder` which folder the file browser beside them shows: there a new notebook goes.
     """
 
     def __init__(
@@ -25,11 +26,13 @@ class MessageMeta:
         review: NotebookReview,
         notebook_of: Callable[[str], Awaitable[str | None]],
         open_notebooks: Callable[[], tuple[Sequence[str], str | None]],
+        open_folder: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._context = context
         self._review = review
         self._notebook_of = notebook_of
         self._open_notebooks = open_notebooks
+        self._open_folder = open_folder
 
     async def of(
         self,
@@ -68,4 +71,6 @@ class MessageMeta:
         """What the person has open as they send."""
         paths, active = self._open_notebooks()
         others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
-        return {name: value for name, value in (("front", active), ("open", others)) if value}
+        folder = self._open_folder()
+        told: dict[str, Any] = {name: value for name, value in (("front", active), ("open", others)) if value}
+        return told if active or folder is None else {**told, "folder": folder}

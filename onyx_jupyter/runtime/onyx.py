@@ -55,6 +55,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.packaged import recorded_hashes
 from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.context import nowhere
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -67,7 +68,8 @@ class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
     `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front, `notebook_of` which one runs in a kernel; `kernels` are those of the notebooks
+    open in tabs and which is in front, `open_folder` which folder is shown there; `show_notebook` opens one there, and
+    `notebook_of` says which one runs in a kernel; `kernels` are those of the notebooks
     and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
     brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives
     what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
@@ -84,6 +86,8 @@ class Onyx:
         encode: Encode,
         templates: Path,
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
+        open_folder: Callable[[], str | None] = lambda: None,
+        show_notebook: Callable[[str], Awaitable[bool]] = nowhere,
         notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook,
         kernels: Kernels | None = None,
         places: NotebookPlaces | None = None,
@@ -214,6 +218,7 @@ class Onyx:
             kernels=kernels,
             knowledge=self.knowledge.documents,
             open_notebooks=open_notebooks,
+            show_notebook=show_notebook,
         )
         self._context = MessageContext(
             SentContext(notebooks, kernels, self.redact),
@@ -221,7 +226,7 @@ class Onyx:
             self.configured.is_light,
             self.memories.recall,
         )
-        self._message_meta = MessageMeta(self._context, self.review, notebook_of, open_notebooks)
+        self._message_meta = MessageMeta(self._context, self.review, notebook_of, open_notebooks, open_folder)
 
     # ── life ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -59,7 +59,7 @@ from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs, messages_of
 from onyx_jupyter.sessions.sent_along import notebook_in_front
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.context import ToolContext, nowhere
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.guardian import Guardian
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
@@ -109,6 +109,7 @@ class Surroundings:
     kernels: Kernels | None = None
     knowledge: Knowledge | None = None
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
+    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
 
 
 class Runs:
@@ -359,6 +360,7 @@ class Runs:
             knowledge=self._around.knowledge,
             sights=self._sights_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
+            show_notebook=self._around.show_notebook,
             notebook_in_front=notebook_in_front(message),
             memory=parts.memory,
             memory_search=self._around.memory_search(parts.config.id),

@@ -92,6 +92,8 @@ class Service:
             packaged_skills=installed_skills(),
             drive=drive,
             open_notebooks=self._tabs.open_notebooks,
+            open_folder=self._tabs.open_folder,
+            show_notebook=self._tabs.show,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
             places=NotebookPlaces(

@@ -24,6 +24,11 @@ from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 
 
+async def nowhere(path: str) -> bool:
+    """No tab is there that could show a notebook."""
+    return False
+
+
 async def _nobody() -> str | None:
     """No notebook's cell asked."""
     return None
@@ -41,6 +46,7 @@ class ToolContext:
     `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
     `kernels` are those of the notebooks, None where none can be reached; `sights` is what this session's model has seen
     of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front;
+    `show_notebook` opens one in front of the person and says whether it stands there now.
     `notebook_in_front` was that when the person sent their message, None where it was not told.
     """
 
@@ -70,3 +76,4 @@ class ToolContext:
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     notebook_in_front: str | None = None
     asking_notebook: Callable[[], Awaitable[str | None]] = _nobody
+    show_notebook: Callable[[str], Awaitable[bool]] = nowhere

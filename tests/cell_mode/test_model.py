@@ -47,7 +47,7 @@ class Around:
     def __init__(self, facts: NotebookFacts) -> None:
         self._facts = facts
 
-    async def facts(self, request: str) -> NotebookFacts:
+    async def facts(self, request: str, made: str | None) -> NotebookFacts:
         return self._facts
 
 
@@ -191,6 +191,44 @@ def test_in_ask_mode_the_cell_is_shown_and_an_invented_number_is_marked() -> Non
     assert "```python\nimport pandas as pd" in said
     said, _, _ = step(Scripted("The mean is 12.50 cents."), asked("Explain this notebook"), tools=READS)
     assert "Not verified: 12.50" in said
+
+
+MADE = "Created Untitled.ipynb with code cell c1 (hash abc).\n"
+NOWHERE = NotebookFacts(new_path="Untitled.ipynb", frames=(TABLE,))
+
+
+def create(source: str) -> ToolCall:
+    cells = [{"cellType": "code", "source": source}]
+    return ToolCall("", "notebook_create", {"path": "Untitled.ipynb", "cells": cells, "run": True})
+
+
+def test_without_a_notebook_in_front_one_is_made_for_the_cell() -> None:
+    _, call, _ = step(Scripted("print(df.fee.mean())"), asked("What is the mean fee?"), NOWHERE)
+    assert call == create(f"{READ}\nprint(df.fee.mean())")
+    said, call, _ = step(Scripted("print(df.fee.mean())"), asked("What is the mean fee?"), NOWHERE, READS)
+    assert call is None  # Ask mode
+    assert "print(df.fee.mean())" in said
+    said, call, _ = step(Scripted("print(df.fee.mean())"), asked("What is the mean fee?"), NotebookFacts())
+    assert call is None  # nobody could see it
+    assert "print(df.fee.mean())" in said
+
+
+def test_in_the_notebook_that_was_made_the_turn_goes_on() -> None:
+    failed = (create(f"{READ}\nboom"), f"{MADE}NameError: name 'boom' is not defined", "failed")
+    _, call, _ = step(Scripted("print(1)"), asked("What is the mean fee?", failed))
+    assert call is not None
+    assert (call.name, call.arguments["cellId"]) == ("notebook_edit_cell", "c1")
+    done = (create("x"), f"{MADE}Ran cell c1 [1].\nmean fee 62.76", "ok")
+    said, _, _ = step(Scripted("It is 62.76."), asked("What is the mean fee?", done))
+    assert said == "It is 62.76.\n\n```text\nmean fee 62.76\n```"
+
+
+def test_where_none_could_be_made_the_cell_is_shown_with_the_reason() -> None:
+    taken = (create("print(1)"), "notebook_create failed (tool): Untitled.ipynb is there already.", "failed")
+    said, call, _ = step(Scripted(), asked("What is the mean fee?", taken), NOWHERE)
+    assert call is None
+    assert "is there already" in said
+    assert "```python\nprint(1)\n```" in said
 
 
 def test_cells_that_were_never_run_run_first() -> None:

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from onyx_jupyter.testing.script import Hang, Hold
 from onyx_jupyter.testing.scripted_server import Received
+from tests.e2e.conftest import Tabs
+from tests.e2e.lab_server import LabServer
 from tests.e2e.review import Review
 from tests.e2e.sidebar import Notebook, Sidebar, source_of
 from tests.e2e.stage import Stage
@@ -132,3 +134,49 @@ def test_a_no_ends_it_and_an_invented_number_is_never_shown(
     expect(sidebar.answers.last).to_contain_text("Not done")
     expect(sidebar.answers.last).not_to_contain_text("4711")
     expect(notebook.cells).to_have_count(1)
+
+
+def test_without_a_notebook_one_yes_makes_it_opens_it_and_runs_the_cell(
+    tabs: Tabs, lab: LabServer, stage: Stage, name: str
+) -> None:
+    folder = lab.files / name
+    folder.mkdir()
+    folder.joinpath("fees.csv").write_text("fee,contract\n10,monthly\n20,yearly\n", "utf-8")
+    page = tabs.new()
+    page.goto(lab.url(f"lab/workspaces/{name}/tree/{name}", reset=""))
+    sidebar, notebook = Sidebar(page), Notebook(page)
+    sidebar.show()
+    sidebar.models.select_option(MODEL)
+    stage.play(
+        block("print('mean', df['Fee'].average())"),
+        block("print('mean', df['fee'].mean())"),
+        "The mean fee is 15.0.",
+        block("print('sum', df['fee'].sum())"),
+        "The sum is 30.",
+    )
+
+    # The table of the folder is known, and the card says what is made.
+    sidebar.ask("What is the mean fee?")
+    expect(sidebar.approvals).to_contain_text("Create Untitled.ipynb with 1 cell and run it")
+    assert "'fee': int64" in prompt(stage.asked[0])
+    expect(sidebar.approvals).to_contain_text("pd.read_csv('fees.csv')")
+    expect(notebook.cells).to_have_count(0)
+    sidebar.hook("approve-once").click()
+
+    # It stands beside the chat, and is mended there.
+    notebook.wait(cells=1)
+    expect(sidebar.approvals).to_contain_text("df['fee'].mean()")
+    assert "has no attribute 'average'" in prompt(stage.asked[1])
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.output(0)).to_contain_text("mean 15.0")
+    expect(sidebar.answers.last).to_contain_text("The mean fee is 15.0.")
+
+    # The next cell goes below it.
+    sidebar.ask("And the sum of the fees?")
+    expect(sidebar.approvals).to_contain_text("Insert a code cell")
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.cells).to_have_count(2)
+    expect(notebook.output(1)).to_contain_text("sum 30")
+    assert [path.name for path in folder.glob("*.ipynb")] == ["Untitled.ipynb"]

@@ -65,3 +65,20 @@ def test_a_table_that_is_too_large_or_none_is_left_out(root: Path, monkeypatch: 
 
 def test_a_question_from_a_cell_has_no_notebook_in_which_something_could_run(root: Path) -> None:
     assert facts(root, "the mean", kernel={"path": "work/a.ipynb"}).path is None
+    shown = {"notebooks": {"folder": "work"}}
+    assert facts(root, "the mean", kernel={"path": "work/a.ipynb"}, **shown).new_path is None
+    assert facts(root, "the mean", **shown, **{"from": {"sessionKey": "s"}}).new_path is None
+
+
+def test_without_a_notebook_a_new_one_goes_beside_the_files_that_are_seen(root: Path) -> None:
+    (root / "work" / "fees.csv").write_text("fee,name\n1,a\n2,b\n")
+    told = facts(root, "the mean of fees", notebooks={"folder": "work"})
+    assert (told.path, told.new_path) == (None, "work/Untitled.ipynb")
+    assert [frame.file for frame in told.frames] == ["fees.csv"]
+    (root / "work" / "Untitled.ipynb").write_text("{}")
+    (root / "work" / "untitled1.IPYNB").write_text("{}")
+    assert facts(root, "the mean", notebooks={"folder": "work"}).new_path == "work/Untitled2.ipynb"
+    assert facts(root, "the mean", notebooks={"folder": ""}).new_path == "Untitled.ipynb"
+    assert facts(root, "the mean", notebooks={"folder": "gone"}).new_path is None
+    assert facts(root, "the mean", notebooks={"folder": "../outside"}).new_path is None
+    assert facts(root, "the mean", notebooks={}).new_path is None

@@ -73,3 +73,27 @@ async def test_a_notebook_that_is_there_is_not_made_anew_and_what_is_gone_is_sai
     assert "notebook_find failed (not_notebook)" in found
     assert listed == PATH
     assert (jp_root_dir / PATH).read_text() == "mine"
+
+
+async def test_one_yes_makes_a_notebook_shows_it_and_runs_its_cell(connect, replies, jp_root_dir):
+    client = await connect()
+    await client.ask("client.update", notebooks=[], folder="")
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    cell = {"cellType": "code", "source": "print('x is', 6 * 7)"}
+    replies.next = [more("notebook_create", cells=[cell], kernel="python3", run=True), "Done."]
+    run = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
+    card = await client.event("exec.approval_request")
+    assert card["summary"] == "Create work.ipynb with 1 cell and run it"
+    assert not (jp_root_dir / PATH).exists()
+    await client.ask("exec.approve", approvalId=card["approvalId"], version=card["version"])
+    asked = await client.event("client.request")
+    assert (asked["action"], asked["params"]) == ("notebook.open", {"path": PATH})
+    refused = {"code": "internal", "message": "No room for it."}
+    await client.ask("client.respond", requestId=asked["requestId"], error=refused)
+    assert (await client.end(run))[0] == "chat.final"
+    assert len(client.events("exec.approval_request")) == 1
+    (told,) = results(replies)
+    (made,) = json.loads((jp_root_dir / PATH).read_text())["cells"]
+    assert told.startswith(f"Created {PATH} with code cell {made['id']} (hash ")
+    assert "x is 42" in told
+    assert "x is 42" in str(made["outputs"])

@@ -231,6 +231,13 @@ async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_anothe
     assert shown.summary == "Create new.ipynb with 2 cells"
     assert [cell["source"] for cell in shown.details["cells"]] == ["# New", "1"]
     assert shown.grant_text == "every new notebook in work"
+    run = await desk.preview("notebook_create", path="work/new.ipynb", cells=cells, run=True)
+    assert run.summary == "Create new.ipynb with 2 cells and run them"
+    assert run.details["run"] is True
+    assert run.grant_text == "every new notebook in work with a run of its cells at once"
+    assert run.grant != shown.grant
+    with pytest.raises(InvalidArguments, match="there is none among `cells`"):
+        await desk.preview("notebook_create", path="work/new.ipynb", cells=cells[:1], run=True)
 
 
 async def test_taking_half_of_the_cells_must_be_asked_counted_over_the_turn(make_context: Any) -> None:

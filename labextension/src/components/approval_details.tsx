@@ -69,7 +69,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
         <>
           <CellList cells={details.cells} sign="added" />
           <Where
-            label={trans.__('as')}
+            label={details.run === true ? trans.__('opens and runs at once, as') : trans.__('as')}
             text={string(details.path)}
             extra={details.kernel ? trans.__('kernel %1', string(details.kernel)) : ''}
           />

@@ -28,12 +28,16 @@ export class ActionError extends Error {
 }
 
 export class NotebookBridge implements IDisposable {
-  /** `cards` are the outputs of ours that are drawn here, by MIME type. */
+  /**
+   * `cards` are the outputs of ours that are drawn here, by MIME type; `folder` is what the file browser shows, null
+   * where there is none.
+   */
   constructor(
     private readonly client: SocketClient,
     private readonly actions: Readonly<Record<string, Action>>,
     private readonly openNotebooks: () => OpenNotebook[],
-    private readonly cards: () => string[] = () => []
+    private readonly cards: () => string[] = () => [],
+    private readonly folder: () => string | null = () => null
   ) {
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onState, this);
@@ -49,7 +53,7 @@ export class NotebookBridge implements IDisposable {
     if (this._isDisposed || this.client.state !== 'open') {
       return;
     }
-    const shown = { notebooks: this.openNotebooks(), cards: this.cards() };
+    const shown = { notebooks: this.openNotebooks(), cards: this.cards(), folder: this.folder() };
     const told = JSON.stringify(shown);
     if (told === this._told) {
       return;

@@ -12,7 +12,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
 };
 const TOTAL = /^.+: (\d{1,6}) cells, kernel /;
 const INSERTED = /^Inserted \w+ cell (\S+)/;
-const CREATED = /^Created .+ with the cells (.+)\.$/;
+const CREATED = /^Created .+? with (?:the cells (.+)\.|code cell (\S+) .*)$/m;
 
 export class ToldCells {
   /** By their places, from 0, with holes. */
@@ -36,7 +36,8 @@ export class ToldCells {
     }
     const inserted = INSERTED.exec(output)?.[1];
     if (tool === 'notebook_create') {
-      this._ids = CREATED.exec(output)?.[1].split(', ') ?? [];
+      const [, several, one] = CREATED.exec(output) ?? [];
+      this._ids = (several ?? one)?.split(', ') ?? [];
       this._isWhole = true;
     } else if (/^notebook_\w+_cell$/.test(tool) && inserted) {
       // also where another tool was called for it

@@ -16,12 +16,13 @@ export interface ToolLine {
 const FAILURE = /^\w+ failed \((\w+)\): /;
 
 /** What a call says first that wrote a cell and ran it. */
-const WRITTEN = /^(?:Inserted \w+|Edited) cell \S+ .*\n/;
+const WRITTEN = /^(?:Inserted \w+|Edited|Created .+? with code) cell \S+ .*\n/;
 /** The same of one whose cell stays without having run. */
-const NOT_RUN = /^(?:Inserted \w+|Edited) cell \S+ .*\nThe cell stays; running it failed \((\w+)\): /;
+const NOT_RUN =
+  /^(?:Inserted \w+|Edited|Created .+? with code) cell \S+ .*\nThe cell stays; running it failed \((\w+)\): /;
 
 /** How the result of a call for one cell names it. */
-const TOLD = /^(?:Inserted \w+ cell|Edited cell|Ran cell|Cell) ([\w-]+)/;
+const TOLD = /^(?:Inserted \w+ cell|Created .+? with code cell|Edited cell|Ran cell|Cell) ([\w-]+)/;
 
 type Words = [doing: string, done: string];
 
@@ -41,7 +42,14 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
     case 'notebook_list':
       return line(word([trans.__('List notebooks'), trans.__('Listed notebooks')]), string(input.path));
     case 'notebook_create':
-      return line(word([trans.__('Create'), trans.__('Created')]), path);
+      return line(
+        word(
+          input.run === true
+            ? [trans.__('Create and run'), trans.__('Created and ran')]
+            : [trans.__('Create'), trans.__('Created')]
+        ),
+        path
+      );
     case 'notebook_delete_cell':
       return line(word(deleting(input.cellIds, trans)), path);
     case 'notebook_move_cell':

@@ -1,5 +1,6 @@
 /** Lets the assistant work in the notebooks that are open in this tab, and tells the server which those are. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { INotebookCellExecutor, INotebookTracker, runCell } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -7,7 +8,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { notebookActions, openNotebooks } from '../models/notebook_actions';
 import type { OpenCell } from '../models/notebook_actions';
 import { NotebookBridge } from '../models/notebook_bridge';
-import { openCell } from '../models/notebook_open';
+import { openCell, serverPath } from '../models/notebook_open';
 import { NotebookFront } from '../models/notebook_front';
 import { INotebookFront, IOnyxConnection } from '../tokens';
 
@@ -23,13 +24,14 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
   autoStart: true,
   provides: INotebookFront,
   requires: [IOnyxConnection],
-  optional: [INotebookTracker, INotebookCellExecutor, IRenderMimeRegistry],
+  optional: [INotebookTracker, INotebookCellExecutor, IRenderMimeRegistry, IDefaultFileBrowser],
   activate: (
     app: JupyterFrontEnd,
     { client }: IOnyxConnection,
     tracker: INotebookTracker | null,
     executor: INotebookCellExecutor | null,
-    rendermime: IRenderMimeRegistry | null
+    rendermime: IRenderMimeRegistry | null,
+    files: IDefaultFileBrowser | null
   ): INotebookFront => {
     const front = new NotebookFront(tracker);
     if (tracker) {
@@ -37,8 +39,10 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
       addShowCell(app, show);
       const actions = notebookActions(tracker, executor ?? { runCell }, show);
       const cards = () => (rendermime?.mimeTypes ?? []).filter(type => type.startsWith(OURS));
-      const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker), cards);
+      const folder = () => (files ? serverPath(files.model) : null);
+      const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker), cards, folder);
       announceChanges(tracker, bridge);
+      files?.model.pathChanged.connect(() => bridge.announce());
       void app.started.then(() => bridge.announce()); // by then every plugin has said what it draws
     }
     return front;

@@ -245,12 +245,14 @@ export interface ClientShowsParams {
  * What this tab has open now; it replaces what the tab said before.
  *
  * `page_id` stays the same over all connections of a page, of which only the newest counts. `cards` are the MIME types
- * of ours that it draws; a page from before an upgrade does not know the newest.
+ * of ours that it draws; a page from before an upgrade does not know the newest. `folder` is the one that its file
+ * browser shows, None where it has none.
  */
 export interface ClientUpdateParams {
   notebooks: Array<OpenNotebook>;
   pageId?: string | null;
   cards?: Array<string>;
+  folder?: string | null;
 }
 
 /** One part's state; `hint` says what to do when it is not ok. */

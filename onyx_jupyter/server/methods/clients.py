@@ -12,7 +12,7 @@ from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientShowsPar
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:
     notebooks = [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks]
-    caller.tabs.updated(caller.tab, notebooks, params.page_id, params.cards)
+    caller.tabs.updated(caller.tab, notebooks, params.page_id, params.cards, params.folder)
     return {"ok": True}
 
 

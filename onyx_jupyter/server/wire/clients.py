@@ -20,12 +20,14 @@ class ClientUpdateParams(Wire):
     """What this tab has open now; it replaces what the tab said before.
 
     `page_id` stays the same over all connections of a page, of which only the newest counts. `cards` are the MIME types
-    of ours that it draws; a page from before an upgrade does not know the newest.
+    of ours that it draws; a page from before an upgrade does not know the newest. `folder` is the one that its file
+    browser shows, None where it has none.
     """
 
     notebooks: list[OpenNotebook] = Field(max_length=500)
     page_id: str | None = Field(default=None, max_length=100)
     cards: list[str] = Field(default_factory=list, max_length=50)
+    folder: str | None = Field(default=None, max_length=4_096)
 
 
 class ClientShowsParams(Wire):

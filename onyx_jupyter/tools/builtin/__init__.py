@@ -20,12 +20,12 @@ from onyx_jupyter.tools.builtin.notebook import (
     NotebookReadTool,
 )
 from onyx_jupyter.tools.builtin.notebook_changes import (
-    NotebookCreateTool,
     NotebookDeleteCellTool,
     NotebookEditCellTool,
     NotebookInsertCellTool,
     NotebookMoveCellTool,
 )
+from onyx_jupyter.tools.builtin.notebook_create import NotebookCreateTool
 from onyx_jupyter.tools.builtin.notebook_runs import (
     NotebookRestartKernelTool,
     NotebookRunAllTool,

@@ -7,13 +7,12 @@ Each change carries the hash of the source that it is based on: what was approve
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field
 
-from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
+from onyx_jupyter.errors import InvalidArguments, NotebookError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, check_unlocked, index_of, source_of
 from onyx_jupyter.protocols import (
@@ -112,7 +111,7 @@ class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
 
     async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
         path = await _path(arguments, context)
-        cell = _new_cell(arguments.cell_type, arguments.source)
+        cell = new_cell(arguments.cell_type, arguments.source)
         (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
         source = source_of(made.after or cell)
         made_id = plain_id(made.cell_id)
@@ -254,58 +253,6 @@ class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
         return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.", origin="own")
 
 
-class NewCell(Arguments):
-    cell_type: CellType
-    source: str = Field(max_length=MAX_SOURCE_CHARS)
-
-
-class NotebookCreateArguments(Arguments):
-    path: str = Field(min_length=1, description="Ends with .ipynb.")
-    cells: list[NewCell] = Field(default_factory=list, max_length=MAX_CELLS)
-    kernel: str | None = Field(default=None, description="A kernel's name; left out: the server's own choice.")
-
-
-class NotebookCreateTool(Tool[NotebookCreateArguments]):
-    """Makes a new notebook; one that is there already is left alone."""
-
-    name = "notebook_create"
-    description = "Creates a notebook with these cells, without running them. Returns their ids."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookCreateArguments
-
-    async def preview(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        if not path.endswith(".ipynb"):
-            raise InvalidArguments(f"`path` is {arguments.path!r}, and a notebook's name ends with .ipynb.")
-        if context.paths.resolve(path).exists():
-            raise ToolError(f"{path} is there already. Change it with the other notebook tools, or take another name.")
-        count = len(arguments.cells)
-        with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
-        folder = posixpath.dirname(path) or "/"
-        shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
-        return await change_preview(
-            path,
-            context,
-            f"Create {name_of(path)}{with_cells}",
-            {"cells": shown, **({"kernel": arguments.kernel} if arguments.kernel else {})},
-            grant=grant(self.name, folder),
-            grant_text=f"every new notebook in {folder}",
-        )
-
-    async def run(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        cells = [_new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
-        view = await context.notebooks.create(path, cells, arguments.kernel)
-        context.sights.beginning(context.run_id, view)
-        context.sights.saw(view.path, view.cells)
-        context.sights.saw_order(view.path, [cell.id for cell in view.cells])
-        ids = ", ".join(plain_id(cell.id) for cell in view.cells)
-        with_cells = f" with the cells {ids}." if ids else ", without cells yet."
-        return ToolResult(f"Created {view.path}{with_cells}", origin="own")
-
-
 async def _path(arguments: NotebookInsertCellArguments | NotebookEditCellArguments, context: ToolContext) -> str:
     """Raises: PathNotAllowed; NotebookError (kernel_waits) where it is to run, too."""
     return await path_to_run(arguments.path, context) if arguments.run else api_path(arguments.path, context)
@@ -346,7 +293,7 @@ def _index(place: Place, ids: Sequence[str], path: str) -> int:
     return 0 if place == "start" else len(ids)
 
 
-def _new_cell(cell_type: CellType, source: str) -> NbCell:
+def new_cell(cell_type: CellType, source: str) -> NbCell:
     return {"cell_type": cell_type, "source": source, "metadata": {}}
 
 
@@ -363,7 +310,3 @@ def _where(place: Place, view: NotebookCells, name: str, moved: str | None = Non
 
 def _shown(cell: Cell, number: int) -> dict[str, Any]:
     return {"number": number, "cellId": cell.id, "cellType": cell.cell_type, "source": cell.source}
-
-
-def _shown_new(cell: NewCell, number: int) -> dict[str, Any]:
-    return {"number": number, "cellType": cell.cell_type, "source": cell.source}

@@ -84,7 +84,7 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
 
     async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
         path = await path_to_run(arguments.path, context)
-        cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
         context.sights.bind(context.call_id, [cell for _, cell in cells])
         return notebook_preview(
             path,
@@ -97,8 +97,8 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
 
     async def run(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
-        cells = _code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
-        return await _run_cells(path, cells, context)
+        cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        return await run_in_order(path, cells, context)
 
 
 class NotebookRestartKernelArguments(Arguments):
@@ -122,7 +122,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
         cells: Sequence[Numbered] = []
         if arguments.run_all:
             view = await opened(path, context)
-            kernel, cells = view.kernel_name, _code_cells(view, None, None)
+            kernel, cells = view.kernel_name, code_cells(view, None, None)
         else:
             kernel = (await opened_cells(path, context, ())).kernel_name
         context.sights.bind(context.call_id, [cell for _, cell in cells])
@@ -143,7 +143,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
         said = await _restart(path, context, none_is_fine=arguments.run_all)
         if not arguments.run_all:
             return ToolResult(said, origin="own")
-        result = await _run_cells(path, _code_cells(await opened(path, context), None, None), context)
+        result = await run_in_order(path, code_cells(await opened(path, context), None, None), context)
         return replace(result, output=f"{result.output}\n{said}", own_tail=f"{result.own_tail}\n{said}")
 
 
@@ -171,7 +171,7 @@ async def _restart(path: str, context: ToolContext, *, none_is_fine: bool) -> st
     return f"The kernel of {path} was restarted: its variables are gone."
 
 
-async def _run_cells(path: str, cells: Sequence[Numbered], context: ToolContext) -> ToolResult:
+async def run_in_order(path: str, cells: Sequence[Numbered], context: ToolContext) -> ToolResult:
     """Cancelling stops the cell that runs; those behind it are not begun, nor behind one that was changed meanwhile."""
     ran: list[_Ran] = []
     gone = 0
@@ -244,7 +244,7 @@ def _shortened(lines: Sequence[str], most: int = 60) -> list[str]:
     return [f"[… {len(lines) - most} cells before these went well …]", *lines[-most:]]
 
 
-def _code_cells(view: NotebookView, from_id: str | None, to_id: str | None) -> list[Numbered]:
+def code_cells(view: NotebookView, from_id: str | None, to_id: str | None) -> list[Numbered]:
     """The code cells of the range that hold something, with their numbers. Raises: NotebookError (no_cell)."""
     ids = [cell.id for cell in view.cells]
     first = 0 if from_id is None else index_of(ids, from_id, view.path)
