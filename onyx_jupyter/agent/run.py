@@ -89,8 +89,8 @@ class Toolbox(Protocol):
         """What a model is told of."""
         ...
 
-    def runs_unasked(self, tool: Tool[Any], arguments: Arguments) -> bool:
-        """Whether the person left all that this call does to the policy."""
+    def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:
+        """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
         ...
 
 

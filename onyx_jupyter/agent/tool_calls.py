@@ -11,7 +11,7 @@ from typing import Any
 from onyx_jupyter.agent.processor import Halt
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.steering import Steered, unless_steered
-from onyx_jupyter.errors import InvalidArguments, OnyxError
+from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
@@ -119,10 +119,11 @@ async def _ask(
     The person who decides sees what will run as it is. Secrets are taken out where it is written down or told on.
     """
     preview = await tool.preview(arguments, context)
+    others = [_also(name, tool, run) for name in preview.also]
     if run.why:
         preview = replace(preview, details={**preview.details, WHY: run.redact(run.why)})
     exact = replace(call, arguments=arguments.canonical())
-    auto = run.toolbox.runs_unasked(tool, arguments)
+    auto = run.toolbox.runs_unasked(tool, arguments, others)
     with run.work.paused():
         asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id, auto=auto)
         answer = await unless_steered(asking, run.inbox)
@@ -131,6 +132,15 @@ async def _ask(
     if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):
         return "Not done: what it would do has changed since the user allowed it. Look again, then call it anew."
     return None
+
+
+def _also(name: str, tool: Tool[Arguments], run: Run) -> Tool[Any]:
+    """Raises: ToolError where the call would do the work of a tool that cannot be used."""
+    try:
+        return run.tools.get(name)
+    except ToolError as error:
+        message = f"This {tool.name} would do the work of {name}, too, which cannot be used here. Do it without."
+        raise ToolError(message).in_own_words() from error
 
 
 def _refuse_marks(call: ToolCall) -> None:

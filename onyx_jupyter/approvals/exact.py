@@ -11,7 +11,7 @@ from typing import Any
 
 from onyx_jupyter.approvals.shell_command import NotExact, Segment, split
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.protocols import Exactly, ToolPreview
 
 log = logging.getLogger(__name__)
 WHAT_CHARS = 300
@@ -50,6 +50,8 @@ def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
     bound = {"tool": call.name, "arguments": arguments, "facts": dict(exactly.facts)}
     if exactly.shell is not None:
         return _shell_scope(exactly.shell, bound)
+    if reason := _why_inexact(exactly):
+        return blocked(reason)
     item = Item(_digest(bound), _what(preview.summary, {**exactly.facts, **arguments}))
     return Scope(
         items=(item,),
@@ -57,6 +59,21 @@ def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
         session_text=preview.grant_text,
         always_text=f"exactly this call of {call.name}, with the same arguments, {UNTIL_REVOKED}",
     )
+
+
+def _why_inexact(exactly: Exactly) -> str:
+    """Of the commands within a call: they run in a place and with variables of their own, but as they are written."""
+    if exactly.unsure:
+        return exactly.unsure
+    for command in exactly.commands:
+        try:
+            split(command)
+        except NotExact as error:
+            return str(error)
+        except Exception:  # as above
+            log.exception("A shell command could not be parsed")
+            return "it cannot be read with certainty"
+    return ""
 
 
 def blocked(reason: str, session_text: str | None = None, session_keys: frozenset[str] = frozenset()) -> Scope:

@@ -16,12 +16,15 @@ class Exactly:
 
     `facts` are what the arguments only point at: a path's real one, the folder of a command, the source of a cell to
     run. `without` names arguments that are not bound, since a fact stands for them or they change nothing. `shell` is a
-    shell command: each of its simple commands is then allowed by itself, instead of the call.
+    shell command: each of its simple commands is then allowed by itself, instead of the call. `commands` are shell
+    commands within the call: where one of them cannot be bound exactly, or where `unsure` says why, the call cannot.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     shell: str | None = None
+    commands: tuple[str, ...] = ()
+    unsure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,8 @@ class ToolPreview:
     `details` is exactly what will run (command and cwd, cell diff …); `grant` is the key under which "allow for this
     session" is remembered, and `grant_text` says in words what it covers. Neither counts for a shell command: there a
     session allows the same as always, until the server ends. `must_ask` is the reason why a person is asked whatever
-    was allowed before and in every mode ("it would leave 1 of 9 cells"); empty where there is none.
+    was allowed before and in every mode ("it would leave 1 of 9 cells"); empty where there is none. `also` names other
+    tools whose work the call does, too, as only a look can tell: it is refused where one of them is.
     """
 
     summary: str
@@ -40,6 +44,7 @@ class ToolPreview:
     grant_text: str
     exactly: Exactly = field(default_factory=Exactly)
     must_ask: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

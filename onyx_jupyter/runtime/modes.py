@@ -80,9 +80,9 @@ class RunTools:
         """What a model is told of."""
         return self.registry.definitions()
 
-    def runs_unasked(self, tool: Tool[Any], arguments: Arguments) -> bool:
-        """Whether the person left all that this call does to the policy."""
+    def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:
+        """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
         if self.mode != "auto":
             return False
-        tools = [tool, *map(self.registry.get, tool.also(arguments))]
+        tools = [tool, *map(self.registry.get, tool.also(arguments)), *others]
         return all(is_named(one, self._auto) for one in tools)

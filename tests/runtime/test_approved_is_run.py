@@ -9,6 +9,7 @@ import pytest
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.testing.script import Call
+from onyx_jupyter.tools.builtin.exec import ExecTool
 from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
 from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
 from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
@@ -61,7 +62,7 @@ def shelf_of(source: str) -> RunShelf:
 
 
 def open_house(folder: Path, replies: Any, shelf: Shelf | None = None) -> House:
-    return House(folder, replies, notebooks=shelf, more_tools=TOOLS)
+    return House(folder, replies, notebooks=shelf, more_tools=[*TOOLS, ExecTool()])
 
 
 def shown(house: House) -> dict[str, Any]:
@@ -140,7 +141,7 @@ async def test_one_yes_writes_and_runs_what_was_shown(tmp_path, call, name):
     run_id = await house.send(key)
     await house.asked()
     assert shown(house)["details"][name] == PEM
-    assert shown(house)["summary"].endswith(" and run it")
+    assert shown(house)["summary"].endswith(" and run it, with a shell command")
     assert shelf.ran == []
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"

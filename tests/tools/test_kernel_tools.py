@@ -50,10 +50,15 @@ class OneKernel:
         return False
 
 
+class Unreadable:
+    async def read_cells(self, path: str, ids: object) -> None:
+        raise NotebookError("not_found", "gone")
+
+
 class Bench:
     def __init__(self, make_context: Callable[..., ToolContext]) -> None:
         self.kernel = OneKernel()
-        self.context = make_context(kernels=self.kernel)
+        self.context = make_context(kernels=self.kernel, notebooks=Unreadable())
         self._registry = ToolRegistry(all_tools())
 
     async def run(self, tool_name: str, **arguments: Any) -> ToolResult:
@@ -125,6 +130,9 @@ async def test_a_person_is_shown_the_exact_code_and_a_yes_covers_one_kernel(benc
     assert shown.grant == (await bench.preview("kernel_execute", path="work.ipynb", code="y")).grant
     assert shown.grant != (await bench.preview("kernel_execute", path="other.ipynb", code="x = 1")).grant
     assert bench.kernel.calls == []
+    shell = await bench.preview("kernel_execute", path="work.ipynb", code="!ls")
+    assert (shell.details["commands"], shell.also) == (["ls"], ("exec",))
+    assert shell.grant != shown.grant
 
 
 async def test_the_kernel_whose_cell_waits_runs_nothing_and_can_be_looked_into(bench: Bench) -> None:

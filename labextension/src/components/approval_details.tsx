@@ -8,9 +8,40 @@ import { DiffView, UnifiedDiffView } from './diff_view';
 import { useUi } from './ui_context';
 import { VisibleText } from './visible_text';
 
-const OWN_FIELDS = new Set(['sessionScope', 'alwaysScope', 'alwaysBlocked', 'mustAsk', 'why', 'cautions']);
+const OWN_FIELDS = new Set([
+  'sessionScope',
+  'alwaysScope',
+  'alwaysBlocked',
+  'mustAsk',
+  'why',
+  'cautions',
+  'commands'
+]);
 
 export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.Element {
+  const { commands } = approval.details;
+  return (
+    <>
+      {Array.isArray(commands) && commands.length > 0 && <Commands commands={commands.map(String)} />}
+      <Details approval={approval} />
+    </>
+  );
+}
+
+/** What cells give to a shell, which one may miss among their lines. */
+function Commands({ commands }: { commands: readonly string[] }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Commands" data-onyx="cell-commands">
+      <div>
+        {trans._n('It runs this command in a shell:', 'It runs these commands in a shell:', commands.length)}
+      </div>
+      <Source text={commands.join('\n')} label={trans.__('Shell commands')} />
+    </div>
+  );
+}
+
+function Details({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();
   const { details } = approval;
   if (approval.toolName.startsWith('skill_')) {

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from onyx_jupyter.errors import ToolError
+from onyx_jupyter.errors import OnyxError, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Kernels, ToolPreview
 from onyx_jupyter.tools.builtin.kernel_text import inspection_text, variables_text
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import api_path, grant, name_of, notebook_preview, path_to_run
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -102,13 +103,14 @@ class KernelExecuteTool(Tool[KernelExecuteArguments]):
     async def preview(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolPreview:
         path = await path_to_run(arguments.path, context)
         _kernels(context)
-        return notebook_preview(
+        preview = notebook_preview(
             path,
             f"Run code in the kernel of {name_of(path)}",
             {"code": arguments.code},
             grant=grant(self.name, path),
             grant_text=f"all code that is run in the kernel of {name_of(path)} without a cell",
         )
+        return await with_commands(preview, [arguments.code], await _kernel_name(path, context))
 
     async def run(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
@@ -124,6 +126,14 @@ class KernelExecuteTool(Tool[KernelExecuteArguments]):
             external=f"the kernel of {path}",
             own_head=head,
         )
+
+
+async def _kernel_name(path: str, context: ToolContext) -> str | None:
+    """None where it cannot be told: its code is then read as IPython's."""
+    try:
+        return (await context.notebooks.read_cells(path, ())).kernel_name
+    except OnyxError:
+        return None
 
 
 def _kernels(context: ToolContext) -> Kernels:

@@ -29,6 +29,7 @@ from onyx_jupyter.protocols import (
     ToolPreview,
 )
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import (
     api_path,
     apply,
@@ -100,7 +101,7 @@ class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
         place = _place(arguments)
         view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
         where, facts = _where(place, view, name_of(path))
-        return await change_preview(
+        preview = await change_preview(
             path,
             context,
             f"Insert a {arguments.cell_type} cell {where}{_and_run(arguments)}",
@@ -108,6 +109,7 @@ class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
             grant=f"{grant(self.name, path)}{_and_run(arguments)}",
             grant_text=f"every cell inserted into {name_of(path)}{' and run at once' if arguments.run else ''}",
         )
+        return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
 
     async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
         path = await _path(arguments, context)
@@ -139,7 +141,7 @@ class NotebookEditCellTool(_CellWriter[NotebookEditCellArguments]):
             instead = f" Run it with {RUN_CELL}." if arguments.run else ""
             raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
         context.sights.bind(context.call_id, [cell])
-        return await change_preview(
+        preview = await change_preview(
             path,
             context,
             f"Edit {cell_number(view, cell.id)} of {name_of(path)}{_and_run(arguments)}",
@@ -148,6 +150,7 @@ class NotebookEditCellTool(_CellWriter[NotebookEditCellArguments]):
             grant_text=f"every edit of a cell in {name_of(path)}{' with a run of it at once' if arguments.run else ''}",
             must_ask=must_ask(view, {cell.id: arguments.source}, context),
         )
+        return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
 
     async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
         path = await _path(arguments, context)

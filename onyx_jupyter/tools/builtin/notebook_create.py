@@ -16,6 +16,7 @@ from onyx_jupyter.protocols import CellType, NotebookView, ToolPreview
 from onyx_jupyter.tools.builtin.notebook_changes import MAX_CELLS, MAX_SOURCE_CHARS, new_cell
 from onyx_jupyter.tools.builtin.notebook_runs import code_cells, run_in_order
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import api_path, change_preview, grant, name_of, plain_id
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
 from onyx_jupyter.tools.spec import Arguments, Tool
@@ -66,7 +67,7 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
         folder = posixpath.dirname(path) or "/"
         shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
         kernel = {"kernel": arguments.kernel} if arguments.kernel else {}
-        return await change_preview(
+        preview = await change_preview(
             path,
             context,
             f"Create {name_of(path)}{with_cells}{and_run}",
@@ -74,6 +75,8 @@ class NotebookCreateTool(Tool[NotebookCreateArguments]):
             grant=f"{grant(self.name, folder)}{' and run it' if arguments.run else ''}",
             grant_text=f"every new notebook in {folder}{' with a run of its cells at once' if arguments.run else ''}",
         )
+        sources = [cell.source for cell in _code(arguments)]
+        return await with_commands(preview, sources, arguments.kernel) if arguments.run else preview
 
     async def run(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
         path = api_path(arguments.path, context)

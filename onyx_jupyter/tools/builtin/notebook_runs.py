@@ -14,6 +14,7 @@ from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Cell, CellRun, NotebookView, ToolPreview
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import (
     grant,
     name_of,
@@ -51,7 +52,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
         if cell.cell_type != "code":
             raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
         context.sights.bind(context.call_id, [cell])
-        return notebook_preview(
+        preview = notebook_preview(
             path,
             f"Run {cell_number(view, cell.id)} of {name_of(path)}",
             {"cellId": cell.id, "source": cell.source},
@@ -59,6 +60,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
             grant_text=f"every cell run in {name_of(path)}",
             bound={"source": cell.source},
         )
+        return await with_commands(preview, [cell.source], view.kernel_name)
 
     async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
@@ -84,9 +86,10 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
 
     async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
         path = await path_to_run(arguments.path, context)
-        cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+        view = await opened(path, context)
+        cells = code_cells(view, arguments.from_cell_id, arguments.to_cell_id)
         context.sights.bind(context.call_id, [cell for _, cell in cells])
-        return notebook_preview(
+        preview = notebook_preview(
             path,
             f"Run {_cells(cells)} of {name_of(path)}, one after the other",
             {"cells": [_shown(cell, number) for number, cell in cells]},
@@ -94,6 +97,7 @@ class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
             grant_text=f"every cell run in {name_of(path)}",
             bound={"sources": [cell.hash for _, cell in cells]},
         )
+        return await with_commands(preview, [cell.source for _, cell in cells], view.kernel_name)
 
     async def run(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
@@ -129,7 +133,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
         name = name_of(path)
         then = f" and run {_cells(cells)}" if arguments.run_all else ""
         shown = {"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}
-        return notebook_preview(
+        preview = notebook_preview(
             path,
             f"Restart the kernel of {name}{then}",
             {"kernel": kernel or "", **shown},
@@ -137,6 +141,7 @@ class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
             grant_text=f"every restart of the kernel of {name}{' with a run of all its cells' if cells else ''}",
             bound={"sources": [cell.hash for _, cell in cells]},
         )
+        return await with_commands(preview, [cell.source for _, cell in cells], kernel)
 
     async def run(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
         path = await path_to_run(arguments.path, context)
