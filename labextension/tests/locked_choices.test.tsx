@@ -78,6 +78,8 @@ describe('a model that the server does not allow', () => {
         standard="local/smollm2"
         chosen={null}
         choose={vi.fn()}
+        toolMode="auto"
+        chooseToolMode={vi.fn()}
         connectModel={vi.fn()}
         showLocalModels={vi.fn()}
       />

@@ -99,7 +99,7 @@ class ProviderConfig(Section):
     tool_mode: Literal["auto", "native", "json", "cell"] = Field(
         default="auto",
         description="cell: the model proposes notebook cells; json: one JSON action, for models that have no tool "
-        "calls; auto means native",
+        "calls; auto means native. The model picker can choose otherwise",
     )
     context_window: int | None = Field(
         default=None, ge=1000, description="tokens that its models read; looked up where unset"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 
@@ -128,7 +128,8 @@ class Model(Protocol):
 class ModelInfo:
     """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine.
 
-    A `locked` one cannot be chosen: this server's administrator does not allow its provider.
+    A `locked` one cannot be chosen: this server's administrator does not allow its provider. `tool_mode` says how it
+    acts unless a person chooses otherwise: it calls tools, or proposes cells.
     """
 
     id: str
@@ -136,6 +137,7 @@ class ModelInfo:
     local: bool
     tools: bool
     locked: bool = False
+    tool_mode: Literal["cell", "tools"] = "tools"
 
 
 @runtime_checkable

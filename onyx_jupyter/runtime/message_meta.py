@@ -40,6 +40,7 @@ class MessageMeta:
         message: str,
         *,
         model: str | None,
+        tool_mode: str | None,
         mode: str | None,
         context: Sequence[Mapping[str, Any]],
         interactive: bool,
@@ -55,6 +56,7 @@ class MessageMeta:
             items = await self._context.read(transcript, context, model)
         meta = {
             "model": model,
+            "toolMode": tool_mode,
             "mode": mode,
             "context": items,
             "notebooks": notebooks,

@@ -43,11 +43,15 @@ class ModelChoice:
             return model
         return FallbackModel(model, lambda: self._one(models, config, fallback_id), prompt_for)
 
-    def acts_in_cells(self, config: Config, model_id: str) -> bool:
-        """Whether this model proposes cells instead of calling tools, by its provider's `toolMode`."""
+    def acts_in_cells(self, config: Config, model_id: str, wished: str | None = None) -> bool:
+        """Whether this model proposes cells and calls no tools: as `wished`, else by its provider's `toolMode`."""
         name, _, model = model_id.partition("/")
+        if name == LOCAL and model == EMBEDDED_NAME:
+            return False  # too small to write code: it is led by words
+        if wished is not None:
+            return wished == "cell"
         if name == LOCAL:
-            return model != EMBEDDED_NAME  # too small to write code: it is led by words
+            return True
         provider = config.providers.get(name)
         return provider is not None and provider.tool_mode == "cell"
 

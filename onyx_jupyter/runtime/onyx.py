@@ -290,7 +290,9 @@ class Onyx:
         """What can be chosen; `refresh` reads the configuration anew and asks the providers."""
         if refresh:
             await self.configured.read()
-        return await self.models.list(refresh=refresh)
+        config, acts_in_cells = self.settings.config, self.runs.model_choice.acts_in_cells
+        listed = await self.models.list(refresh=refresh)
+        return [replace(one, tool_mode="cell") if acts_in_cells(config, one.id) else one for one in listed]
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────
 
@@ -318,6 +320,7 @@ class Onyx:
         message: str,
         *,
         model: str | None = None,
+        tool_mode: str | None = None,
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         interactive: bool = True,
@@ -328,6 +331,7 @@ class Onyx:
     ) -> Sent:
         """Which run will answer; the message is on disk when this returns.
 
+        `tool_mode` says whether the model proposes cells (cell) or calls tools (tools); None leaves it to its provider.
         `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
         goes on (the configuration's choice where None); `interactive` False says that nobody is there to answer the
         agent's questions; `typed` that a person wrote it: of nothing else is anything remembered unasked; `sender`
@@ -345,6 +349,7 @@ class Onyx:
             transcript,
             message,
             model=model,
+            tool_mode=tool_mode,
             mode=mode,
             context=context,
             interactive=interactive,

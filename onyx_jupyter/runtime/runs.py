@@ -53,7 +53,7 @@ from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.runtime.writing import even_if_cancelled
-from onyx_jupyter.sessions.conversation import summarise
+from onyx_jupyter.sessions.conversation import chosen_tool_mode, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs, messages_of
@@ -291,7 +291,8 @@ class Runs:
             return settings.secrets.apply(await prompt(other).build(run.note))
 
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
-        if self.model_choice.acts_in_cells(settings.config, summary.model or settings.config.model_of(parts.config)):
+        model_id = summary.model or settings.config.model_of(parts.config)
+        if self.model_choice.acts_in_cells(settings.config, model_id, chosen_tool_mode(message)):
             author = Author(parts.config.id, transcript.session_key, run_id)
             notebook = CellSurroundings(message, around.notebooks_for(author), around.kernels, parts.paths)
             model = CellModel(model, notebook, settings.secrets.apply)

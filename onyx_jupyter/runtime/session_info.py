@@ -16,6 +16,7 @@ _OF_SUMMARY = (
     "token_count",
     "last_message_preview",
     "model",
+    "tool_mode",
 )
 
 

@@ -138,7 +138,7 @@ class Summary:
 
     `to_consolidate` counts the characters that its person wrote and that were not looked through for memories yet;
     `consolidation_cut_short` says that what was found in others is not in the files, `consolidated_at` when a model was
-    last asked for it.
+    last asked for it. `tool_mode` is what the newest message wished of the model.
     """
 
     agent_id: str
@@ -154,6 +154,7 @@ class Summary:
     to_consolidate: int = 0
     consolidation_cut_short: bool = False
     consolidated_at: str = ""
+    tool_mode: str | None = None
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -175,8 +176,15 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
         to_consolidate=unconsolidated(entries).words_of_person,
         consolidation_cut_short=unfinished_plan(entries) is not None,
+        tool_mode=chosen_tool_mode(next((entry for entry in reversed(entries) if entry.role == "user"), None)),
         consolidated_at=next((entry.ts for entry in reversed(entries) if entry.kind in _ASKED), ""),
     )
+
+
+def chosen_tool_mode(message: Entry | None) -> str | None:
+    """Whether the person wants cells or tool calls of the model (`cell`, `tools`); None where they leave it open."""
+    wished = message.meta.get("toolMode") if message is not None else None
+    return wished if wished in ("cell", "tools") else None
 
 
 def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | None:

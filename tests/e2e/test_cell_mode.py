@@ -146,6 +146,7 @@ def test_without_a_notebook_one_yes_makes_it_opens_it_and_runs_the_cell(
     page.goto(lab.url(f"lab/workspaces/{name}/tree/{name}", reset=""))
     sidebar, notebook = Sidebar(page), Notebook(page)
     sidebar.show()
+    expect(page.locator(".jp-DirListing-item", has_text="fees.csv")).to_be_visible()
     sidebar.models.select_option(MODEL)
     stage.play(
         block("print('mean', df['Fee'].average())"),
@@ -180,3 +181,32 @@ def test_without_a_notebook_one_yes_makes_it_opens_it_and_runs_the_cell(
     expect(notebook.cells).to_have_count(2)
     expect(notebook.output(1)).to_contain_text("sum 30")
     assert [path.name for path in folder.glob("*.ipynb")] == ["Untitled.ipynb"]
+
+
+def test_a_command_in_a_cell_stands_on_its_card_and_the_picker_switches_how_a_model_acts(
+    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+) -> None:
+    sidebar, notebook = open_lab(DATA)
+    notebook.run(0)
+    sidebar.models.select_option(MODEL)
+    expect(sidebar.models).to_have_attribute("title", "Model: cells/coder · Acts in cells")
+    stage.play(block("print(1)\n!echo from-the-shell"), "It printed it.", "I call tools now.")
+    sidebar.ask("Print the share of the fees")
+    expect(sidebar.approvals).to_contain_text("and run it, with a shell command")
+    expect(sidebar.hook("cell-commands")).to_contain_text("echo from-the-shell")
+    expect(sidebar.hook("session-scope")).to_contain_text("exactly this again, with its command")
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.output(1)).to_contain_text("from-the-shell")
+
+    sidebar.models.select_option(label="Calls tools")
+    expect(sidebar.models).to_have_attribute("title", "Model: cells/coder · Calls tools")
+    expect(sidebar.models).to_have_value(MODEL)
+    sidebar.ask("What is the mean fee?")
+    expect(sidebar.answers.last).to_contain_text("I call tools now.")
+    assert "tools" in stage.asked[2].body
+    sidebar.page.reload()
+    sidebar.show()
+    expect(sidebar.models).to_have_attribute("title", "Model: cells/coder · Calls tools")
+    sidebar.models.select_option(label="Acts in cells (standard)")
+    expect(sidebar.models).to_have_attribute("title", "Model: cells/coder · Acts in cells")

@@ -2,7 +2,7 @@
 
 import json
 
-from onyx_jupyter.testing.script import Hang, Hold, Say
+from onyx_jupyter.testing.script import Call, Hang, Hold, Say
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED
 from tests.waiting import until
@@ -54,4 +54,25 @@ async def test_a_stop_ends_a_cell_under_way(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert "print(1" not in house.file(key).read_text()
+    await house.close()
+
+
+async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
+    house = House(tmp_path, ["print(1)", "It is 1.", "It is 2."], config=json.dumps({}))
+    key = await house.session()
+    end = await house.run(key, "plot the mean of the fees", mode="ask", tool_mode="cell")
+    assert "```python\nprint(1)" in end[1]["text"]
+    assert house.of("session.updated")[-1]["toolMode"] == "cell"
+    assert (await house.run(key, "plot the mean of the fees", mode="ask"))[1]["text"] == "It is 1."
+    assert house.of("session.updated")[-1].get("toolMode") is None
+    assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["tools"]
+    await house.close()
+
+
+async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_path):
+    house = House(tmp_path, [[Call("peek", {"word": "it"})], "Seen."], config=CELLS)
+    key = await house.session()
+    assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["cell"]
+    assert (await house.run(key, "plot the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
+    assert house.peek.done == ["it"]
     await house.close()

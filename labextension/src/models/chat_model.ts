@@ -15,6 +15,7 @@ import { allowedMode, MODES } from './mode';
 import type { Mode } from './mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
+import type { Acting, ToolMode } from './tool_mode';
 import type { TabMemory } from './tab_memory';
 
 const PERSON = { username: 'you', display_name: 'You' };
@@ -32,7 +33,8 @@ export class ChatModel extends AbstractChatModel {
     private readonly services: SessionServices,
     private readonly memory: TabMemory,
     private readonly front: NotebookInFront | null = null,
-    private readonly allowedModes: () => readonly Mode[] = () => MODES
+    private readonly allowedModes: () => readonly Mode[] = () => MODES,
+    private readonly standardModel: () => string | null = () => null
   ) {
     super({ id: 'onyx' });
     this.name = 'Onyx';
@@ -64,6 +66,19 @@ export class ChatModel extends AbstractChatModel {
   chooseModel(model: string | null): void {
     this._chosenModel = model;
     this.memory.model = model;
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** How the model acts that answers next: as the person chose, in this browser or for this session. */
+  get toolMode(): ToolMode {
+    const model = this.chosenModel ?? this.standardModel() ?? '';
+    const { info } = this._session;
+    const before = info && (info.model ?? this.standardModel()) === model ? info.toolMode : null;
+    return this.memory.toolMode(model) ?? before ?? 'auto';
+  }
+
+  chooseToolMode(mode: ToolMode): void {
+    this.memory.setToolMode(this.chosenModel ?? this.standardModel() ?? '', mode);
     this._sessionChanged.emit(this._session);
   }
 
@@ -102,14 +117,14 @@ export class ChatModel extends AbstractChatModel {
       if (this._session.isGone) {
         this.openSession(null);
       }
-      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode);
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode, this._acting);
     }
   }
 
   /** Say something without touching what stands in the input and lies beside it. */
   ask(text: string, context: readonly ContextItem[], mode: Mode): void {
     const allowed = allowedMode(mode, this.allowedModes());
-    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed);
+    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed, this._acting);
   }
 
   /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */
@@ -120,7 +135,7 @@ export class ChatModel extends AbstractChatModel {
   }
 
   retry(run: Run): void {
-    this._session.retry(run, this.chosenModel ?? undefined);
+    this._session.retry(run, this.chosenModel ?? undefined, this._acting);
   }
 
   /** Put the last thing said back into the input. */
@@ -175,6 +190,11 @@ export class ChatModel extends AbstractChatModel {
 
   private _session: Session;
   private _whenBusy: WhenBusy | undefined;
+  private get _acting(): Acting | undefined {
+    const { toolMode } = this;
+    return toolMode === 'auto' ? undefined : toolMode;
+  }
+
   private _chosenModel: string | null;
   private readonly _sessionChanged = new Signal<this, Session>(this);
 }

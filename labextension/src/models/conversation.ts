@@ -99,6 +99,8 @@ export interface UserMessage {
   whenBusy?: WhenBusy;
   /** How much Onyx may do for it; absent where it is the standard. */
   mode?: Mode;
+  /** How its model is to act; absent where that is left to the model's provider. */
+  toolMode?: 'cell' | 'tools';
   problem?: Problem;
 }
 

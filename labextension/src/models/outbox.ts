@@ -84,6 +84,7 @@ export class Outbox {
       context: context.length > 0 ? context : null,
       model: this._models.get(message.key) ?? null,
       whenBusy: message.whenBusy ?? null,
+      toolMode: message.toolMode ?? null,
       mode: message.mode ?? null,
       typed: true
     });

@@ -17,6 +17,7 @@ import type { Mode } from './mode';
 import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
 import { appendText, applyEvent } from './run_events';
+import type { Acting } from './tool_mode';
 import { endAbandoned, fromEntries } from './transcript';
 
 export interface SessionServices {
@@ -151,7 +152,8 @@ export class Session implements IDisposable {
     context: readonly ContextItem[] = [],
     model?: string,
     whenBusy?: WhenBusy,
-    mode?: Mode
+    mode?: Mode,
+    toolMode?: Acting
   ): void {
     const message: UserMessage = {
       kind: 'user',
@@ -160,7 +162,8 @@ export class Session implements IDisposable {
       context,
       delivery: this.services.client.state === 'open' ? 'sending' : 'waiting',
       whenBusy,
-      mode: mode === STANDARD_MODE ? undefined : mode
+      mode: mode === STANDARD_MODE ? undefined : mode,
+      toolMode
     };
     this._outbox.add(message, model);
     this._items = [...this._items, message];
@@ -169,10 +172,10 @@ export class Session implements IDisposable {
   }
 
   /** Say again what a run failed on. */
-  retry(run: Run, model?: string): void {
+  retry(run: Run, model?: string, toolMode?: Acting): void {
     const asked = this._items.find(item => asksFor(item, run.runId));
     if (asked?.kind === 'user') {
-      this.send(asked.text, asked.context, model, undefined, asked.mode);
+      this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
     }
   }
 

@@ -2,6 +2,8 @@
 
 import { asMode, STANDARD_MODE } from './mode';
 import type { Mode } from './mode';
+import { TOOL_MODES } from './tool_mode';
+import type { ToolMode } from './tool_mode';
 
 /** The part of `Storage` that is used; a browser may refuse it, and then nothing is remembered. */
 export interface KeyValueStore {
@@ -33,6 +35,16 @@ export class TabMemory {
 
   set model(model: string | null) {
     this._write(this.shared, 'model', model);
+  }
+
+  /** How this model is to act, as the person chose it last; null where they never did. */
+  toolMode(model: string): ToolMode | null {
+    const chosen = this._read(this.shared, `toolMode:${model}`);
+    return TOOL_MODES.find(mode => mode === chosen) ?? null;
+  }
+
+  setToolMode(model: string, mode: ToolMode): void {
+    this._write(this.shared, `toolMode:${model}`, mode);
   }
 
   /** How much Onyx may do: for this session, in this tab. */

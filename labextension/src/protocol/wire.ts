@@ -149,6 +149,8 @@ export interface ChatSendParams {
   message: string;
   context?: Array<ContextItem> | null;
   model?: string | null;
+  /** whether the model proposes cells or calls tools; its provider's toolMode where unset */
+  toolMode?: "cell" | "tools" | null;
   mode?: "ask" | "agent" | "auto" | null;
   /** what to do where a run goes on; runtime.whenBusy where unset */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
@@ -769,13 +771,18 @@ export interface MemoryVersionsParams {
   before?: number | null;
 }
 
-/** A `locked` one is not allowed on this server: it is shown and cannot be chosen. */
+/**
+ * A `locked` one is not allowed on this server: it is shown and cannot be chosen.
+ *
+ * `tool_mode` is how it acts unless a message says otherwise.
+ */
 export interface ModelInfo {
   id: string;
   provider: string;
   local: boolean;
   tools: boolean;
   locked?: boolean;
+  toolMode?: "cell" | "tools";
 }
 
 export interface ModelList {
@@ -963,7 +970,7 @@ export interface SessionDetail {
 /**
  * Metadata of one session; `match` in a list that was searched, where what was said in it answers.
  *
- * `activity`, `model` and `match` go beyond the published table, which stays as it is.
+ * `activity`, `model`, `tool_mode` and `match` go beyond the published table, which stays as it is.
  */
 export interface SessionInfo {
   sessionKey: string;
@@ -977,6 +984,7 @@ export interface SessionInfo {
   status: "active" | "archived";
   activity?: "idle" | "running" | "waiting";
   model?: string | null;
+  toolMode?: "cell" | "tools" | null;
   match?: SessionMatch | null;
 }
 
@@ -1017,6 +1025,7 @@ export interface SessionUpdatedData {
   status: "active" | "archived";
   activity?: "idle" | "running" | "waiting";
   model?: string | null;
+  toolMode?: "cell" | "tools" | null;
   match?: SessionMatch | null;
   seq?: number | null;
 }

@@ -352,6 +352,8 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       standard={assistant.agent?.model ?? null}
       chosen={chat.chosenModel}
       choose={model => chat.chooseModel(model)}
+      toolMode={chat.toolMode}
+      chooseToolMode={mode => chat.chooseToolMode(mode)}
       connectModel={() => view.show('connect')}
       showLocalModels={() => view.show('local')}
       mode={chat.mode}

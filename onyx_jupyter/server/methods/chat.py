@@ -26,6 +26,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         params.session_key,
         params.message,
         model=params.model,
+        tool_mode=params.tool_mode,
         mode=params.mode,
         context=_items(params.context or []),
         when_busy=params.when_busy,

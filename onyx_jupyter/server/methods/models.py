@@ -16,6 +16,7 @@ async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any
 
 
 def _told(model: ModelInfo) -> dict[str, Any]:
-    """As the published table has it, and `locked` only where it is."""
+    """As the published table has it; `locked` and `toolMode` only where they say something else than for most."""
     told: dict[str, Any] = camel_data(model)
-    return told if model.locked else {name: value for name, value in told.items() if name != "locked"}
+    usual = {"locked": False, "toolMode": "tools"}
+    return {name: value for name, value in told.items() if name not in usual or value != usual[name]}

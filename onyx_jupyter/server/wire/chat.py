@@ -18,6 +18,9 @@ class ChatSendParams(Wire):
     message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS)
     context: list[ContextItem] | None = Field(default=None, max_length=MAX_CONTEXT_ITEMS)
     model: str | None = None
+    tool_mode: Literal["cell", "tools"] | None = Field(
+        default=None, description="whether the model proposes cells or calls tools; its provider's toolMode where unset"
+    )
     mode: Literal["ask", "agent", "auto"] | None = None
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
         default=None, description="what to do where a run goes on; runtime.whenBusy where unset"

@@ -21,7 +21,7 @@ class SessionMatch(Wire):
 class SessionInfo(Wire):
     """Metadata of one session; `match` in a list that was searched, where what was said in it answers.
 
-    `activity`, `model` and `match` go beyond the published table, which stays as it is.
+    `activity`, `model`, `tool_mode` and `match` go beyond the published table, which stays as it is.
     """
 
     session_key: str
@@ -35,6 +35,7 @@ class SessionInfo(Wire):
     status: Literal["active", "archived"]
     activity: Literal["idle", "running", "waiting"] = "idle"
     model: str | None = None
+    tool_mode: Literal["cell", "tools"] | None = None
     match: SessionMatch | None = None
 
 

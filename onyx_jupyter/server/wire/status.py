@@ -51,13 +51,17 @@ class ModelsListParams(Wire):
 
 
 class ModelInfo(Wire):
-    """A `locked` one is not allowed on this server: it is shown and cannot be chosen."""
+    """A `locked` one is not allowed on this server: it is shown and cannot be chosen.
+
+    `tool_mode` is how it acts unless a message says otherwise.
+    """
 
     id: str
     provider: str
     local: bool
     tools: bool
     locked: bool = False
+    tool_mode: Literal["cell", "tools"] = "tools"
 
 
 class ModelList(Wire):

@@ -1,0 +1,111 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { ModelPicker } from '../src/components/model_picker';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import { TabMemory } from '../src/models/tab_memory';
+import type { KeyValueStore } from '../src/models/tab_memory';
+import type { ToolMode } from '../src/models/tool_mode';
+import type { ModelInfo } from '../src/protocol/wire';
+
+const CODER: ModelInfo = {
+  id: 'cells/coder',
+  provider: 'cells',
+  local: false,
+  tools: true,
+  toolMode: 'cell'
+};
+const BIG: ModelInfo = { id: 'lab/big', provider: 'lab', local: false, tools: true };
+const EMBEDDED: ModelInfo = { id: 'local/smollm2', provider: 'local', local: true, tools: true };
+
+describe('how the chosen model acts', () => {
+  let root: Root;
+  let host: HTMLElement;
+  const choose = vi.fn();
+  const chooseToolMode = vi.fn();
+  const draw = (chosen: string, toolMode: ToolMode = 'auto', locked = false) =>
+    act(async () =>
+      root.render(
+        <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
+          <ModelPicker
+            models={[CODER, { ...BIG, locked }, EMBEDDED]}
+            standard="lab/big"
+            chosen={chosen}
+            choose={choose}
+            toolMode={toolMode}
+            chooseToolMode={chooseToolMode}
+            connectModel={vi.fn()}
+            showLocalModels={vi.fn()}
+          />
+        </UiProvider>
+      )
+    );
+  const select = () => host.querySelector('select')!;
+  const ways = () =>
+    [...host.querySelectorAll<HTMLOptionElement>('[data-onyx=acting] option')].map(one => one.textContent);
+  const take = (text: string) =>
+    act(async () => {
+      select().value = [...select().options].find(one => one.textContent === text)!.value;
+      select().dispatchEvent(new Event('change', { bubbles: true }));
+    });
+
+  beforeEach(() => {
+    choose.mockClear();
+    chooseToolMode.mockClear();
+    host = document.body.appendChild(document.createElement('div'));
+    root = createRoot(host);
+  });
+
+  afterEach(() => {
+    act(() => root.unmount());
+    host.remove();
+  });
+
+  it('is said in the picker and its name, and can be switched without another model', async () => {
+    await draw('cells/coder');
+    expect(select().title).toBe('Model: cells/coder · Acts in cells');
+    expect(select().selectedOptions[0].textContent).toBe('coder · in cells');
+    expect(ways()).toEqual(['✓ Acts in cells (standard)', 'Calls tools']);
+    await take('Calls tools');
+    expect(chooseToolMode.mock.calls).toEqual([['tools']]);
+    expect(choose).not.toHaveBeenCalled();
+  });
+
+  it('is as the person chose, and goes back to what is usual', async () => {
+    await draw('cells/coder', 'tools');
+    expect(select().title).toBe('Model: cells/coder · Calls tools');
+    expect(select().selectedOptions[0].textContent).toBe('coder');
+    expect(ways()).toEqual(['Acts in cells (standard)', '✓ Calls tools']);
+    await take('Acts in cells (standard)');
+    expect(chooseToolMode.mock.calls).toEqual([['auto']]);
+    await draw('lab/big', 'cell');
+    expect(ways()).toEqual(['✓ Acts in cells', 'Calls tools (standard)']);
+  });
+
+  it('is no choice of the embedded model, which is too small, nor of one that is not allowed', async () => {
+    await draw('local/smollm2');
+    expect(ways()).toEqual([]);
+    await draw('lab/big', 'auto', true);
+    expect(ways()).toEqual([]);
+    await draw('gone/away');
+    expect(ways()).toEqual([]);
+  });
+});
+
+it('the browser keeps it with the model that it was chosen for', () => {
+  const kept = new Map<string, string>();
+  const store: KeyValueStore = {
+    getItem: key => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: key => void kept.delete(key)
+  };
+  new TabMemory('onyx:', null, store).setToolMode('cells/coder', 'tools');
+  const later = new TabMemory('onyx:', null, store);
+  expect([later.toolMode('cells/coder'), later.toolMode('lab/big')]).toEqual(['tools', null]);
+  store.setItem('onyx:toolMode:lab/big', 'root');
+  expect(later.toolMode('lab/big')).toBeNull();
+});
