@@ -43,13 +43,11 @@ class DefaultModel:
 
     def missing(self) -> ModelError:
         """What can be done without a model, and how to get one, in one line."""
-        fetch = f", or fetch {_with_size(self._recommended)}" if self._recommended else ""
-        return ModelError(
-            "no_model",
-            "No model can answer yet. You can search, use skills and run them by form; for answers, connect a provider "
-            f"and choose its model{fetch}.",
-            permanent=True,
-        )
+        ways = ["search", "run skills by form", "connect a provider and choose its model"]
+        if self._recommended is not None:
+            ways.append(f"fetch {_with_size(self._recommended)}")
+        line = f"No model can answer yet: {', '.join(ways[:-1])}, or {ways[-1]}."
+        return ModelError("no_model", line, permanent=True)
 
 
 def _with_size(model: CatalogueModel) -> str:

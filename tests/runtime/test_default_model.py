@@ -14,10 +14,7 @@ from tests.runtime.house import House
 
 LARGE, SMALL = CATALOGUE
 PLENTY, LITTLE = 8_000_000_000, 7_999_999_999
-LINE = (
-    "No model can answer yet. You can search, use skills and run them by form; for answers, connect a provider and "
-    "choose its model, or fetch {}."
-)
+LINE = "No model can answer yet: search, run skills by form, connect a provider and choose its model, or fetch {}."
 
 
 def put(model: CatalogueModel, folder: Path) -> None:
@@ -75,7 +72,7 @@ def test_where_local_models_are_not_allowed_none_answers_and_none_is_offered(tmp
     put(LARGE, tmp_path)
     default = DefaultModel([tmp_path], PLENTY, is_allowed=False)
     assert default.id == NO_MODEL
-    assert str(default.missing()).endswith("connect a provider and choose its model.")
+    assert str(default.missing()).endswith("or connect a provider and choose its model.")
 
 
 def local_house(folder: Path, **more: object) -> House:
