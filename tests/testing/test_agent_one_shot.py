@@ -83,7 +83,7 @@ def test_a_task_about_a_notebook_is_refused(tmp_path: Path) -> None:
 @needs_local_model
 def test_a_real_model_is_asked_and_what_it_said_is_kept(tmp_path: Path) -> None:
     task = Task("x", "easy", ["What is 3 + 4? Print it."], lambda _: Verdict(right=False, computed=False))
-    with OneShot(f"local/{FILE}", time_limit_s=30) as one_shot:
+    with OneShot(f"local/{FILE}", time_limit_s=90) as one_shot:
         (turn,) = one_shot.run(task, tmp_path)
     assert turn.model_calls > 0
     assert turn.completion_tokens > 0
