@@ -20,7 +20,6 @@ const CODER: ModelInfo = {
   toolMode: 'cell'
 };
 const BIG: ModelInfo = { id: 'lab/big', provider: 'lab', local: false, tools: true };
-const EMBEDDED: ModelInfo = { id: 'local/smollm2', provider: 'local', local: true, tools: true };
 
 describe('how the chosen model acts', () => {
   let root: Root;
@@ -32,7 +31,7 @@ describe('how the chosen model acts', () => {
       root.render(
         <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
           <ModelPicker
-            models={[CODER, { ...BIG, locked }, EMBEDDED]}
+            models={[CODER, { ...BIG, locked }]}
             standard="lab/big"
             chosen={chosen}
             choose={choose}
@@ -86,9 +85,7 @@ describe('how the chosen model acts', () => {
     expect(ways()).toEqual(['✓ Acts in cells', 'Calls tools (standard)']);
   });
 
-  it('is no choice of the embedded model, which is too small, nor of one that is not allowed', async () => {
-    await draw('local/smollm2');
-    expect(ways()).toEqual([]);
+  it('is no choice of one that is not allowed or not known', async () => {
     await draw('lab/big', 'auto', true);
     expect(ways()).toEqual([]);
     await draw('gone/away');

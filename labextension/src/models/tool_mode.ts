@@ -2,17 +2,16 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ModelInfo } from '../protocol/wire';
-import { EMBEDDED_MODEL } from './assistant';
 
 /** `auto` leaves it to the model's provider. */
 export const TOOL_MODES = ['auto', 'cell', 'tools'] as const;
 export type ToolMode = (typeof TOOL_MODES)[number];
 export type Acting = Exclude<ToolMode, 'auto'>;
 
-/** How the model acts by itself; null of one that cannot be told to act otherwise, or that is not known. */
+/** How the model acts by itself; null of one that cannot be chosen, or is not known. */
 export function usualActing(models: readonly ModelInfo[], id: string): Acting | null {
   const model = models.find(one => one.id === id);
-  return model && !model.locked && id !== EMBEDDED_MODEL ? (model.toolMode ?? 'tools') : null;
+  return model && !model.locked ? (model.toolMode ?? 'tools') : null;
 }
 
 export function actingName(acting: Acting, trans: TranslationBundle): string {
