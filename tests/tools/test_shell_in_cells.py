@@ -66,6 +66,13 @@ def test_a_command_is_told_word_for_word(source: str, command: str) -> None:
         "from os import system\nsystem('ls')",
         "import subprocess\nsubprocess.run(['ls'])",
         ",os.system ls",
+        "import os\nos.system(command='ls')",
+        "from subprocess import run\nrun(['ls'])",
+        "import subprocess as sp\nsp.run(['ls'])",
+        "%time get_ipython().system('ls')",
+        "%%timeit os.system('ls')\nx = 1",
+        "time !ls",
+        "system -l",
         "if x:\n    !ls\nmatch lambda of a newer Python",
     ],
 )

@@ -132,7 +132,7 @@ def _of_call(function: str, texts: Sequence[str]) -> Iterator[ShellUse]:
 def _of_magic(name: str, line: str, body: str | None) -> Iterator[ShellUse]:
     whole = f"%{name} {line}".strip() if body is None else f"%%{name} {line}".strip() + f"\n{body.rstrip()}"
     if name in _WRAPPERS:
-        if _INNER.search(line):
+        if _INNER.search(line) or _HINT_OF_PYTHON.search(line):
             yield ShellUse((whole,), f"it stands in %{name}")
         yield from _in_cell(body or "")
     elif name in _SHELLS and (body is None or not line):
@@ -150,10 +150,13 @@ def _may_run(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id="subprocess"), attr=name)):
             return name in _STARTERS
-        case ast.Call(func=ast.Attribute(attr=name), args=[]):
+        case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]):
             return name in _RUNNERS - {"system"}  # platform.system()
         case ast.Call(func=ast.Attribute(attr=name)):
             return name in _RUNNERS
         case ast.ImportFrom(module=module, names=names):
-            return module != "platform" and any(one.name in _RUNNERS for one in names)
+            runs = module != "platform" and any(one.name in _RUNNERS for one in names)
+            return runs or module == "subprocess"
+        case ast.Import(names=names):
+            return any(one.name == "subprocess" and one.asname for one in names)  # called by a name that nobody knows
     return False
