@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import look_again
 from onyx_jupyter.agent.run import Run
+from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolProgress
@@ -182,7 +182,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
         raise
     finally:
         thoughts.end()
-        await asyncio.shield(_close(stream))
+        await end_stream(stream)
     raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
 
 
@@ -192,9 +192,3 @@ def _show(text: str, run: Run) -> None:
         run.partial.add(text)
         run.emit(ChatDelta(run.run_id, run.lead + text))
         run.lead = ""
-
-
-async def _close(stream: object) -> None:
-    """Ends the provider's work now rather than when the garbage collector comes by."""
-    if (close := getattr(stream, "aclose", None)) is not None:
-        await close()

@@ -37,6 +37,11 @@ async def ask_aside(
             elif isinstance(event, ModelDone):
                 usage = event.usage
     finally:
-        if (close := getattr(stream, "aclose", None)) is not None:
-            await asyncio.shield(close())
+        await end_stream(stream)
     return await processors.after_model(Reply(text, (), usage, said=bool(text)))
+
+
+async def end_stream(stream: object) -> None:
+    """Ends the provider's work now rather than when the garbage collector comes by, also where it is cancelled."""
+    if (close := getattr(stream, "aclose", None)) is not None:
+        await asyncio.shield(close())
