@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from onyx_jupyter.cell_mode.imports import bound_names
+from onyx_jupyter.cell_mode.named_columns import named_columns
+
 MAX_COLUMNS = 40
 MAX_FRAMES = 3
+_FEW_COLUMNS = 6
+_TOLD_COLUMNS = 10
 _CELL_CHARS = 900
 _CODE_CELL_CHARS = 500
 _OUTLINE_CHARS = 6_000
@@ -76,10 +81,20 @@ class NotebookFacts:
         frames = {name for frame in self.frames for name in (frame.name, frame.file)}
         return {name.strip().lower() for name in columns | frames if len(name.strip()) > 1}
 
+    def known_names(self) -> set[str]:
+        """What a new cell may use without making it: variables of the kernel, and what the cells that ran have made."""
+        variables = {line.partition(" ")[0].rstrip(":") for line in self.variables}
+        ran = [cell.source for cell in self.cells if cell.has_run and cell.type == "code"]
+        made = {name for source in ran for name in bound_names(source)}
+        return variables | made | {frame.name for frame in self.frames}
 
-def for_code(facts: NotebookFacts) -> str:
-    """What a cell is written from: the tables with their columns, other variables, and the code that is there."""
-    parts = [_frame(frame) for frame in facts.frames]
+
+def for_code(facts: NotebookFacts, about: str = "") -> str:
+    """What a cell is written from: the tables with their columns, other variables, and the code that is there.
+
+    Of a table with many columns, those that `about` speaks of are described and the others only named.
+    """
+    parts = [_frame(frame, about) for frame in facts.frames]
     if facts.variables:
         parts.append("Other variables of the kernel:\n" + "\n".join(f"- {line}" for line in facts.variables))
     if facts.files and not facts.frames:
@@ -109,16 +124,23 @@ def for_words(facts: NotebookFacts) -> str:
     return "\n".join([*lines, *(_short_frame(frame) for frame in facts.frames)])
 
 
-def _frame(frame: Frame) -> str:
+def _frame(frame: Frame, about: str) -> str:
     rows = f", {frame.rows:,} rows" if frame.rows is not None else ""
     how = ", read by the first lines of the cell" if frame.read else ""
     lines = [f"`{frame.name}` is the table{f' of {frame.file}' if frame.file else ''}{rows}{how}. Its columns:"]
-    for column in frame.columns[:MAX_COLUMNS]:
-        about = f", {column.about}" if column.about else ""
+    named = named_columns((column.name for column in frame.columns), about)[:_TOLD_COLUMNS]
+    is_chosen = bool(named) and len(frame.columns) > _FEW_COLUMNS
+    told = [column for column in frame.columns if not is_chosen or column.name in named][:MAX_COLUMNS]
+    others = [column for column in frame.columns if column not in told]
+    for column in told:
+        description = f", {column.about}" if column.about else ""
         missing = f", {column.missing:,} missing" if column.missing else ""
-        lines.append(f"- {column.name!r}: {column.dtype}{about}{missing}")
-    left = len(frame.columns) - MAX_COLUMNS
-    return "\n".join([*lines, *([f"- and {left} more"] if left > 0 else [])])
+        lines.append(f"- {column.name!r}: {column.dtype}{description}{missing}")
+    if others:
+        left = len(others) - MAX_COLUMNS
+        names = ", ".join(repr(column.name) for column in others[:MAX_COLUMNS])
+        lines.append(f"- others: {names}{f' and {left} more' if left > 0 else ''}")
+    return "\n".join(lines)
 
 
 def _short_frame(frame: Frame) -> str:

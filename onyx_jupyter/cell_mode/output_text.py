@@ -30,6 +30,12 @@ def cell_id_of(result: str) -> str | None:
     return found[1] if found else None
 
 
+def says_all(words: str, output: str) -> bool:
+    """Whether each line of the output stands in the words, so that it need not stand below them once more."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return bool(lines) and all(line in words for line in lines)
+
+
 def quoted(output: str) -> str:
     """A short output word for word; nothing of a long one, which stands below its cell."""
     lines = output.strip("\n").splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Set
+from collections.abc import AsyncGenerator, Sequence, Set
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -12,10 +12,12 @@ from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_line
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.imports import missing_imports
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, without_pictures
+from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta, TextWasThought
@@ -111,19 +113,25 @@ class Step:
                 yield event
 
     def _write(self) -> Events:
-        return self._propose(prompts.write_cell(self._facts, self._turn))
+        return self._propose([prompts.write_cell(self._facts, self._turn)])
 
     def _repair(self) -> Events:
+        """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
+        cell_id = cell_id_of(failed.result)
+        source = mended(failed.source, failed.result, self._facts) if self._is_python else None
+        if source is not None and source not in {step.source for step in self._turn.failures}:
+            return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
-        prompt = prompts.repair_cell(
-            self._facts, self._turn, body, error, hint_for(error, self._facts), show=tried % 2 == 1
-        )
-        return self._propose(prompt, tried=tried, cell_id=cell_id_of(failed.result))
+        ways = [
+            prompts.repair_cell(self._facts, self._turn, body, error, hint_for(error, self._facts), show=show)
+            for show in (tried % 2 == 1, tried % 2 == 0)
+        ]
+        return self._propose(ways, tried=tried, cell_id=cell_id)
 
-    async def _propose(self, prompt: str, *, tried: int = 0, cell_id: str | None = None) -> Events:
-        """One cell as a call; where what comes is no Python, it is asked for again, each time a little differently."""
+    async def _propose(self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None) -> Events:
+        """One cell as a call; where what comes is no Python, or failed before, it is asked for in the next way."""
         begun, source = reading_lines(self._facts), ""
         failed = {step.source for step in self._turn.failures}
         opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
@@ -131,6 +139,7 @@ class Step:
             yield ModelProgress("Writing a cell…")
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
             temperature = BOLD if tried or attempt else CALM
+            prompt = ways[attempt % len(ways)]
             asking = self._inner.gather(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
             async with aclosing(asking) as events:
                 async for event in events:
@@ -144,19 +153,29 @@ class Step:
             yield TextDelta(shown)
             yield self._done()
             return
-        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
-        async with aclosing(
-            self._call(EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True})
-        ) as events:
+        async with aclosing(self._run(source, cell_id)) as events:
             async for event in events:
                 yield event
+
+    def _run(self, source: str, cell_id: str | None) -> Events:
+        """The cell in the place of the failed one, or at the end."""
+        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
+        return self._call(
+            EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True}
+        )
 
     @property
     def _is_python(self) -> bool:
         return self._facts.language == "python"
 
     def _finished(self, source: str) -> str:
-        return with_exact_columns(source, self._facts) if self._is_python else source
+        """With the names of columns as they are, and the imports that it forgot."""
+        if not source or not self._is_python:
+            return source
+        exact, begun = with_exact_columns(source, self._facts), reading_lines(self._facts)
+        known = self._facts.known_names()
+        lines = [begun, *missing_imports(exact, known), exact.removeprefix(begun).lstrip("\n")]
+        return "\n".join(line for line in lines if line)
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
@@ -176,7 +195,8 @@ class Step:
             if known.unfounded(self._inner.text, strict=True) is None:
                 words = self._inner.text
                 break
-        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(printed)) if part) or _LONG_OUTPUT)
+        below = "" if says_all(words, printed) else quoted(printed)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), below) if part) or _LONG_OUTPUT)
         yield self._done()
 
     def _after_no(self, reason: str) -> Events:
