@@ -12,6 +12,7 @@ from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_line
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
 from onyx_jupyter.cell_mode.numbers import Numbers
@@ -160,9 +161,9 @@ class Step:
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
-        printed = without_pictures(output)
+        printed, drawn = without_pictures(output), in_sentences(figures_of(output))
         if not printed:
-            yield TextDelta(_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE)
+            yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
             yield self._done()
             return
         known, words = Numbers([printed, self._turn.request]), ""
@@ -176,7 +177,7 @@ class Step:
             if known.unfounded(self._inner.text, strict=True) is None:
                 words = self._inner.text
                 break
-        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(printed)) if part) or _LONG_OUTPUT)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(printed), drawn) if part) or _LONG_OUTPUT)
         yield self._done()
 
     def _after_no(self, reason: str) -> Events:

@@ -10,12 +10,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.notebook.kernel_probe.axes import number_in_words
+from onyx_jupyter.notebook.kernel_probe.axes import as_label, number_in_words
 
 PLOTLY = "application/vnd.plotly.v1+json"
 _VALUES = 12
 _TRACES = 8
-_TEXT_CHARS = 80
 _MOST_CHARS = 1_500
 _TYPES = dict(zip(("f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"), "dfbhiqBHIQ", strict=True))
 _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
@@ -36,7 +35,7 @@ def plotly_in_words(figure: Any) -> str:
 
 def _trace(trace: Mapping[str, Any]) -> str:
     kind = str(trace.get("type") or "scatter").removesuffix("gl")
-    label = f' "{_quiet(trace["name"])}"' if isinstance(trace.get("name"), str) and trace["name"] else ""
+    label = f' "{as_label(trace["name"])}"' if isinstance(trace.get("name"), str) and trace["name"] else ""
     x, y = _values(trace.get("x")), _values(trace.get("y"))
     match kind:
         case "bar":
@@ -50,7 +49,7 @@ def _trace(trace: Mapping[str, Any]) -> str:
             values = (x or y) if kind == "histogram" else (y or x)
             return f"{kind}{label} of {len(values)} values {_range(values)}"
         case _:
-            return f"{_quiet(kind)}{label}"
+            return f"{as_label(kind)}{label}"
 
 
 def _pairs(names: Sequence[Any], values: Sequence[Any]) -> str:
@@ -68,7 +67,7 @@ def _range(values: Sequence[Any]) -> str:
     if numbers:
         return f"from {number_in_words(min(numbers))} to {number_in_words(max(numbers))}"
     texts = [value for value in values if isinstance(value, str)]
-    return f"from {_quiet(min(texts))} to {_quiet(max(texts))}" if texts else "unknown"
+    return f"from {_moment(min(texts))} to {_moment(max(texts))}" if texts else "unknown"
 
 
 def _values(given: Any) -> Sequence[Any]:
@@ -97,16 +96,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _word(name: Any) -> str:
-    return number_in_words(name) if _is_number(name) else _quiet(name)
+    return number_in_words(name) if _is_number(name) else _moment(name)
 
 
 def _titled(name: str, layout: Mapping[str, Any]) -> str:
     title = layout.get("title")
     text = title if isinstance(title, str) else _mapping(title).get("text")
-    return f'{name} "{_quiet(text)}"' if isinstance(text, str) and text.strip() else ""
+    return f'{name} "{as_label(text)}"' if isinstance(text, str) and text.strip() else ""
 
 
-def _quiet(text: Any) -> str:
-    """On one line, within bounds, and without the sign that ends the description."""
-    plain = " ".join(_MIDNIGHT.sub("", str(text)).split()).replace("[", "(").replace("]", ")")
-    return plain if len(plain) <= _TEXT_CHARS else plain[: _TEXT_CHARS - 1] + "…"
+def _moment(text: Any) -> str:
+    """A day without its midnight; any other text as it is."""
+    return as_label(_MIDNIGHT.sub("", str(text)))

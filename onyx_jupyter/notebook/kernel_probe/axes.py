@@ -18,6 +18,7 @@ _QUOTED_CHARS = 80
 _DRAWN_BY = ("matplotlib", "mpl_toolkits", "seaborn", "pandas")
 _NEAR = 0.5
 _DAYS = 5
+_SIGNS = {ord("["): "(", ord("]"): ")", ord(";"): ",", ord('"'): "'"}
 
 
 def axes_in_words(axes: Any) -> str:
@@ -35,7 +36,7 @@ def axes_in_words(axes: Any) -> str:
         parts.append("what is drawn in it is not described" if axes.has_data() else "nothing is drawn in it")
     legend = axes.get_legend()
     if legend is not None:
-        named = ", ".join(_quiet(text.get_text()) for text in legend.get_texts()[:_VALUES])
+        named = ", ".join(as_label(text.get_text()) for text in legend.get_texts()[:_VALUES])
         parts.append(f"legend{_of(legend.get_title().get_text())}: {named}")
     return "; ".join(part for part in parts if part)
 
@@ -61,11 +62,11 @@ def _names(axis: Any) -> list[tuple[float, str]]:
     units = getattr(axis, "units", None)
     mapping = getattr(units, "_mapping", None)
     if mapping is not None:  # what was drawn over texts
-        return [(float(place), _quiet(str(text))) for text, place in mapping.items()]
+        return [(float(place), as_label(str(text))) for text, place in mapping.items()]
     if _is_date(axis) or getattr(axis, "freq", None) is not None:
         return []
     in_use = axis.majorTicks[: len(axis.get_majorticklocs())]  # behind them are those of an earlier drawing
-    ticks = [(float(tick.get_loc()), _quiet(tick.label1.get_text())) for tick in in_use]
+    ticks = [(float(tick.get_loc()), as_label(tick.label1.get_text())) for tick in in_use]
     said = [(place, text) for place, text in ticks if text]
     return said if any(not _is_number(text) for _, text in said) else []
 
@@ -158,7 +159,7 @@ def _heights(axis: Any, spans: list[tuple[float, float, float]]) -> str:
 
 
 def _pie(wedges: list[Any]) -> str:
-    shares = [(_quiet(wedge.get_label()), (wedge.theta2 - wedge.theta1) / 360) for wedge in wedges]
+    shares = [(as_label(wedge.get_label()), (wedge.theta2 - wedge.theta1) / 360) for wedge in wedges]
     named = [f"{'' if name.startswith('_') else name} {number_in_words(share)}".strip() for name, share in shares]
     return f"pie with shares: {', '.join([*named[:_VALUES], *_more(named, 'slices', _VALUES)])}"
 
@@ -292,12 +293,12 @@ def _grid_value(value: float) -> str:
 
 
 def _titled(name: str, text: str) -> str:
-    return f'{name} "{_quiet(text)}"' if text.strip() else ""
+    return f'{name} "{as_label(text)}"' if text.strip() else ""
 
 
 def _of(label: Any) -> str:
     """` "label"`, where somebody named it."""
-    text = _quiet(str(label))
+    text = as_label(str(label))
     return f' "{text}"' if text and not text.startswith("_") else ""
 
 
@@ -305,7 +306,7 @@ def _more(found: list[Any], what: str, shown: int = _SERIES) -> list[str]:
     return [f"and {len(found) - shown} more {what}"] if len(found) > shown else []
 
 
-def _quiet(text: str) -> str:
-    """On one line, within bounds, and without the sign that ends the description."""
-    plain = " ".join(text.split()).replace("]", ")").replace("[", "(")
+def as_label(text: str) -> str:
+    """On one line, within bounds, and without the signs that the description is made of."""
+    plain = " ".join(text.split()).translate(_SIGNS)
     return plain if len(plain) <= _QUOTED_CHARS else plain[: _QUOTED_CHARS - 1] + "…"
