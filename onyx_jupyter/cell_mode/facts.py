@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 MAX_COLUMNS = 40
 MAX_FRAMES = 3
@@ -51,10 +51,20 @@ class CellFact:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillFact:
+    """A skill that may be used: `tool` runs it with `parameters` (name → JSON type); without one it instructs."""
+
+    name: str
+    description: str = ""
+    tool: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case.
+    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is.
     """
 
     path: str | None = None
@@ -63,6 +73,7 @@ class NotebookFacts:
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    skills: tuple[SkillFact, ...] = ()
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:

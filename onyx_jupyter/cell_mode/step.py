@@ -8,13 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.action_requests import action_request
+from onyx_jupyter.cell_mode.action_step import ActionStep
+from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
-from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, without_pictures
 from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
@@ -40,7 +43,8 @@ class Step:
     """What comes next in a turn. `offered` are the tools that may be called."""
 
     def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, offered: Set[str]) -> None:
-        self._turn = turn
+        instructions = (step.result for step in turn.steps if step.call.name == READ_SKILL and step.status == "ok")
+        self._turn = replace(turn, context="\n\n".join(filter(None, (turn.context, *instructions))))
         self._facts = facts
         self._inner = inner
         self._offered = offered
@@ -50,6 +54,8 @@ class Step:
         turn, last = self._turn, self._turn.last
         if last is None or last.call.name == RUN_ALL:
             return self._first()
+        if is_action(last.call.name):
+            return self._action()
         if last.status == "denied":
             return self._after_no(refusal_reason(last.result))
         if last.call.name == REMEMBER:
@@ -71,12 +77,24 @@ class Step:
         kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
         if kind == "remember" and REMEMBER in self._offered:
             return self._call(REMEMBER, {"content": remembered(self._turn.request)})
+        if kind == "action":
+            return self._action()
         if kind == "words":
             return self._words()
         if self._facts.unrun and self._turn.last is None and self._can_run:
             # What the cells make is not there yet: nothing can be computed from it, and no column is known.
             return self._call(RUN_ALL, {"path": self._facts.path})
         return self._write()
+
+    def _action(self) -> Events:
+        """What is about the memory, a skill or a file of text. What a skill instructs to do is done in a cell."""
+        turn, last = self._turn, self._turn.last
+        if last is not None and last.call.name == READ_SKILL and last.status == "ok":
+            return self._write()
+        wanted = action_request(turn.request, self._facts, names_data=names_data(turn.request, self._facts))
+        if wanted is None:  # a skill that is not there any more
+            return self._write()
+        return ActionStep(wanted, turn, self._facts, self._inner, self._offered, self._write).events()
 
     async def _words(self) -> Events:
         """Shown as it comes, up to a number that stands nowhere: then the request goes the way of a cell."""

@@ -1,18 +1,21 @@
-"""What cell mode is told of the notebook in front: cells, tables in its kernel, files. It runs nothing."""
+"""What cell mode is told of skills and of the notebook in front: cells, tables in its kernel, files. It runs none."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Inspection, Kernels, Notebooks, NotebookView, Variable
+from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
@@ -30,18 +33,28 @@ _NOT_TOLD = ("function", "class", "module")
 class CellSurroundings:
     """The notebook that was in front when the message was sent."""
 
-    def __init__(self, message: Entry, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
+    def __init__(
+        self,
+        message: Entry,
+        notebooks: Notebooks,
+        kernels: Kernels | None,
+        paths: PathGuard,
+        skills: Sequence[SkillFact] = (),
+    ) -> None:
         self._path = front_of(message)
+        self._skills = tuple(skills)
         self._notebooks = notebooks
         self._kernels = kernels
         self._paths = paths
 
     async def facts(self, request: str) -> NotebookFacts:
         """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
-        if self._path is None:
-            return NotebookFacts()
+        found = await self._notebook(self._path, request) if self._path is not None else NotebookFacts()
+        return replace(found, skills=self._skills)
+
+    async def _notebook(self, front: str, request: str) -> NotebookFacts:
         try:
-            path = self._paths.api_path(self._path)
+            path = self._paths.api_path(front)
             async with asyncio.timeout(_PATIENCE_S):
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
@@ -89,6 +102,26 @@ class CellSurroundings:
             if os.fstat(descriptor).st_size > MOST_BYTES:
                 raise ValueError(f"{path!r} is too large to look into.")
             return frame_of(file.read(MOST_BYTES), name)
+
+
+def skill_facts(offered: Offered) -> list[SkillFact]:
+    """The skills of a run with their parameters; nothing of what an untrusted one says of itself."""
+    schemas = {tool.name: tool.definition().parameters for tool in offered.tools}
+    return [
+        SkillFact(
+            line.name,
+            line.description if line.trusted else "",
+            line.tool,
+            _types(schemas.get(line.tool or "", {})),
+        )
+        for line in offered.lines
+    ]
+
+
+def _types(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Each parameter's JSON type; of several, or none, text."""
+    properties = schema.get("properties", {})
+    return {name: str(about.get("type", "string")) for name, about in properties.items()}
 
 
 def front_of(message: Entry) -> str | None:

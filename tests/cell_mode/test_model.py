@@ -42,6 +42,11 @@ class Scripted:
     def prompt(self) -> str:
         return self.asked[-1].messages[0].content
 
+    @property
+    def prompt_of_last(self) -> str:
+        """The newest of the turns that were sent along."""
+        return self.asked[-1].messages[-1].content
+
 
 class Around:
     def __init__(self, facts: NotebookFacts) -> None:
