@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+PYTHON = "python"
 MAX_COLUMNS = 40
 MAX_FRAMES = 3
 _CELL_CHARS = 900
@@ -68,7 +69,7 @@ class NotebookFacts:
     """
 
     path: str | None = None
-    language: str = "python"
+    language: str = PYTHON
     cells: tuple[CellFact, ...] = ()
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
@@ -98,7 +99,7 @@ def for_code(facts: NotebookFacts) -> str:
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip()]
     if code:
         title = "Cells that have run:" if any(cell.has_run for cell in code) else "Cells of the notebook, not run yet:"
-        parts.append("\n".join([title, *_sources(code)]))
+        parts.append("\n".join([title, *_sources(code, facts.language)]))
     return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
 
 
@@ -137,12 +138,12 @@ def _short_frame(frame: Frame) -> str:
     return f"`{frame.name}` is a table{rows}: {', '.join(column.name for column in frame.columns[:MAX_COLUMNS])}"
 
 
-def _sources(cells: Sequence[CellFact]) -> list[str]:
+def _sources(cells: Sequence[CellFact], language: str) -> list[str]:
     """The last ones, as many as there is room for: what a new cell goes on from."""
     kept: list[str] = []
     left = _CODE_CHARS
     for cell in reversed(cells):
-        text = f"```python\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
+        text = f"```{language}\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
         left -= len(text)
         if left < 0 and kept:
             break

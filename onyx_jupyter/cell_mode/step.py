@@ -14,7 +14,7 @@ from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
-from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts, for_code, for_words
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
@@ -136,9 +136,8 @@ class Step:
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
         error = error_of(failed.result)
         body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
-        prompt = prompts.repair_cell(
-            self._facts, self._turn, body, error, hint_for(error, self._facts), show=tried % 2 == 1
-        )
+        hint = hint_for(error, self._facts) if self._is_python else ""
+        prompt = prompts.repair_cell(self._facts, self._turn, body, error, hint, show=tried % 2 == 1)
         return self._propose(prompt, tried=tried, cell_id=cell_id_of(failed.result))
 
     async def _propose(self, prompt: str, *, tried: int = 0, cell_id: str | None = None) -> Events:
@@ -172,7 +171,7 @@ class Step:
 
     @property
     def _is_python(self) -> bool:
-        return self._facts.language == "python"
+        return self._facts.language == PYTHON
 
     def _finished(self, source: str) -> str:
         return with_exact_columns(source, self._facts) if self._is_python else source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Column, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
@@ -59,10 +60,20 @@ class CellSurroundings:
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
             return NotebookFacts()
+        language = await self._language(path, view.kernel_name)
         frames, others = await self._in_kernel(path, request)
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
-        language = "python" if (view.kernel_name or "python").startswith("python") else str(view.kernel_name)
+        if language != PYTHON:  # how it reads a table is the model's to know
+            table = tuple(replace(one, name=one.file, read="") for one in table)
         return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files)
+
+    async def _language(self, path: str, kernel_name: str | None) -> str:
+        """Its name, where nobody knows what a kernel speaks."""
+        with contextlib.suppress(OnyxError, TimeoutError):
+            if self._kernels is not None:
+                async with asyncio.timeout(_PATIENCE_S):
+                    return await self._kernels.language(path, kernel_name)
+        return PYTHON if (kernel_name or PYTHON).startswith(PYTHON) else str(kernel_name)
 
     async def _in_kernel(self, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         if self._kernels is None:
