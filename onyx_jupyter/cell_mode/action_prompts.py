@@ -1,6 +1,7 @@
-"""The words around one action: turns that show how a request becomes JSON, its result, and an answer from the result.
+"""The words around one action: turns that show how a request becomes JSON, and how a result becomes an answer.
 
-Small models follow turns that they see rather than rules that they read. After a change, run `--set actions`.
+Small models follow turns that they see rather than rules that they read. What is shown may be told as if it had been
+found, so its names are ones that an answer is checked for. After a change, run `--set actions`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,8 @@ from onyx_jupyter.cell_mode.facts import SkillFact
 from onyx_jupyter.messages import Message
 
 _SKILLS = "\n\nSkills:\n"
-_SHOWN: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
-    (
-        "What do you know about my work?",
-        {"action": "search_notes", "query": "my work"},
-        "- The team meets on Tuesdays.\n- Writes reports on churn for Anna.",
-        "Your team meets on Tuesdays, and you write reports on churn for Anna.",
-    ),
+_PLAN = "Trip to the sea.\nOmar brings the tent, Ilse the food.\nWe leave on Friday."
+_ACTIONS: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
     (
         "Make a file party.md with two ideas for a party.",
         {"action": "write_file", "path": "party.md", "content": "- A picnic in the park\n- A quiz about films\n"},
@@ -35,19 +31,36 @@ _SHOWN: tuple[tuple[str, Mapping[str, Any], str, str], ...] = (
     (
         "Read plan.txt and tell me who is coming.",
         {"action": "read_file", "path": "plan.txt"},
-        "Trip to the sea.\nBen brings the tent, Ada the food.\nWe leave on Friday.",
-        "Ben and Ada are coming.",
+        _PLAN,
+        "Omar and Ilse are coming.",
     ),
+)
+_ANSWERS: tuple[tuple[str, str, str], ...] = (
+    (
+        "What do you know about my work?",
+        "- The team meets on Tuesdays.\n- Writes reports on churn for Ilse.",
+        "Your team meets on Tuesdays, and you write reports on churn for Ilse.",
+    ),
+    ("Read plan.txt and tell me who is coming.", _PLAN, "Omar and Ilse are coming."),
+    ("What does plan.txt say about hotels?", _PLAN, "plan.txt says nothing about hotels."),
 )
 _RESULT_CHARS = 3_000
 
 
-def shown_turns() -> list[Message]:
+def shown_actions() -> list[Message]:
     """Requests with their actions, results and answers."""
     turns = []
-    for request, action, result, answer in _SHOWN:
+    for request, action, result, answer in _ACTIONS:
         turns += [Message("user", request), Message("assistant", json.dumps(dict(action)))]
-        turns += [Message("user", result_of(result, request)), Message("assistant", answer)]
+        turns += [Message("user", f"The result:\n{result}"), Message("assistant", answer)]
+    return turns
+
+
+def shown_answers() -> list[Message]:
+    """Results with their answers."""
+    turns = []
+    for request, result, answer in _ANSWERS:
+        turns += [Message("user", answer_from(result, request)), Message("assistant", answer)]
     return turns
 
 
@@ -57,9 +70,9 @@ def choose(request: str, skills: Sequence[SkillFact]) -> str:
     return f"{request}{_SKILLS}{chr(10).join(lines)}" if lines else request
 
 
-def result_of(text: str, request: str) -> str:
-    """The beginning of it, where it is long, and the request once more: far above, a small model forgets it."""
-    return f"The result:\n{_cut(text)}\n\n{request.partition(_SKILLS)[0]}\nAnswer briefly, only from this result."
+def answer_from(text: str, request: str) -> str:
+    """The beginning of what was found, where it is long; the request comes last, else it is forgotten."""
+    return f"The result:\n{_cut(text)}\n\n{request}\nAnswer briefly, only from this result."
 
 
 def go_on_with(text: str, request: str) -> str:

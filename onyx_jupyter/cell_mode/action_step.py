@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import actions
-from onyx_jupyter.cell_mode.action_prompts import choose, go_on_with, result_of, shown_turns
+from onyx_jupyter.cell_mode.action_prompts import answer_from, choose, go_on_with, shown_actions, shown_answers
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
+from onyx_jupyter.cell_mode.names import denied_lines, unfounded_name
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import quoted
 from onyx_jupyter.cell_mode.turn import INSERT, REMEMBER, Step, Turn
@@ -24,6 +25,7 @@ _TRIES = 2
 _ACTION_TOKENS = 500
 _ANSWER_TOKENS = 200
 _NOTED = 5
+_ABOUT_PEOPLE = ("MEMORY.md", "USER.md")
 _LINE_NUMBER = re.compile(r"^ *\d+\t", re.MULTILINE)
 _NOT_DONE = "Not done, as you wished."
 _NOTHING_NOTED = "I have noted nothing about that."
@@ -85,7 +87,7 @@ class ActionStep:
             return self._call(actions.recall(self._turn.request))
         call = actions.settled(wanted)
         prompt = choose(self._turn.request, wanted.skills)
-        return self._call(call) if call is not None else self._choose(wanted, prompt, shown_turns())
+        return self._call(call) if call is not None else self._choose(wanted, prompt, shown_actions())
 
     def _write_after(self, text: str, last: Step) -> Events:
         """What was read was read for another file."""
@@ -94,7 +96,7 @@ class ActionStep:
         return self._choose(wanted, go_on_with(text, self._turn.request), self._so_far())
 
     def _so_far(self) -> list[Message]:
-        return [*shown_turns(), Message("user", self._turn.request), Message("assistant", _as_json(self._turn))]
+        return [*shown_actions(), Message("user", self._turn.request), Message("assistant", _as_json(self._turn))]
 
     async def _choose(self, wanted: ActionRequest, prompt: str, before: Sequence[Message]) -> Events:
         """The action that the model chooses among those that are left open."""
@@ -132,26 +134,33 @@ class ActionStep:
         return self._say(f"It could not be forgotten: {last.result}")
 
     def _recalled(self, result: str) -> Events:
-        lines = [line for _, text in _notes(result) for line in text.splitlines() if line.strip(" #-")]
+        lines = [
+            line
+            for path, text in _notes(result)
+            for line in text.splitlines()
+            if _tells_of_people(path) and line.strip(" #-") and line.strip() not in self._facts.boilerplate
+        ]
         return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._say(_NOTHING_NOTED)
 
     async def _answer(self, result: str) -> Events:
         """Words from the result; the beginning of the result itself where they would say what it does not."""
-        known = Numbers([result, self._turn.request])
+        texts = [result, self._turn.request]
+        known = Numbers(texts)
         for attempt, temperature in enumerate((CALM, BOLD), 1):
             asking = self._inner.gather(
-                result_of(result, self._turn.request),
+                answer_from(result, self._turn.request),
                 Guidance(seed=attempt),
                 max_tokens=_ANSWER_TOKENS,
                 temperature=temperature,
-                before=self._so_far(),
+                before=shown_answers(),
             )
             async with aclosing(asking) as events:
                 async for event in events:
                     yield event
             words = self._inner.text.strip()
-            if words and not words.startswith("{") and known.unfounded(words, strict=True) is None:
-                yield TextDelta(words)
+            if words and known.unfounded(words, strict=True) is None and unfounded_name(words, texts) is None:
+                there = denied_lines(words, result, self._turn.request)
+                yield TextDelta(quoted(there) or words)
                 break
         else:
             yield TextDelta(quoted(result) or quoted("\n".join(result.splitlines()[:20])))
@@ -197,6 +206,11 @@ def _notes(result: str) -> list[tuple[str, str]]:
         for row in (rows if isinstance(rows, list) else [])
         if isinstance(row, dict)
     ]
+
+
+def _tells_of_people(path: str) -> bool:
+    """Whether the file is about the person and their work, and not about the agent itself."""
+    return path in _ABOUT_PEOPLE or path.startswith(("memory/", "shared/"))
 
 
 def _without_line(result: str, about: str) -> ToolCall | None:

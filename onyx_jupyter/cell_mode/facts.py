@@ -65,7 +65,8 @@ class SkillFact:
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is.
+    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is;
+    `boilerplate` are the lines that its memory came with, which say nothing of anybody.
     """
 
     path: str | None = None
@@ -75,6 +76,7 @@ class NotebookFacts:
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     skills: tuple[SkillFact, ...] = ()
+    boilerplate: frozenset[str] = frozenset()
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -41,9 +42,12 @@ class CellSurroundings:
         kernels: Kernels | None,
         paths: PathGuard,
         skills: Sequence[SkillFact] = (),
+        templates: Path | None = None,
     ) -> None:
+        """`templates` is the folder that the memory's first files came from."""
         self._path = front_of(message)
         self._skills = tuple(skills)
+        self._templates = templates
         self._notebooks = notebooks
         self._kernels = kernels
         self._paths = paths
@@ -51,7 +55,8 @@ class CellSurroundings:
     async def facts(self, request: str) -> NotebookFacts:
         """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
         found = await self._notebook(self._path, request) if self._path is not None else NotebookFacts()
-        return replace(found, skills=self._skills)
+        lines = await asyncio.to_thread(_lines_of, self._templates) if self._templates else frozenset()
+        return replace(found, skills=self._skills, boilerplate=lines)
 
     async def _notebook(self, front: str, request: str) -> NotebookFacts:
         try:
@@ -113,6 +118,16 @@ class CellSurroundings:
             if os.fstat(descriptor).st_size > MOST_BYTES:
                 raise ValueError(f"{path!r} is too large to look into.")
             return frame_of(file.read(MOST_BYTES), name)
+
+
+@functools.cache
+def _lines_of(folder: Path) -> frozenset[str]:
+    """Of its Markdown files; none of one that cannot be read."""
+    lines: set[str] = set()
+    for file in folder.rglob("*.md"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            lines.update(line.strip() for line in file.read_text("utf-8").splitlines() if line.strip())
+    return frozenset(lines)
 
 
 def skill_facts(offered: Offered) -> list[SkillFact]:

@@ -293,7 +293,12 @@ class Runs:
         if self.model_choice.acts_in_cells(settings.config, summary.model or settings.config.model_of(parts.config)):
             author = Author(parts.config.id, transcript.session_key, run_id)
             notebook = CellSurroundings(
-                message, around.notebooks_for(author), around.kernels, parts.paths, skill_facts(skills)
+                message,
+                around.notebooks_for(author),
+                around.kernels,
+                parts.paths,
+                skill_facts(skills),
+                parts.templates,
             )
             model = CellModel(model, notebook, settings.secrets.apply)
         max_chars = settings.config.tools.max_result_chars

@@ -44,8 +44,7 @@ def test_what_is_known_is_looked_up_and_told_from_the_notes() -> None:
     model = Scripted("You like green and work in Graz.")
     text, _, _ = step(model, asked(request, (call, notes, "ok")), HERE, TOOLS)
     assert text == "You like green and work in Graz."
-    last = model.asked[0].messages[-1].content
-    assert last.startswith("The result:\n- Likes green\n- Works in Graz\n\n")
+    assert model.prompt_of_last.startswith("The result:\n- Likes green\n- Works in Graz\n\nWhat do you know about me?")
     assert [message.role for message in model.asked[0].messages[-3:]] == ["user", "assistant", "user"]
     assert said(request, call, found(), "ok") == ("I have noted nothing about that.", None)
 
@@ -56,6 +55,21 @@ def test_a_number_that_no_note_has_is_not_said_but_the_notes_are() -> None:
     result = found(("MEMORY.md", "- The budget is 4,500 euros"))
     text, _ = said(request, call, result, "ok", "3,300 are left.", "It is 7 euros.")
     assert text == "```text\n- The budget is 4,500 euros\n```"
+
+
+def test_files_about_the_agent_and_what_the_memory_came_with_are_no_notes() -> None:
+    request = "What do you know about me?"
+    _, call = first(request)
+    assert call is not None
+    result = found(("TOOLS.md", "Run ls"), ("MEMORY.md", "What stays true."), ("memory/facts.jsonl#f1", "Likes green"))
+    model = Scripted("You like green.")
+    facts = replace(HERE, boilerplate=frozenset({"What stays true."}))
+    step(model, asked(request, (call, result, "ok")), facts, TOOLS)
+    assert model.prompt_of_last.startswith("The result:\nLikes green\n\n")
+    only = found(("MEMORY.md", "# Memory\nWhat stays true."))
+    facts = replace(HERE, boilerplate=frozenset({"What stays true.", "# Memory"}))
+    text, _, _ = step(Scripted(), asked(request, (call, only, "ok")), facts, TOOLS)
+    assert text == "I have noted nothing about that."
 
 
 def test_a_fact_is_forgotten_by_the_words_that_count() -> None:
@@ -113,7 +127,9 @@ def test_a_file_is_read_and_answered_from() -> None:
     assert call == ToolCall("", "read", {"path": "notes.md"})
     model = Scripted("Anna wants the report by Friday.")
     assert step(model, asked(request, (call, NOTES, "ok")), HERE, TOOLS)[0] == "Anna wants the report by Friday."
-    assert "The result:\nAnna wants" in model.prompt_of_last
+    assert model.prompt_of_last.startswith("The result:\nAnna wants")
+    invented = said(request, call, NOTES, "ok", "It is for Clara, as Ben said.", "They told Clara.")[0]
+    assert invented.startswith("```text\nAnna wants")
     assert said(request, call, "read failed (not_found): there is none", "failed")[0].startswith(
         "It did not work: read"
     )

@@ -87,9 +87,13 @@ def test_skills_are_told_with_their_parameters_and_an_untrusted_one_says_nothing
 
 def test_skills_are_there_without_a_notebook(root: Path) -> None:
     message = Entry("id", None, "2026-01-01T00:00:00.000Z", "user", "hi", meta={})
-    around = CellSurroundings(message, Notebooks(), None, PathGuard(root, root / "workspace"), [SkillFact("report")])  # type: ignore[arg-type]
+    (root / "first").mkdir()
+    (root / "first" / "MEMORY.md").write_text("# Memory\n\nWhat stays true.\n")
+    paths = PathGuard(root, root / "workspace")
+    around = CellSurroundings(message, Notebooks(), None, paths, [SkillFact("report")], root / "first")  # type: ignore[arg-type]
     told = asyncio.run(around.facts("hi"))
     assert (told.path, told.skills) == (None, (SkillFact("report"),))
+    assert told.boilerplate == {"# Memory", "What stays true."}
 
 
 @pytest.mark.parametrize(
