@@ -1,6 +1,7 @@
 """What figures hold, read back from a real kernel, and that drawing stays as it was."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from onyx_jupyter.notebook.document_service import document_service, notebook_pa
 from onyx_jupyter.notebook.drawn_figures import DrawnFigures
 from onyx_jupyter.notebook.kernel_question import KernelQuestions
 from onyx_jupyter.protocols import CellRun
+from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, write_notebook
 from tests.notebook.kernels import KernelPlace, quiet
 
@@ -160,3 +162,27 @@ async def test_the_first_cell_of_a_notebook_that_is_open_nowhere_tells_what_it_d
     run = await service.run_cell("work.ipynb", "a", quiet)
     assert [figure.rpartition("; ")[2] for figure in run.figures] == ["bars: a 2"]
     assert "bars: a 2" not in (kernels.root / "work.ipynb").read_text("utf-8")
+
+
+class RunningTab(FakeTab):
+    """A tab whose cells run in the notebook's real kernel, as a page runs them."""
+
+    kernels: KernelPlace
+
+    async def _run(self, cell: dict[str, Any]) -> dict[str, Any]:
+        run = await self.kernels.run(cell["source"])
+        return {"status": run.status, "executionCount": run.execution_count, "outputs": list(run.outputs)}
+
+
+async def test_a_cell_that_a_tab_runs_tells_what_it_draws(kernels: KernelPlace) -> None:
+    service = document_service(kernels.server_app, kernels.tabs, notebook_paths(kernels.server_app))
+    tab = RunningTab(kernels.tabs)
+    tab.kernels = kernels
+    source = "import matplotlib.pyplot as plt\nplt.bar(['a'], [2])"
+    tab.show("work.ipynb", [tab_cell("a", source), tab_cell("b", "1 / 0")])
+    await kernels.start()
+    run = await service.run_cell("work.ipynb", "a", quiet)
+    assert [figure.rpartition("; ")[2] for figure in run.figures] == ["bars: a 2"]
+    assert "figure" not in str(tab.notebooks["work.ipynb"][0]["outputs"])
+    assert (await service.run_cell("work.ipynb", "b", quiet)).status == "error"
+    assert await kernels.value(LISTENS) == "False"
