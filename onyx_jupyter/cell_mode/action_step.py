@@ -25,6 +25,7 @@ _TRIES = 2
 _ACTION_TOKENS = 500
 _ANSWER_TOKENS = 200
 _NOTED = 5
+_NAME_WORDS = 2
 _ABOUT_PEOPLE = ("MEMORY.md", "USER.md")
 _LINE_NUMBER = re.compile(r"^ *\d+\t", re.MULTILINE)
 _NOT_DONE = "Not done, as you wished."
@@ -158,7 +159,11 @@ class ActionStep:
                 async for event in events:
                     yield event
             words = self._inner.text.strip()
-            if words and known.unfounded(words, strict=True) is None and unfounded_name(words, texts) is None:
+            if (
+                not _repeats(words, self._turn.request)
+                and known.unfounded(words, strict=True) is None
+                and unfounded_name(words, texts) is None
+            ):
                 there = denied_lines(words, result, self._turn.request)
                 yield TextDelta(quoted(there) or words)
                 break
@@ -184,6 +189,12 @@ class ActionStep:
         if tool == actions.FORGET or tool.startswith(actions.SKILL):
             return bool(self._offered & {actions.WRITE, INSERT, REMEMBER})
         return tool in self._offered
+
+
+def _repeats(words: str, request: str) -> bool:
+    """Whether they say the request once more, or nothing; a name out of it may be the answer."""
+    said, wished = (re.findall(r"\w+", text.lower()) for text in (words, request))
+    return not said or (len(said) > _NAME_WORDS and " ".join(said) in " ".join(wished))
 
 
 def _as_json(turn: Turn) -> str:

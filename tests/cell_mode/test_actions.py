@@ -110,6 +110,13 @@ def test_skills_are_listed_without_a_model_and_run_with_what_was_asked_for() -> 
     assert text == "There were 120 calls."
 
 
+def test_what_only_says_the_request_again_is_no_answer() -> None:
+    request = "Run the weekly report"
+    call = ToolCall("", "skill_weekly_report", {})
+    text, _ = said(request, call, "Calls: 120", "ok", 'Run the "weekly report".', "Run the weekly report")
+    assert text == "```text\nCalls: 120\n```"
+
+
 def test_a_skill_that_instructs_is_read_and_then_followed_in_a_cell() -> None:
     request = "Use the skill tidy notebook"
     _, call = first(request)
