@@ -1,4 +1,4 @@
-"""One embedded model's process: started on first use, stopped when idle, started anew after a crash.
+"""One local model's process: started on first use, stopped when idle, started anew after a crash.
 
 It speaks to the process through a pipe (to start it) and HTTP on loopback with a key of its own; what is said to the
 model is the caller's business.
@@ -80,7 +80,7 @@ class LocalServer:
         """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
         if self.running:
             return
-        yield "Starting the embedded model…"
+        yield "Starting the local model…"
         async with self._starting:
             if self.pid is not None:
                 return
@@ -128,7 +128,7 @@ class LocalServer:
         how = f" (signal {-code})" if code is not None and code < 0 else f" (code {code})" if code else ""
         return ModelError(
             "unavailable",
-            f"The process of the embedded model ended unexpectedly{how}.",
+            f"The process of the local model ended unexpectedly{how}.",
             hint="Ask again: it starts anew. If it stays like this, memory may be short.",
         )
 
