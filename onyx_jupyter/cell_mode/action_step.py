@@ -16,7 +16,7 @@ from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
 from onyx_jupyter.cell_mode.names import denied_lines, unfounded_name
 from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import quoted
+from onyx_jupyter.cell_mode.output_text import SHOWN_LINES, quoted
 from onyx_jupyter.cell_mode.turn import INSERT, REMEMBER, Step, Turn
 from onyx_jupyter.messages import Message, ToolCall
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta
@@ -165,10 +165,10 @@ class ActionStep:
                 and unfounded_name(words, texts) is None
             ):
                 there = denied_lines(words, result, self._turn.request)
-                yield TextDelta(quoted(there) or words)
+                yield TextDelta(_beginning(there) or words)
                 break
         else:
-            yield TextDelta(quoted(result) or quoted("\n".join(result.splitlines()[:20])))
+            yield TextDelta(_beginning(result))
         yield ModelDone((), self._inner.usage)
 
     async def _say(self, text: str) -> Events:
@@ -189,6 +189,11 @@ class ActionStep:
         if tool == actions.FORGET or tool.startswith(actions.SKILL):
             return bool(self._offered & {actions.WRITE, INSERT, REMEMBER})
         return tool in self._offered
+
+
+def _beginning(text: str) -> str:
+    """Word for word, as far as it is shown below an answer."""
+    return quoted("\n".join(text.splitlines()[:SHOWN_LINES]))
 
 
 def _repeats(words: str, request: str) -> bool:

@@ -15,7 +15,8 @@ _DENIES = re.compile(
 )
 _SOUGHT = re.compile(r"(?<![\w/.])(?:[A-Z]\w{2,}|\w{5,})(?![\w/]|\.\w)")
 _ASKING_WORDS = (
-    "about could does everything file found know mention notes please read remember says tell what when where which"
+    "about could does everything file found know mention notes please read remember says summarise summarize summary "
+    "tell what when where which"
 )
 _ASKING = frozenset(_ASKING_WORDS.split())
 _OPENING = ' *“”"()-'
@@ -34,8 +35,13 @@ def unfounded_name(text: str, known: Iterable[str]) -> str | None:
 
 
 def denied_lines(answer: str, found: str, request: str) -> str:
-    """The lines that hold what the request is about, where the answer says that there are none."""
+    """The lines that hold what the request is about, where the answer says that there are none.
+
+    All of them where the request is about nothing in particular: then there is something.
+    """
     if not _DENIES.search(answer):
         return ""
     sought = {word.lower() for word in _SOUGHT.findall(request)} - _ASKING
+    if not sought:
+        return found
     return "\n".join(line for line in found.splitlines() if sought & {word.lower() for word in _WORD.findall(line)})

@@ -32,7 +32,8 @@ FOUND = "Anna wants the report by Friday.\nBen moves to Vienna in June.\nThe bud
         ("It does not mention a budget.", "what about the budget", "The budget: 4,500 euros."),
         ("notes.md says nothing about hotels.", "What does notes.md say about hotels?", ""),
         ("Ben moves to Vienna.", "What does notes.md say about Ben?", ""),
-        ("It isn't said.", "Read reports/june.md", ""),
+        ("It says nothing.", "Read reports/june.md and summarise it.", FOUND),
+        ("It says that Ben moves.", "Read reports/june.md and summarise it.", ""),
     ],
 )
 def test_what_an_answer_denies_is_looked_for(answer: str, request_: str, lines: str) -> None:
