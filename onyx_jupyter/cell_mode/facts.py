@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from onyx_jupyter.cell_mode.imports import bound_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
 
+PYTHON = "python"
 MAX_COLUMNS = 40
 MAX_FRAMES = 3
 _FEW_COLUMNS = 6
@@ -56,18 +57,31 @@ class CellFact:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillFact:
+    """A skill that may be used: `tool` runs it with `parameters` (name → JSON type); without one it instructs."""
+
+    name: str
+    description: str = ""
+    tool: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case.
+    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is;
+    `boilerplate` are the lines that its memory came with, which say nothing of anybody.
     """
 
     path: str | None = None
-    language: str = "python"
+    language: str = PYTHON
     cells: tuple[CellFact, ...] = ()
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    skills: tuple[SkillFact, ...] = ()
+    boilerplate: frozenset[str] = frozenset()
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:
@@ -102,7 +116,7 @@ def for_code(facts: NotebookFacts, about: str = "") -> str:
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip()]
     if code:
         title = "Cells that have run:" if any(cell.has_run for cell in code) else "Cells of the notebook, not run yet:"
-        parts.append("\n".join([title, *_sources(code)]))
+        parts.append("\n".join([title, *_sources(code, facts.language)]))
     return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
 
 
@@ -148,12 +162,12 @@ def _short_frame(frame: Frame) -> str:
     return f"`{frame.name}` is a table{rows}: {', '.join(column.name for column in frame.columns[:MAX_COLUMNS])}"
 
 
-def _sources(cells: Sequence[CellFact]) -> list[str]:
+def _sources(cells: Sequence[CellFact], language: str) -> list[str]:
     """The last ones, as many as there is room for: what a new cell goes on from."""
     kept: list[str] = []
     left = _CODE_CHARS
     for cell in reversed(cells):
-        text = f"```python\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
+        text = f"```{language}\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
         left -= len(text)
         if left < 0 and kept:
             break

@@ -22,7 +22,7 @@ NO_CODE = "root ::= [^`]+"
 def write_cell(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
         for_code(facts, _all_asked(turn)),
-        _before(turn.earlier),
+        _before(turn.earlier, facts.language),
         _request(turn),
         recipes_for(turn.request),
         f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
@@ -35,7 +35,7 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
         for_code(facts, f"{_all_asked(turn)}\n{failed}"),
-        _before(turn.earlier),
+        _before(turn.earlier, facts.language),
         _request(turn),
         recipes_for(turn.request),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
@@ -56,7 +56,7 @@ def answer_from(turn: Turn, output: str) -> str:
 def in_words(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
         for_words(facts),
-        _before(turn.earlier),
+        _before(turn.earlier, facts.language),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
         "Answer in a few plain sentences from what stands above." if facts.path else "",
@@ -74,12 +74,12 @@ def _all_asked(turn: Turn) -> str:
     return "\n".join([*before, turn.request, turn.context])
 
 
-def _before(earlier: Sequence[Exchange]) -> str:
+def _before(earlier: Sequence[Exchange], language: str) -> str:
     lines = []
     for one in earlier[-_EXCHANGES:]:
         lines.append(f"Asked before: {_cut(one.request, _ANSWER_CHARS)}")
         if one.cell:
-            lines.append(f"Its cell:\n```python\n{_cut(one.cell, _CELL_CHARS)}\n```")
+            lines.append(f"Its cell:\n```{language}\n{_cut(one.cell, _CELL_CHARS)}\n```")
         if one.answer:
             lines.append(f"Its answer: {_cut(one.answer, _ANSWER_CHARS)}")
     return "\n".join(lines)

@@ -8,13 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.action_requests import action_request
+from onyx_jupyter.cell_mode.action_step import ActionStep
+from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
-from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.imports import missing_imports
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
-from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
 from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, says_all, without_pictures
@@ -41,7 +45,8 @@ class Step:
     """What comes next in a turn. `offered` are the tools that may be called."""
 
     def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, offered: Set[str]) -> None:
-        self._turn = turn
+        instructions = (step.result for step in turn.steps if step.call.name == READ_SKILL and step.status == "ok")
+        self._turn = replace(turn, context="\n\n".join(filter(None, (turn.context, *instructions))))
         self._facts = facts
         self._inner = inner
         self._offered = offered
@@ -51,6 +56,8 @@ class Step:
         turn, last = self._turn, self._turn.last
         if last is None or last.call.name == RUN_ALL:
             return self._first()
+        if is_action(last.call.name):
+            return self._action()
         if last.status == "denied":
             return self._after_no(refusal_reason(last.result))
         if last.call.name == REMEMBER:
@@ -72,12 +79,24 @@ class Step:
         kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
         if kind == "remember" and REMEMBER in self._offered:
             return self._call(REMEMBER, {"content": remembered(self._turn.request)})
+        if kind == "action":
+            return self._action()
         if kind == "words":
             return self._words()
         if self._facts.unrun and self._turn.last is None and self._can_run:
             # What the cells make is not there yet: nothing can be computed from it, and no column is known.
             return self._call(RUN_ALL, {"path": self._facts.path})
         return self._write()
+
+    def _action(self) -> Events:
+        """What is about the memory, a skill or a file of text. What a skill instructs to do is done in a cell."""
+        turn, last = self._turn, self._turn.last
+        if last is not None and last.call.name == READ_SKILL and last.status == "ok":
+            return self._write()
+        wanted = action_request(turn.request, self._facts, names_data=names_data(turn.request, self._facts))
+        if wanted is None:  # a skill that is not there any more
+            return self._write()
+        return ActionStep(wanted, turn, self._facts, self._inner, self._offered, self._write).events()
 
     async def _words(self) -> Events:
         """Shown as it comes, up to a number that stands nowhere: then the request goes the way of a cell."""
@@ -124,8 +143,9 @@ class Step:
             return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
+        hint = hint_for(error, self._facts) if self._is_python else ""
         ways = [
-            prompts.repair_cell(self._facts, self._turn, body, error, hint_for(error, self._facts), show=show)
+            prompts.repair_cell(self._facts, self._turn, body, error, hint, show=show)
             for show in (tried % 2 == 1, tried % 2 == 0)
         ]
         return self._propose(ways, tried=tried, cell_id=cell_id)
@@ -166,7 +186,7 @@ class Step:
 
     @property
     def _is_python(self) -> bool:
-        return self._facts.language == "python"
+        return self._facts.language == PYTHON
 
     def _finished(self, source: str) -> str:
         """With the names of columns as they are, and the imports that it forgot."""
@@ -179,9 +199,9 @@ class Step:
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
-        printed = without_pictures(output)
+        printed, drawn = without_pictures(output), in_sentences(figures_of(output))
         if not printed:
-            yield TextDelta(_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE)
+            yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
             yield self._done()
             return
         known, words = Numbers([printed, self._turn.request]), ""
@@ -196,7 +216,7 @@ class Step:
                 words = self._inner.text
                 break
         below = "" if says_all(words, printed) else quoted(printed)
-        yield TextDelta("\n\n".join(part for part in (words.strip(), below) if part) or _LONG_OUTPUT)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), below, drawn) if part) or _LONG_OUTPUT)
         yield self._done()
 
     def _after_no(self, reason: str) -> Events:

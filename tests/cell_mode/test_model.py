@@ -42,6 +42,11 @@ class Scripted:
     def prompt(self) -> str:
         return self.asked[-1].messages[0].content
 
+    @property
+    def prompt_of_last(self) -> str:
+        """The newest of the turns that were sent along."""
+        return self.asked[-1].messages[-1].content
+
 
 class Around:
     def __init__(self, facts: NotebookFacts) -> None:
@@ -163,6 +168,17 @@ def test_of_a_picture_alone_nothing_is_made_up() -> None:
     drawn = f"{INSERTED}[image/png: <Figure size 700x350 with 1 Axes>]"
     said, call, _ = step(Scripted(), asked("plot the fees", (insert("x"), drawn, "ok")))
     assert (said, call) == ("Done: the picture stands below the cell.", None)
+
+
+def test_what_was_drawn_is_said_from_the_figure_itself_and_never_by_the_model() -> None:
+    holds = 'title "Churn"; x: a, b; y from 0 to 1; bars: a 1, b 0.5'
+    figure = f"[image/png: <Figure size 700x350 with 1 Axes>]\n[figure: {holds}]"
+    said, call, _ = step(Scripted(), asked("plot it", (insert("x"), f"{INSERTED}{figure}", "ok")))
+    assert (said, call) == ("The bar chart “Churn” shows a 1, b 0.5.", None)
+    model = Scripted("It is 62.76.")
+    said, _, _ = step(model, asked("plot the mean", (insert("x"), f"{INSERTED}mean fee 62.7613\n{figure}", "ok")))
+    assert said == "It is 62.76.\n\n```text\nmean fee 62.7613\n```\n\nThe bar chart “Churn” shows a 1, b 0.5."
+    assert "figure" not in model.prompt
 
 
 def test_in_an_answer_no_number_is_known_to_everybody() -> None:
