@@ -42,7 +42,7 @@ from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
 from onyx_jupyter.runtime.audit_trail import AuditTrail
-from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
+from onyx_jupyter.runtime.cell_surroundings import CellSurroundings, skill_facts
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
@@ -297,7 +297,14 @@ class Runs:
         model_id = summary.model or around.model_of(parts.config)
         if self.model_choice.acts_in_cells(settings.config, model_id, chosen_tool_mode(message)):
             author = Author(parts.config.id, transcript.session_key, run_id)
-            notebook = CellSurroundings(message, around.notebooks_for(author), around.kernels, parts.paths)
+            notebook = CellSurroundings(
+                message,
+                around.notebooks_for(author),
+                around.kernels,
+                parts.paths,
+                skill_facts(skills),
+                parts.templates,
+            )
             model = CellModel(model, notebook, settings.secrets.apply)
         max_chars = settings.config.tools.max_result_chars
         results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)
