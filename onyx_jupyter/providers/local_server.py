@@ -30,6 +30,8 @@ _STOP_TIMEOUT_S = 3.0
 _DYING_S = 1.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
+# What was read of conversations that are not in front: some 2,900 tokens of a model of 1.5 billion parameters.
+_KEPT_PROMPTS_MIB = 80
 
 
 class LocalServer:
@@ -148,6 +150,7 @@ class LocalServer:
             "name": self._weights.name,
             "context_tokens": self._weights.context_tokens,
             "threads": self._threads,
+            "kept_prompts_mib": 0 if self._weights.tiny else _KEPT_PROMPTS_MIB,
             "api_key": key,
             "parent": os.getpid(),
         }

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 READY = "onyx-ready "
 FAILED = "onyx-failed "
 _PARENT_CHECK_S = 2.0
-_PROMPT_BATCH_TOKENS = 256
+_PROMPT_BATCH_TOKENS = 64
 
 
 def main() -> None:
@@ -44,7 +44,8 @@ def _serve(options: dict[str, Any]) -> Any:
         threads.n_threads = options["threads"]
         # No busy waiting: beside a kernel at work on two cores it makes the model two to four times slower.
         threads.poll = 0
-    # Small batches: between two of them the server notices that nobody waits for the answer any more.
+    # Small batches: between two of them the server notices that nobody waits for the answer any more, and the
+    # intermediate results of one stay in the processor's cache.
     params.n_batch = _PROMPT_BATCH_TOKENS
     params.n_ubatch = _PROMPT_BATCH_TOKENS
     # Read instead of mapped: the runtime keeps the weights in an order that suits the processor, and the mapped file
@@ -60,7 +61,7 @@ def _serve(options: dict[str, Any]) -> Any:
     params.api_keys = [options["api_key"]]
     params.ui = False
     params.endpoint_slots = False
-    params.cache_ram_mib = 0
+    params.cache_ram_mib = options["kept_prompts_mib"]
     return xllamacpp.Server(params)
 
 
