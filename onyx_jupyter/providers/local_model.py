@@ -185,6 +185,7 @@ class _Answer:
             raise await self._server.broken_off() from None
         if not finished:
             raise await self._server.broken_off()
+        self._server.has_read(body, self.usage.input_tokens)
 
     def _take(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:

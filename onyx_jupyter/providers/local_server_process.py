@@ -23,6 +23,7 @@ _PROMPT_BATCH_TOKENS = 64
 def main() -> None:
     """Serves until the parent goes away."""
     options = json.loads(sys.stdin.readline())
+    os.umask(0o077)  # what it leaves on disk holds prompts
     threading.Thread(target=_end_with_pipe, args=(sys.stdin,), daemon=True).start()
     try:
         server = _serve(options)
@@ -61,6 +62,8 @@ def _serve(options: dict[str, Any]) -> Any:
     params.api_keys = [options["api_key"]]
     params.ui = False
     params.endpoint_slots = False
+    if options["saved_in"]:
+        params.slot_save_path = options["saved_in"] + os.sep
     params.cache_ram_mib = options["kept_prompts_mib"]
     return xllamacpp.Server(params)
 

@@ -69,7 +69,11 @@ class Configured:
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it
         folders = (self.home.models, *shared_folders())
-        models = self.open_models(replace(models_settings(settings.config, self.ceiling), local_folders=folders))
+        models = self.open_models(
+            replace(
+                models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
+            )
+        )
         self._models = AllowedModels(models, settings.config, self.ceiling)
 
     async def close(self) -> None:

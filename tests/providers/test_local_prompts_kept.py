@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.testing.collected import collect
-from onyx_jupyter.testing.fake_clock import FakeClock
 
 pytestmark = [
     pytest.mark.local_model,
@@ -30,8 +31,9 @@ NEW_TOKENS = 40
 
 
 class House:
-    def __init__(self) -> None:
-        self.servers = LocalServers(idle_timeout_s=600, threads=2, clock=FakeClock())
+    def __init__(self, saved_in: Path) -> None:
+        self.saved_in = saved_in
+        self.servers = LocalServers(idle_timeout_s=600, threads=2, clock=SystemClock(), saved_in=saved_in)
         # Not as the embedded model, which is led in another way.
         self.weights = replace(find_weights("smollm2"), tiny=False)
         self.model = LocalModel("local/small", self.weights, self.servers)
@@ -43,8 +45,8 @@ class House:
 
 
 @pytest.fixture
-def house(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[House]:
-    house = House()
+def house(jp_asyncio_loop: asyncio.AbstractEventLoop, tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path / "cache")
     yield house
     jp_asyncio_loop.run_until_complete(house.servers.close())
 
@@ -58,3 +60,35 @@ async def test_of_two_conversations_in_turn_each_reads_only_what_is_new(house: H
     again = [await house.usage(PENGUINS, "How many are there?"), await house.usage(CUSTOMERS, "Who calls most?")]
     assert all(read(usage) > 2 * NEW_TOKENS for usage in first)
     assert all(read(usage) < NEW_TOKENS for usage in again)
+
+
+async def test_after_a_restart_what_was_read_last_is_there_and_the_file_is_gone(house: House) -> None:
+    await house.usage(PENGUINS, "Which is the heaviest?")
+    await house.usage("", "Hello.")  # what an answer is written from is short, and comes last
+    await house.servers.close()
+    assert sorted(path.suffix for path in house.saved_in.iterdir()) == [".json", ".state"]
+    assert read(await house.usage(PENGUINS, "How many are there?")) < NEW_TOKENS
+    assert list(house.saved_in.iterdir()) == []
+
+
+async def test_a_broken_file_costs_nothing_but_the_reading(house: House) -> None:
+    await house.usage(PENGUINS, "Which is the heaviest?")
+    await house.servers.close()
+    (state,) = house.saved_in.glob("*.state")
+    state.write_bytes(state.read_bytes()[:-1000])
+    assert read(await house.usage(PENGUINS, "How many are there?")) > 2 * NEW_TOKENS
+    assert list(house.saved_in.iterdir()) == []
+
+
+async def test_a_question_that_comes_while_an_idle_process_is_ended_is_answered(house: House) -> None:
+    await house.usage(PENGUINS, "Which is the heaviest?")
+    server = house.servers.server(house.weights)
+    _, usage = await asyncio.gather(server.stop_if_idle(0.0), house.usage(PENGUINS, "How many are there?"))
+    assert usage.output_tokens > 0
+
+
+async def test_where_nothing_can_be_kept_on_disk_the_model_answers(house: House) -> None:
+    house.saved_in.write_text("a file stands where the folder belongs")
+    assert (await house.usage(PENGUINS, "Which is the heaviest?")).output_tokens > 0
+    await house.servers.close()
+    assert house.saved_in.is_file()
