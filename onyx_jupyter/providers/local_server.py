@@ -17,11 +17,13 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import ModelError, StorageError
+from onyx_jupyter.providers.local_ahead import Ahead
 from onyx_jupyter.providers.local_saved_prompt import SavedPrompt
 from onyx_jupyter.providers.local_server_process import FAILED, READY
 from onyx_jupyter.providers.local_weights import Weights
@@ -57,6 +59,7 @@ class LocalServer:
         self._users = 0
         self._last_used = clock.monotonic()
         self._saved = SavedPrompt(saved_in, weights, clock) if saved_in and not weights.tiny else None
+        self._ahead = Ahead()
         self._prompts: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_LAST_PROMPTS)
 
     @property
@@ -82,8 +85,9 @@ class LocalServer:
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """As long as it lasts the process is not idle."""
+        """As long as it lasts the process is not idle, and reads nothing ahead."""
         self._users += 1
+        self._ahead.give_way()
         try:
             yield
         finally:
@@ -93,6 +97,33 @@ class LocalServer:
     def has_read(self, body: dict[str, Any], tokens: int) -> None:
         """The process has read a prompt of that length."""
         self._prompts.append((tokens, body))
+
+    async def read_ahead(self, body: dict[str, Any]) -> None:
+        """Has it read where nobody waits for the process, which it starts. Raises: ModelError (unavailable)."""
+        if not self.running:
+            await self._ahead.start(self._started())
+        if not self.is_used:
+            await self._ahead.read(json.dumps(body["messages"]), self._read(body))
+
+    async def _started(self) -> None:
+        async with aclosing(self.start()) as lines:
+            async for _ in lines:
+                pass
+
+    async def _read(self, body: dict[str, Any]) -> bool:
+        """Whether it came to its end. It counts as use, so that the process does not end over it."""
+        import httpx
+
+        self._last_used = self._clock.monotonic()
+        try:
+            answer = await self.client.post("/v1/chat/completions", json=body)
+        except (httpx.HTTPError, ModelError):
+            return False
+        finally:
+            self._last_used = self._clock.monotonic()
+        if answer.status_code == 200:
+            self.has_read(body, answer.json()["usage"]["prompt_tokens"])
+        return answer.status_code == 200
 
     async def start(self) -> AsyncGenerator[str, None]:
         """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
@@ -121,11 +152,13 @@ class LocalServer:
 
     async def stop(self) -> None:
         """Ends the process, if there is one, which leaves what it has read for the next start."""
+        await self._ahead.close()
         await self._save()
         await self._stop_process()
 
     async def _stop_process(self) -> None:
         self._prompts.clear()
+        self._ahead.forget()
         process, self._process = self._process, None
         client, self._client = self._client, None
         if client is not None:

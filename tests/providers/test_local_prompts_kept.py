@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
 import pytest
 
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.local_model import LocalModel
+from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.testing.collected import collect
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.local_model,
@@ -37,6 +41,19 @@ class House:
         # Not as the embedded model, which is led in another way.
         self.weights = replace(find_weights("smollm2"), tiny=False)
         self.model = LocalModel("local/small", self.weights, self.servers)
+
+    @property
+    def server(self) -> LocalServer:
+        return self.servers.server(self.weights)
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        return [one for one in psutil.Process().children() if "local_server_process" in " ".join(one.cmdline())]
+
+    async def until_it_reads(self) -> None:
+        process = psutil.Process(self.server.pid)
+        begun_s = sum(process.cpu_times()[:2])
+        await until(lambda: sum(process.cpu_times()[:2]) > begun_s + 0.2)
 
     async def usage(self, facts: str, question: str) -> Usage:
         """What one short answer took."""
@@ -82,9 +99,41 @@ async def test_a_broken_file_costs_nothing_but_the_reading(house: House) -> None
 
 async def test_a_question_that_comes_while_an_idle_process_is_ended_is_answered(house: House) -> None:
     await house.usage(PENGUINS, "Which is the heaviest?")
-    server = house.servers.server(house.weights)
-    _, usage = await asyncio.gather(server.stop_if_idle(0.0), house.usage(PENGUINS, "How many are there?"))
+    _, usage = await asyncio.gather(house.server.stop_if_idle(0.0), house.usage(PENGUINS, "How many are there?"))
     assert usage.output_tokens > 0
+
+
+async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
+    await house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)]))
+    assert house.server.running
+    assert read(await house.usage(PENGUINS, "Which is the heaviest?")) < NEW_TOKENS
+
+
+async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stays(house: House) -> None:
+    await house.usage("", "Hello.")
+    long = PENGUINS * 8
+    reading = asyncio.create_task(house.model.read_ahead(ModelRequest("You help.", [Message("user", long)])))
+    await house.until_it_reads()
+    assert (await house.usage(CUSTOMERS, "Who pays most?")).output_tokens > 0
+    assert reading.done()
+    whole = await house.usage(long, "Which is the heaviest?")
+    assert NEW_TOKENS < (whole.cached_tokens or 0) < whole.input_tokens - NEW_TOKENS
+
+
+async def test_nothing_is_read_ahead_while_somebody_asks(house: House) -> None:
+    async with aclosing(house.model.stream(ModelRequest("You help.", [Message("user", "Count to a hundred.")]))) as it:
+        await anext(it)
+        await house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)]))
+    assert read(await house.usage(PENGUINS, "Which is the heaviest?")) > 2 * NEW_TOKENS
+
+
+async def test_a_start_goes_on_where_its_reading_has_to_give_way(house: House) -> None:
+    reading = asyncio.create_task(house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)])))
+    await asyncio.sleep(0)
+    reading.cancel()
+    await asyncio.wait({reading})
+    assert (await house.usage("", "Hello.")).output_tokens > 0
+    assert len(house.processes) == 1
 
 
 async def test_where_nothing_can_be_kept_on_disk_the_model_answers(house: House) -> None:
