@@ -6,11 +6,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
+from onyx_jupyter.cell_mode.ahead import known_beginning
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Inner
 from onyx_jupyter.cell_mode.step import Step
 from onyx_jupyter.cell_mode.turn import is_last_word, turn_of
-from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest
+from onyx_jupyter.messages import Message
+from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest, ReadsAhead
+from onyx_jupyter.security.external_content import plainly
 
 _WHOLE_CONVERSATION = 1_000_000
 
@@ -52,6 +55,16 @@ class CellModel:
     def context_window(self) -> int:
         """Without bound: of a conversation only the newest exchanges are sent, in short."""
         return max(_WHOLE_CONVERSATION, self._inner.context_window)
+
+    async def read_ahead(self, request: ModelRequest) -> None:
+        """As of protocols.ReadsAhead; the request ends with what the person has written so far."""
+        if not isinstance(self._inner, ReadsAhead):
+            return
+        turn = turn_of(request.messages)
+        beginning = known_beginning(await self._around.facts(turn.request), turn)
+        if beginning is not None:
+            message = Message("user", plainly(self._redact(beginning)))
+            await self._inner.read_ahead(ModelRequest(request.system, [message]))
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""

@@ -18,10 +18,19 @@ FENCE_END = "\n```"
 NO_CODE = "root ::= [^`]+"
 
 
+def before_cell(facts: NotebookFacts, turn: Turn) -> str:
+    """What each request for a cell begins with: all that is known before the person's words."""
+    return _joined(for_code(facts), _before(turn.earlier))
+
+
+def before_words(facts: NotebookFacts, turn: Turn) -> str:
+    """The same of each request for words."""
+    return _joined(for_words(facts), _before(turn.earlier))
+
+
 def write_cell(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
-        for_code(facts),
-        _before(turn.earlier),
+        before_cell(facts, turn),
         _request(turn),
         f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
         "print each value with its name. The answer comes in a later step.",
@@ -32,8 +41,7 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     """`show` False leaves the failed cell out: seeing it, a small model writes it again."""
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
-        for_code(facts),
-        _before(turn.earlier),
+        before_cell(facts, turn),
         _request(turn),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
         f"Write the whole corrected cell, as one ```{facts.language} block; the answer comes in a later step.",
@@ -52,8 +60,7 @@ def answer_from(turn: Turn, output: str) -> str:
 
 def in_words(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
-        for_words(facts),
-        _before(turn.earlier),
+        before_words(facts, turn),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
         "Answer in a few plain sentences from what stands above." if facts.path else "",
