@@ -12,7 +12,7 @@ from onyx_jupyter.cell_mode.inner import Inner
 from onyx_jupyter.cell_mode.step import Step
 from onyx_jupyter.cell_mode.turn import is_last_word, turn_of
 from onyx_jupyter.messages import Message
-from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest, ReadsAhead
+from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest
 from onyx_jupyter.security.external_content import plainly
 
 _WHOLE_CONVERSATION = 1_000_000
@@ -56,15 +56,16 @@ class CellModel:
         """Without bound: of a conversation only the newest exchanges are sent, in short."""
         return max(_WHOLE_CONVERSATION, self._inner.context_window)
 
-    async def read_ahead(self, request: ModelRequest) -> None:
-        """As of protocols.ReadsAhead; the request ends with what the person has written so far."""
-        if not isinstance(self._inner, ReadsAhead):
-            return
+    async def beginning(self, request: ModelRequest) -> ModelRequest | None:
+        """What the model inside would be asked first, as far as it is known; None where nothing will be asked.
+
+        The request ends with what the person has written so far.
+        """
         turn = turn_of(request.messages)
         beginning = known_beginning(await self._around.facts(turn.request), turn)
-        if beginning is not None:
-            message = Message("user", plainly(self._redact(beginning)))
-            await self._inner.read_ahead(ModelRequest(request.system, [message]))
+        if beginning is None:
+            return None
+        return ModelRequest(request.system, [Message("user", plainly(self._redact(beginning)))])
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""

@@ -17,6 +17,7 @@ class Ahead:
 
     def __init__(self) -> None:
         self._reading: asyncio.Task[bool] | None = None
+        self._prompt = ""
         self._starting: asyncio.Task[None] | None = None
         self._read: deque[str] = deque(maxlen=_REMEMBERED)
 
@@ -31,11 +32,16 @@ class Ahead:
 
     async def read(self, prompt: str, reading: Coroutine[Any, Any, bool]) -> None:
         """Until it is read, which `reading` says by True, or has to give way. What was read is not read again."""
-        self.give_way()
         if prompt in self._read:
             reading.close()
             return
+        if self._reading is not None and not self._reading.done() and prompt == self._prompt:
+            reading.close()
+            await asyncio.wait({self._reading})
+            return
+        self.give_way()
         self._reading = task = asyncio.create_task(reading, name="onyx reading ahead")
+        self._prompt = prompt
         try:
             await asyncio.wait({task})
             if not task.cancelled() and task.result():

@@ -13,7 +13,8 @@ from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
 from onyx_jupyter.messages import Message
-from onyx_jupyter.protocols import Model, ModelRequest
+from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.testing.scripted_model import ScriptedModel
 
 TABLE = Frame("df", (Column("fee", "float64"), Column("contract", "object")), 1200)
 RUN = CellFact("c1", 1, "code", "df = load('hunter2')", "1200 rows", has_run=True)
@@ -59,41 +60,17 @@ def test_of_a_notebook_that_has_not_run_no_table_is_read_since_there_is_none_yet
     assert known_beginning(unrun, turn("What does this notebook do?"))
 
 
-class Reader:
-    """Keeps what it was to read ahead."""
-
-    id, light, tiny, context_window = "local/small.gguf", True, False, 4096
-
-    def __init__(self) -> None:
-        self.read: list[ModelRequest] = []
-
-    async def read_ahead(self, request: ModelRequest) -> None:
-        self.read.append(request)
-
-
 class Around:
     async def facts(self, request: str) -> NotebookFacts:
         return FACTS
 
 
-def ahead(inner: object, written: str) -> None:
-    model = CellModel(inner, Around(), lambda text: text.replace("hunter2", "[redacted:password]"))  # type: ignore[arg-type]
-    asyncio.run(model.read_ahead(ModelRequest("You are Onyx.", [Message("user", written)])))
-
-
-def test_the_model_inside_reads_the_instructions_and_the_beginning_without_secrets() -> None:
-    reader = Reader()
-    ahead(reader, "What does this notebook do")
-    (request,) = reader.read
+def test_the_model_inside_begins_with_the_instructions_and_what_is_known_without_secrets() -> None:
+    model = CellModel(ScriptedModel([]), Around(), lambda text: text.replace("hunter2", "[redacted:password]"))
+    written = [Message("user", "What does this notebook do")]
+    request = asyncio.run(model.beginning(ModelRequest("You are Onyx.", written)))
+    assert request is not None
     assert request.system == "You are Onyx."
     (message,) = request.messages
     assert "hunter2" not in message.content
     assert message.content.startswith("The notebook a.ipynb:")
-
-
-def test_a_model_of_another_machine_is_told_nothing_before_the_message_is_sent() -> None:
-    class Elsewhere:
-        id, light, tiny, context_window = "ollama/qwen", True, False, 4096
-
-    inner: Model = Elsewhere()  # type: ignore[assignment]
-    ahead(inner, "What does this notebook do")
