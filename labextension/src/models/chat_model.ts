@@ -7,6 +7,7 @@ import type { IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../protocol/wire';
+import { Composing } from './composing';
 import { ContextChips } from './context_chips';
 import { asWishes } from './context_items';
 import { isRun, messagesOf } from './conversation';
@@ -32,11 +33,18 @@ export class ChatModel extends AbstractChatModel {
     private readonly services: SessionServices,
     private readonly memory: TabMemory,
     private readonly front: NotebookInFront | null = null,
-    private readonly allowedModes: () => readonly Mode[] = () => MODES
+    private readonly allowedModes: () => readonly Mode[] = () => MODES,
+    private readonly agentModel: () => string | null = () => null
   ) {
     super({ id: 'onyx' });
     this.name = 'Onyx';
     this._chosenModel = memory.model;
+    this._composing = new Composing(services.client, () => ({
+      sessionKey: this._session.key,
+      model: this.chosenModel,
+      mode: this.mode,
+      answeredBy: this.chosenModel ?? this.agentModel()
+    }));
     this.chips = new ContextChips(memory, memory.session);
     this._session = this._begin(memory.session);
     this.input.value = memory.draft(this._session.key);
@@ -86,10 +94,17 @@ export class ChatModel extends AbstractChatModel {
     this._session = this._begin(key);
     before.dispose();
     this.memory.session = key;
+    this._composing.ended();
     const draft = this.memory.draft(key);
     this.input.value = draft;
     this.chips.open(key);
     this._sessionChanged.emit(this._session);
+  }
+
+  /** The person has changed what stands in the input. */
+  type(text: string): void {
+    this.input.value = text;
+    this._composing.typed(text);
   }
 
   override sendMessage(message: INewMessage): void {
@@ -98,6 +113,7 @@ export class ChatModel extends AbstractChatModel {
       const context = [...this._notebookContext(), ...this.chips.items];
       const { mode } = this;
       this.memory.setDraft(this._session.key, '');
+      this._composing.ended();
       this.chips.clear();
       if (this._session.isGone) {
         this.openSession(null);
@@ -149,6 +165,7 @@ export class ChatModel extends AbstractChatModel {
   override dispose(): void {
     if (!this.isDisposed) {
       this._session.dispose();
+      this._composing.dispose();
       super.dispose();
       Signal.clearData(this);
     }
@@ -173,6 +190,7 @@ export class ChatModel extends AbstractChatModel {
     return session;
   }
 
+  private readonly _composing: Composing;
   private _session: Session;
   private _whenBusy: WhenBusy | undefined;
   private _chosenModel: string | null;

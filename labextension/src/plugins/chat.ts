@@ -230,7 +230,13 @@ function createModel(
   };
   const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
   const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
-  return new ChatModel(services, memory, front, () => assistant.modes);
+  return new ChatModel(
+    services,
+    memory,
+    front,
+    () => assistant.modes,
+    () => assistant.agent?.model ?? null
+  );
 }
 
 /** What the turns of the session in front did to notebooks. */
