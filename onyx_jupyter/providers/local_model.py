@@ -89,7 +89,7 @@ class LocalModel:
     async def read_ahead(self, request: ModelRequest) -> None:
         """As of protocols.ReadsAhead. A process that does not run is started where there is memory for it."""
         server = self._servers.server(self._weights)
-        if server.is_used or not (server.running or await asyncio.to_thread(self._fits)):
+        if not (server.running or server.is_used or await asyncio.to_thread(self._fits)):
             return
         body = _Body(self._weights, replace(request, max_tokens=1)).at(CHARS_PER_TOKEN) | {"stream": False}
         try:

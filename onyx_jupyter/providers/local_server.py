@@ -106,9 +106,13 @@ class LocalServer:
             await self._ahead.read(json.dumps(body["messages"]), self._read(body))
 
     async def _started(self) -> None:
-        async with aclosing(self.start()) as lines:
-            async for _ in lines:
-                pass
+        self._users += 1  # nobody takes its file away
+        try:
+            async with aclosing(self.start()) as lines:
+                async for _ in lines:
+                    pass
+        finally:
+            self._users -= 1
 
     async def _read(self, body: dict[str, Any]) -> bool:
         """Whether it came to its end. It counts as use, so that the process does not end over it."""
