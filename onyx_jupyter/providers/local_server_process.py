@@ -49,6 +49,8 @@ def _serve(options: dict[str, Any]) -> Any:
     # tokens take no more processor time than those of 256.
     params.n_batch = _PROMPT_BATCH_TOKENS
     params.n_ubatch = _PROMPT_BATCH_TOKENS
+    # Nothing is guessed from what the prompt repeats (`speculative.types`): a repair of 70 tokens takes a third less
+    # with 0.5 billion parameters, and no less with 1.5 billion, where a wrong guess costs what a right one saves.
     # Read instead of mapped: the runtime keeps the weights in an order that suits the processor, and the mapped file
     # would take memory beside them (600 MB more for a file of 1.1 GB).
     if hasattr(params, "load_mode"):
