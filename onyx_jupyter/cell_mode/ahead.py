@@ -11,13 +11,16 @@ from onyx_jupyter.cell_mode.turn import Turn
 _TELLING_WORDS = 3
 
 
+def tells_enough(turn: Turn) -> bool:
+    """Whether the notebook is worth looking at; before that, only the instructions are known."""
+    return len(turn.request.split()) >= _TELLING_WORDS
+
+
 def known_beginning(facts: NotebookFacts, turn: Turn) -> str | None:
     """As far as it is known before the request is; empty where only the instructions are, None where nothing is asked.
 
-    `turn.request` is the draft.
+    `turn.request` is the draft, which tells enough.
     """
-    if len(turn.request.split()) < _TELLING_WORDS:
-        return ""
     match kind_of(turn.request, facts, follows=bool(turn.earlier)):
         case "words":
             return prompts.before_words(facts, turn)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
-from onyx_jupyter.cell_mode.ahead import known_beginning
+from onyx_jupyter.cell_mode.ahead import known_beginning, tells_enough
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Inner
 from onyx_jupyter.cell_mode.step import Step
@@ -62,7 +62,9 @@ class CellModel:
         The request ends with what the person has written so far.
         """
         turn = turn_of(request.messages)
-        beginning = known_beginning(await self._around.facts(turn.request), turn)
+        beginning: str | None = ""
+        if tells_enough(turn):
+            beginning = known_beginning(await self._around.facts(turn.request), turn)
         if beginning is None:
             return None
         return ModelRequest(request.system, [Message("user", plainly(self._redact(beginning)))])

@@ -47,7 +47,15 @@ def test_a_question_that_is_answered_in_words_begins_with_the_cells_and_their_ou
 
 
 def test_two_words_tell_of_nothing_but_that_something_will_be_asked() -> None:
-    assert known_beginning(FACTS, turn("What does")) == ""
+    """Then the notebook is not even looked at, and the model may start at once."""
+
+    class NoLook:
+        async def facts(self, request: str) -> NotebookFacts:
+            raise AssertionError(request)
+
+    model = CellModel(ScriptedModel([]), NoLook(), str)
+    request = asyncio.run(model.beginning(ModelRequest("You are Onyx.", [Message("user", "What does")])))
+    assert request == ModelRequest("You are Onyx.", [Message("user", "")])
 
 
 def test_nothing_is_read_for_what_is_only_to_be_remembered() -> None:
