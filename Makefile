@@ -23,7 +23,7 @@ SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-conf
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Environment, locked dependencies, embedded model, front end, extension switched on
+setup: ## Environment, locked dependencies, local model, front end, extension switched on
 	@$(MAKE) --no-print-directory -j2 $(STAMPS)/package $(STAMPS)/model-$(ONYX_SETUP_MODEL)
 
 build: setup ## The same: rebuilds the front end where its sources changed
@@ -84,7 +84,7 @@ $(STAMPS)/uv:
 	@bash scripts/python_env.sh tool "$(PYTHON)"
 	@touch $@
 
-$(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock requirements/model.lock
+$(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock
 	@bash scripts/python_env.sh dependencies "$(PYTHON)"
 	@touch $@
 

@@ -37,7 +37,7 @@ NAMES = (
     "memory.locomo",
     "model_requests",
     "many_sessions",
-    "embedded",
+    "local_model",
     "browser",
 )
 

@@ -33,6 +33,7 @@ ModelErrorCode = Literal[
     "overflow",
     "refused",
     "not_found",
+    "no_model",
     "timeout",
     "unavailable",
     "bad_response",

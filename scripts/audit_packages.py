@@ -16,7 +16,7 @@ from typing import Any
 
 CLEAN, FOUND, NOT_SAID = 0, 1, 3
 SERIOUS = ("moderate", "high", "critical")
-LOCKS = ("requirements/dev.lock", "requirements/model.lock")
+LOCK = "requirements/dev.lock"
 ASKED_FIRST = "packaging"  # one package of everybody's, before two hundred are looked up in vain
 TIMEOUT_S = 600
 
@@ -52,7 +52,7 @@ def npm_verdict(report: Mapping[str, Any]) -> Verdict:
 
 
 def audit_python(pip_audit: str) -> Verdict:
-    locked = "\n".join(Path(lock).read_text("utf-8") for lock in LOCKS)
+    locked = Path(LOCK).read_text("utf-8")
     with TemporaryDirectory() as folder:
         for lines in (_pins(locked, only=ASKED_FIRST), _pins(locked)):
             asked = Path(folder, "requirements.txt")

@@ -34,7 +34,6 @@ dependencies)
     [ -x "$venv_python" ] || "$python" -m venv .venv
     echo "Installing the locked Python packages ..."
     install --require-hashes -r requirements/dev.lock
-    install --require-hashes --no-deps -r requirements/model.lock
     ;;
 package)
     # The front end is built already, and by the locked tools: no second build in an isolated environment.

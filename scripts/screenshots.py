@@ -186,7 +186,7 @@ class Studio:
 def empty(studio: Studio) -> Page:
     sidebar, notebook = studio.window("empty")
     scroll_to(notebook, "Welcome to Onyx")
-    expect(sidebar.empty).to_contain_text("smollm2 answers")
+    expect(sidebar.empty).to_contain_text("a small model on this machine")
     return sidebar.page
 
 

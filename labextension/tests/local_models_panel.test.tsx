@@ -173,7 +173,7 @@ describe('the offer on the first page', () => {
 it('the model picker leads to the models of this machine', async () => {
   const showLocalModels = vi.fn();
   const choose = vi.fn();
-  const rest = { models: [], standard: 'local/smollm2', chosen: null, connectModel: vi.fn() };
+  const rest = { models: [], standard: 'local/qwen2.5-coder-1.5b', chosen: null, connectModel: vi.fn() };
   await draw(<ModelPicker {...rest} choose={choose} showLocalModels={showLocalModels} />);
   const select = hook('model-picker') as unknown as HTMLSelectElement;
   const option = [...select.options].find(one => one.textContent === 'Local models…');

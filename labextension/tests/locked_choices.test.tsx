@@ -74,8 +74,8 @@ describe('a model that the server does not allow', () => {
     });
     await draw(
       <ModelPicker
-        models={[info('local/smollm2', false), info('lab/big', true)]}
-        standard="local/smollm2"
+        models={[info('local/qwen2.5-coder-1.5b', false), info('lab/big', true)]}
+        standard="local/qwen2.5-coder-1.5b"
         chosen={null}
         choose={vi.fn()}
         connectModel={vi.fn()}

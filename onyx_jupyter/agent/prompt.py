@@ -48,7 +48,7 @@ def build_light_prompt(facts: PromptFacts) -> str:
 
 
 def build_tiny_prompt(facts: PromptFacts) -> str:
-    """The same for the embedded model, with as little as can be to lead it astray.
+    """The same for a model in cell mode, with as little as can be to lead it astray.
 
     With these words, the day in the first line among them, it keeps to the point; with others it talks of dates or of
     its prompt. After a change, read what it answers to a dozen questions.

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from onyx_jupyter.events import to_camel
 
-EMBEDDED_MODEL = "local/smollm2"
 AUTO_DEFAULT = ("group:notebook", "group:kernel", "group:fs")
 _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 
@@ -56,7 +55,10 @@ class AgentConfig(Section):
 class AgentDefaults(Section):
     """What agents use where they say nothing themselves."""
 
-    model: str = Field(default=EMBEDDED_MODEL, description="provider/model")
+    model: str | None = Field(
+        default=None,
+        description="provider/model; where unset, a model of this machine ([which](local-models.md#which-one-answers))",
+    )
 
 
 class AgentsConfig(Section):
@@ -383,8 +385,8 @@ class Config(Section):
         """The agent of that id, or None."""
         return next((agent for agent in self.agents.items if agent.id == agent_id), None)
 
-    def model_of(self, agent: AgentConfig) -> str:
-        """The model that answers for this agent when a session names none."""
+    def model_of(self, agent: AgentConfig) -> str | None:
+        """The model that the configuration names for this agent, or None."""
         return agent.model or self.agents.defaults.model
 
 

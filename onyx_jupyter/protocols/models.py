@@ -88,7 +88,7 @@ ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | ModelNo
 class Model(Protocol):
     """A model that can answer.
 
-    `light` ones get a short prompt and few tools; of these, `tiny` ones are led: they do not choose what to do.
+    `light` ones get a short prompt and few tools; of these, `tiny` ones are led, in cell mode.
     """
 
     @property

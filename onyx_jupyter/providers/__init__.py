@@ -1,1 +1,1 @@
-"""Models: one door to every provider, and the embedded one. Nothing here knows about tools, sessions or the socket."""
+"""Models: one door to every provider and to this machine's own. Nothing here knows of tools, sessions or the socket."""

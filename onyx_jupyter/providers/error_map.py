@@ -139,7 +139,7 @@ def _unreachable(provider: Provider) -> ModelError:
     hint = (
         f"Start the server, or correct providers.{provider.setting}.baseUrl."
         if provider.base_url
-        else "Check the network connection; local/smollm2 answers without one."
+        else "Check the network connection; a local model answers without one."
     )
     return ModelError("unavailable", f"No connection to {provider.address}: nothing answers there.", hint=hint)
 

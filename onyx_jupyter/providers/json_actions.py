@@ -6,7 +6,6 @@ It writes the prompt and the schema; reading the answer is json_action_stream's 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,6 @@ from onyx_jupyter.providers.openai_format import in_words
 
 REPLY = "reply"
 _MAX_EXAMPLES = 4
-_NOTEBOOK = re.compile(r"[\w./-]+\.ipynb\b")
 _ANNOTATIONS = frozenset(
     {
         "title",
@@ -42,26 +40,6 @@ _EXAMPLES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("remember that I like tea", "memory_write", {"content": "The user likes tea."}),
     ("what is in demo.ipynb?", "notebook_read", {"path": "demo.ipynb"}),
 )
-# For a model that is led by examples alone. The words of a request stand in the arguments, so it learns to copy.
-_LEADING_EXAMPLES: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    *_EXAMPLES,
-    ("Please run `git status`", "exec", {"command": "git status"}),
-    ("list the files in data", "exec", {"command": "ls data"}),
-    ("show the disk space", "exec", {"command": "df -h"}),
-    (
-        "insert a cell with import pandas as pd in work/load.ipynb",
-        "notebook_insert_cell",
-        {"path": "work/load.ipynb", "cellType": "code", "source": "import pandas as pd"},
-    ),
-    (
-        "add a Markdown cell with the title Results to report.ipynb",
-        "notebook_insert_cell",
-        {"path": "report.ipynb", "cellType": "markdown", "source": "# Results"},
-    ),
-    ("Remember: my project is called Comet.", "memory_write", {"content": "The user's project is called Comet."}),
-    ("remember that I work in Oslo", "memory_write", {"content": "The user works in Oslo."}),
-    ("read work/load.ipynb", "notebook_read", {"path": "work/load.ipynb"}),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +55,6 @@ def json_action_call(request: ModelRequest) -> JsonActionCall:
     system = "\n\n".join(part for part in (request.system, action_prompt(request.tools)) if part)
     messages = [{"role": "system", "content": system}, *_conversation(request.messages)]
     schema = {"name": "action", "strict": True, "schema": action_schema(request.tools)}
-    return JsonActionCall(messages, {"type": "json_schema", "json_schema": schema})
-
-
-def leading_call(request: ModelRequest) -> JsonActionCall:
-    """The same for a tiny model that has to act: one of the tools, required arguments only, led by example turns."""
-    names = {tool.name for tool in request.tools}
-    turns = []
-    for question, name, arguments in _LEADING_EXAMPLES:
-        if name in names:
-            turns += [_said("user", question), _said("assistant", action_text(name, arguments))]
-    lines = ["Write the user's request as one JSON object with one of these tools:", *map(_tool_line, request.tools)]
-    system = "\n\n".join(part for part in (request.system, "\n".join(lines)) if part)
-    paths = _notebooks_in(request)
-    actions = [_action(tool.name, _narrowed(plain_schema(tool.parameters), paths)) for tool in request.tools]
-    schema = {"name": "action", "strict": True, "schema": {"anyOf": actions}}
-    messages = [_said("system", system), *turns, *_conversation(request.messages[-1:])]
     return JsonActionCall(messages, {"type": "json_schema", "json_schema": schema})
 
 
@@ -132,26 +94,6 @@ def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     plain.setdefault("type", "object")
     plain.setdefault("properties", {})
     return {**plain, "additionalProperties": False}
-
-
-def _said(role: str, content: str) -> dict[str, Any]:
-    return {"role": role, "content": content}
-
-
-def _notebooks_in(request: ModelRequest) -> list[str]:
-    """Notebooks named in the last message, else anywhere: a tiny model may only choose among them, not invent one."""
-    texts = [request.messages[-1].text] if request.messages else []
-    texts += [request.system, *(message.text for message in request.messages)]
-    found = (list(dict.fromkeys(_NOTEBOOK.findall(text))) for text in texts)
-    return next((paths for paths in found if paths), [])
-
-
-def _narrowed(schema: dict[str, Any], notebooks: Sequence[str]) -> dict[str, Any]:
-    required = schema.get("required", [])
-    properties = {name: part for name, part in schema["properties"].items() if name in required}
-    if notebooks and "path" in properties:
-        properties["path"] = {"enum": list(notebooks)}
-    return {**schema, "properties": properties}
 
 
 def _action(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,22 +15,19 @@ from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.chat_answer import ChatChunk, as_said
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
-from onyx_jupyter.providers.json_actions import action_prompt, json_action_call, leading_call
-from onyx_jupyter.providers.light_route import result_in_words, wanted_tools
+from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
 from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.openai_format import openai_messages
-from onyx_jupyter.providers.repetition import Repetition
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 
 if TYPE_CHECKING:
     import httpx
 
 log = logging.getLogger(__name__)
-_MAX_TOKENS_TINY = 512
 _MAX_TOKENS = 1024
 # The length of a token is guessed first; where the guess let too much through, the server's own count corrects it.
 _ATTEMPTS = 2
@@ -46,7 +43,7 @@ _ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
 
 
 class LocalModel:
-    """`local/smollm2`, a model of the catalogue, or `local/` and the path of a GGUF file."""
+    """A model of the catalogue, or `local/` and the path of a GGUF file."""
 
     def __init__(self, model_id: str, weights: Weights, servers: LocalServers) -> None:
         self._id = model_id
@@ -63,7 +60,7 @@ class LocalModel:
 
     @property
     def tiny(self) -> bool:
-        return self._weights.tiny
+        return False
 
     @property
     def context_window(self) -> int:
@@ -71,17 +68,11 @@ class LocalModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One answer, starting the process where needed. Closing or cancelling ends its work. Raises: ModelError."""
-        if self._weights.tiny and (text := result_in_words(request.messages)):
-            yield TextDelta(text)
-            yield ModelDone()
-            return
         server = self._servers.server(self._weights)
         with server.in_use():
             async with aclosing(server.start()) as progress:
                 async for line in progress:
                     yield ModelProgress(line)
-            if self._weights.tiny:
-                request = replace(request, tools=wanted_tools(request.messages, request.tools))
             async with aclosing(self._answer(server, request)) as events:
                 async for event in events:
                     yield event
@@ -105,14 +96,11 @@ class LocalModel:
 
     async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         action = JsonActionStream() if request.tools else None
-        repetition = Repetition() if self._weights.tiny and not action else None
         answer, splitter = _Answer(server), ThoughtSplitter(ThinkingHabit.of(self._id))
         async with aclosing(answer.words(_Body(self._weights, request))) as words:
             async for chunk in words:
                 for event in as_said(splitter.feed(chunk.text, chunk.thought), action):
                     yield event
-                if repetition and repetition.ends_in(chunk.text):
-                    break
         for event in as_said(splitter.finish(is_whole=answer.finish_reason != "length"), action):
             yield event
         rest, calls = action.finish() if action else ("", ())
@@ -145,7 +133,7 @@ class _Body:
         if guidance is not None:
             return body | _guided(guidance) | {"messages": _plain_messages(fitted) + _beginning(guidance)}
         if tools:
-            call = leading_call(fitted) if self.weights.tiny else json_action_call(fitted)
+            call = json_action_call(fitted)
             return body | {"messages": call.messages, "response_format": call.response_format}
         return body | {"messages": _plain_messages(fitted)}
 
@@ -157,8 +145,7 @@ class _Body:
 
     @property
     def _max_tokens(self) -> int:
-        limit = _MAX_TOKENS_TINY if self.weights.tiny else _MAX_TOKENS
-        return min(self.request.max_tokens or limit, limit)
+        return min(self.request.max_tokens or _MAX_TOKENS, _MAX_TOKENS)
 
 
 class _Answer:
@@ -182,7 +169,7 @@ class _Answer:
                 chars_per_token = too_long.chars_per_token
         raise ModelError(
             "overflow",
-            "The conversation is longer than the embedded model can read.",
+            "The conversation is longer than the local model can read.",
             hint="Start a new session, or choose a model with a larger context window.",
         )
 
@@ -261,7 +248,7 @@ def _beginning(guidance: Guidance) -> list[dict[str, Any]]:
 def _bad_answer(detail: str) -> ModelError:
     return ModelError(
         "bad_response",
-        f"The embedded model did not accept the request: {detail[:300]}",
+        f"The local model did not accept the request: {detail[:300]}",
         hint="Start a new session, or choose another model.",
     )
 

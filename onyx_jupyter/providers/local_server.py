@@ -1,4 +1,4 @@
-"""One embedded model's process: started on first use, stopped when idle, started anew after a crash.
+"""One local model's process: started on first use, stopped when idle, started anew after a crash.
 
 It speaks to the process through a pipe (to start it) and HTTP on loopback with a key of its own; what is said to the
 model is the caller's business.
@@ -58,7 +58,7 @@ class LocalServer:
         self._client: httpx.AsyncClient | None = None
         self._users = 0
         self._last_used = clock.monotonic()
-        self._saved = SavedPrompt(saved_in, weights, clock) if saved_in and not weights.tiny else None
+        self._saved = SavedPrompt(saved_in, weights, clock) if saved_in else None
         self._ahead = Ahead()
         self._prompts: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_LAST_PROMPTS)
 
@@ -133,7 +133,7 @@ class LocalServer:
         """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
         if self.running:
             return
-        yield "Starting the embedded model…"
+        yield "Starting the local model…"
         async with self._starting:
             if self.pid is not None:
                 return
@@ -221,7 +221,7 @@ class LocalServer:
         how = f" (signal {-code})" if code is not None and code < 0 else f" (code {code})" if code else ""
         return ModelError(
             "unavailable",
-            f"The process of the embedded model ended unexpectedly{how}.",
+            f"The process of the local model ended unexpectedly{how}.",
             hint="Ask again: it starts anew. If it stays like this, memory may be short.",
         )
 
@@ -241,7 +241,7 @@ class LocalServer:
             "name": self._weights.name,
             "context_tokens": self._weights.context_tokens,
             "threads": self._threads,
-            "kept_prompts_mib": 0 if self._weights.tiny else _KEPT_PROMPTS_MIB,
+            "kept_prompts_mib": _KEPT_PROMPTS_MIB,
             "api_key": key,
             "parent": os.getpid(),
             "saved_in": str(self._saved.folder) if self._saved and self._saved.is_ready else "",

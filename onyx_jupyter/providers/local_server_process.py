@@ -1,4 +1,4 @@
-"""The process in which an embedded model runs, so that a native crash does not take Jupyter along.
+"""The process in which a local model runs, so that a native crash does not take Jupyter along.
 
 It reads one line of JSON from standard input (the key stays out of the process list), says on standard output where
 it listens, and ends as soon as its parent does, however the parent ends.

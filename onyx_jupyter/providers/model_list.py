@@ -26,7 +26,6 @@ from onyx_jupyter.providers.local_files.places import find_file
 from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
-EMBEDDED = ModelInfo(f"{LOCAL}/smollm2", LOCAL, local=True, tools=True)
 MODELS_PER_PROVIDER = 12
 _REFRESH_TIMEOUT_S = 5.0
 # Entries of LiteLLM's table that are no everyday chat model, and dated copies of those that are.
@@ -40,11 +39,8 @@ _DATED = re.compile(r"(-|@)(20\d{6}|20\d\d-\d\d-\d\d|\d{4})$")
 async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelInfo]:
     """Each id once, the models of this machine first, then by provider in the order of the configuration."""
     names = list(settings.providers) + [name for name in KNOWN_PROVIDERS if name not in settings.providers]
-    found = {EMBEDDED.id: EMBEDDED}
-    for fetched in await asyncio.to_thread(_fetched, settings):
-        found[fetched] = ModelInfo(fetched, LOCAL, local=True, tools=True)
-    if settings.default_model.startswith(f"{LOCAL}/"):
-        found.setdefault(settings.default_model, ModelInfo(settings.default_model, LOCAL, local=True, tools=True))
+    own = await asyncio.to_thread(_on_this_machine, settings)
+    found = {one: ModelInfo(one, LOCAL, local=True, tools=True) for one in own}
     served = await _served(settings) if refresh else {}
     for name in names:
         if name in LOGIN_PROVIDERS or name == LOCAL:
@@ -57,9 +53,12 @@ async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelI
     return list(found.values())
 
 
-def _fetched(settings: ModelsSettings) -> list[str]:
-    """The models of the catalogue whose file is there."""
-    return [model.id for model in CATALOGUE if find_file(model, settings.local_folders) is not None]
+def _on_this_machine(settings: ModelsSettings) -> list[str]:
+    """The models of the catalogue whose file is there, and the file that the configuration names."""
+    fetched = [model.id for model in CATALOGUE if find_file(model, settings.local_folders) is not None]
+    named = settings.default_model
+    is_file = named.startswith(f"{LOCAL}/") and named.endswith(".gguf")
+    return [*fetched, named] if is_file else fetched
 
 
 async def _usual_models(name: str, provider: ProviderSettings) -> list[str]:

@@ -18,7 +18,7 @@ def check_allowed(base_url: str | None, provider_title: str) -> None:
     raise ModelError(
         "refused",
         f"{provider_title} was not called: {FORBID_VARIABLE} forbids every provider outside this machine.",
-        hint=f"Unset {FORBID_VARIABLE}, or use a model on this machine (local/smollm2, or a baseUrl on 127.0.0.1).",
+        hint=f"Unset {FORBID_VARIABLE}, or use a model on this machine (“Local models…”, or a baseUrl on 127.0.0.1).",
     )
 
 

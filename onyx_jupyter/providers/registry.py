@@ -1,4 +1,4 @@
-"""Opens models by their id and lists what can be chosen. It holds the running embedded models, and how others think.
+"""Opens models by their id and lists what can be chosen. It holds the running local models, and how others think.
 
 `local/…` runs here; a name that LiteLLM knows goes there; any other name needs a baseUrl and is taken for an
 OpenAI-compatible server.
@@ -77,7 +77,7 @@ class ProviderModels:
         return await self._local_servers.let_go(path)
 
     async def close(self) -> None:
-        """Ends the embedded models' processes and closes the kept connections."""
+        """Ends the local models' processes and closes the kept connections."""
         await self._local_servers.close()
         if self._client is not None:
             await (await self._client).aclose()

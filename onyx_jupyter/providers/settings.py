@@ -28,14 +28,15 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
-    """All providers by name, and how the embedded models run. `local_threads` None: as many as there are cores;
+    """All providers by name, and how the local models run. `local_threads` None: as many as there are cores;
     `local_folders` hold the files of those that were fetched, `local_saved_in` what a process leaves to its next start.
+    `default_model` is empty where none is configured.
     """
 
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     local_idle_timeout_s: float = 600.0
     local_threads: int | None = None
-    default_model: str = "local/smollm2"
+    default_model: str = ""
     request_timeout_s: float = 120.0
     local_folders: tuple[Path, ...] = ()
     local_saved_in: Path | None = None

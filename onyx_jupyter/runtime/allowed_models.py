@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import HoldsModelFiles, Model, ModelInfo, Models
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
+from onyx_jupyter.runtime.default_model import NO_MODEL
 
 
 def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
@@ -37,15 +38,21 @@ def allows_model(ceiling: Ceiling, config: Config, model_id: str) -> bool:
 
 
 class AllowedModels:
-    """protocols.Models over others. A model that is not allowed is listed as locked, and never opened."""
+    """protocols.Models over others. A model that is not allowed is listed as locked, and never opened.
 
-    def __init__(self, models: Models, config: Config, ceiling: Ceiling) -> None:
+    `missing` is the error where there is no model at all.
+    """
+
+    def __init__(self, models: Models, config: Config, ceiling: Ceiling, missing: Callable[[], ModelError]) -> None:
         self._models = models
         self._config = config
         self._ceiling = ceiling
+        self._missing = missing
 
     def open(self, model_id: str) -> Model:
-        """Raises: ModelError (refused, and whatever the others raise)."""
+        """Raises: ModelError (no_model, refused, and whatever the others raise)."""
+        if model_id == NO_MODEL:
+            raise self._missing()
         if not self._allows(model_id):
             raise ModelError("refused", f"{NOT_HERE}: {model_id}.", hint="Choose another model.", permanent=True)
         return self._models.open(model_id)
@@ -61,8 +68,9 @@ class AllowedModels:
         return [*listed, *(self._locked(model_id) for model_id in dict.fromkeys(missing))]
 
     async def warm(self) -> None:
-        """Nothing where the default model is not allowed."""
-        if self._allows(self._config.model_of(self._config.default_agent())):
+        """Nothing where the configured model is not allowed."""
+        model_id = self._config.model_of(self._config.default_agent())
+        if model_id is None or self._allows(model_id):
             await self._models.warm()
 
     async def let_go(self, path: Path) -> bool:
@@ -77,7 +85,8 @@ class AllowedModels:
 
     def _configured(self) -> Sequence[str]:
         named = [f"{name}/{model}" for name, one in self._config.providers.items() for model in one.models]
-        return [*named, *(self._config.model_of(agent) for agent in self._config.agents.items)]
+        own = [self._config.model_of(agent) for agent in self._config.agents.items]
+        return [*named, *(model_id for model_id in own if model_id)]
 
     def _locked(self, model_id: str) -> ModelInfo:
         name = model_id.partition("/")[0]

@@ -10,16 +10,19 @@ from typing import Any
 
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import AUTO_DEFAULT
+from onyx_jupyter.config.schema import AUTO_DEFAULT, AgentConfig
 from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Models
+from onyx_jupyter.providers.known_providers import LOCAL
+from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_files.places import shared_folders
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.agents import AgentParts, agent_parts
-from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model
+from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model, allows_provider
+from onyx_jupyter.runtime.default_model import NO_MODEL, DefaultModel
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
@@ -48,6 +51,7 @@ class Configured:
     ceiling: Ceiling = field(default_factory=Ceiling)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
+    _default: DefaultModel | None = field(default=None, init=False)
     _retired: list[AllowedModels] = field(default_factory=list, init=False)
     _agents: dict[str, AgentParts] = field(default_factory=dict, init=False)
 
@@ -69,12 +73,15 @@ class Configured:
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it
         folders = (self.home.models, *shared_folders())
-        models = self.open_models(
-            replace(
-                models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
-            )
+        if self._default is None:
+            free_bytes = await asyncio.to_thread(free_memory_bytes)
+            is_allowed = allows_provider(self.ceiling, settings.config, LOCAL)
+            self._default = DefaultModel(folders, free_bytes, is_allowed=is_allowed)
+        wished = replace(
+            models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
         )
-        self._models = AllowedModels(models, settings.config, self.ceiling)
+        models = self.open_models(wished)
+        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
@@ -109,6 +116,11 @@ class Configured:
                 config, self.home, self.templates, self.server_root, self.memory, self.tools, self.drive
             )
         return self._agents[config.id]
+
+    def model_of(self, agent: AgentConfig) -> str:
+        """The model that answers for this agent where a session names none; `NO_MODEL` where there is none."""
+        assert self._default is not None, "read() comes first"
+        return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
 
     def check_model(self, model_id: str | None) -> None:
         """Raises: InvalidRequest where that model is not allowed on this server."""

@@ -23,6 +23,7 @@ from onyx_jupyter.memory.plan import HISTORY_FILE, Plan, carry_out, make_plan, m
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
 from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.default_model import NO_MODEL
 from onyx_jupyter.runtime.memory_notes import MemoryNotes, plan_of
 from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.settings import Settings
@@ -66,11 +67,12 @@ class Consolidation:
         await self._finish(transcript, parts.memory)
 
     def can(self, parts: AgentParts, of_session: str | None) -> bool:
-        """Small models keep to no form: those are asked only where the configuration says so."""
+        """Small models keep to no form: those are asked only where the configuration says so. No model is none."""
         settings = self.settings()
         if settings.config.memory.consolidation_model:
             return True
-        return not self.model_for(parts, settings, of_session).light
+        model = self.model_for(parts, settings, of_session)
+        return model.id != NO_MODEL and not model.light
 
     def model_for(self, parts: AgentParts, settings: Settings, of_session: str | None) -> Model:
         """The one that the configuration names for this, else the conversation's, and only then the agent's own.

@@ -14,7 +14,7 @@ FIRST_FILE = """\
 // model picker, then "Check again".
 // Every key: docs/configuration.md in the source.
 {
-  // Which model answers: provider/model. Without this it is the small embedded one, local/smollm2.
+  // Which model answers: provider/model. Without this it is one that was fetched for this machine ("Local models…").
   // The list is for more: what answers where that model cannot, and tools or families of tools that it does not get.
   //   agents: {
   //     defaults: { model: "anthropic/claude-sonnet-4-5" },

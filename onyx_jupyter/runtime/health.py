@@ -6,7 +6,6 @@ import asyncio
 import os
 from typing import Any
 
-from onyx_jupyter.config.schema import EMBEDDED_MODEL
 from onyx_jupyter.errors import ModelError, StorageError
 from onyx_jupyter.runtime.onyx import Onyx
 
@@ -21,7 +20,6 @@ async def components(onyx: Onyx) -> dict[str, dict[str, Any]]:
     return {
         "config": _config(onyx),
         "model": _model(onyx, _default_model(onyx)),
-        "embeddedModel": _model(onyx, EMBEDDED_MODEL),
         "storage": await asyncio.to_thread(_storage, onyx),
         "grants": await _grants(onyx),
         "audit": await _audit(onyx),
@@ -38,8 +36,7 @@ def _config(onyx: Onyx) -> dict[str, Any]:
 
 
 def _default_model(onyx: Onyx) -> str:
-    config = onyx.settings.config
-    return config.model_of(config.default_agent())
+    return onyx.configured.model_of(onyx.settings.config.default_agent())
 
 
 def _model(onyx: Onyx, model_id: str) -> dict[str, Any]:

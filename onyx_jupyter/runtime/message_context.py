@@ -57,6 +57,6 @@ class MessageContext:
     def _answering(self, transcript: SessionTranscript | None, model: str | None) -> tuple[AgentParts, str]:
         """The agent and the model that will answer."""
         summary = summarise(transcript.entries) if transcript is not None else None
-        around, settings = self._around, self._around.settings()
-        parts = around.agent(summary.agent_id if summary else settings.agent(None).id)
-        return parts, model or (summary.model if summary else None) or settings.config.model_of(parts.config)
+        around = self._around
+        parts = around.agent(summary.agent_id if summary else around.settings().agent(None).id)
+        return parts, model or (summary.model if summary else None) or around.model_of(parts.config)

@@ -11,7 +11,6 @@ from onyx_jupyter.protocols import Model, Models
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreakers
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.known_providers import LOCAL, provider_title
-from onyx_jupyter.providers.local_weights import EMBEDDED_NAME
 from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
 from onyx_jupyter.providers.retry import RetryPolicy, Waits
 from onyx_jupyter.runtime.unavailable_model import UnavailableModel
@@ -20,8 +19,10 @@ from onyx_jupyter.runtime.unavailable_model import UnavailableModel
 class ModelChoice:
     """Opens the model of each run. The circuit breakers live here, so that they outlast the configuration."""
 
-    def __init__(self, clock: Clock, waits: Waits) -> None:
+    def __init__(self, clock: Clock, waits: Waits, model_of: Callable[[AgentConfig], str]) -> None:
+        """`model_of` is an agent's own model."""
         self._breakers = CircuitBreakers(clock)
+        self._model_of = model_of
         self._waits = waits
 
     def open(
@@ -36,20 +37,18 @@ class ModelChoice:
 
         One that cannot be had says so when it is asked.
         """
-        model_id = chosen or config.model_of(agent)
+        model_id = chosen or self._model_of(agent)
         model = self._one(models, config, model_id)
         fallback_id = agent.fallback_model
         if chosen or not fallback_id or fallback_id == model_id:
             return model
         return FallbackModel(model, lambda: self._one(models, config, fallback_id), prompt_for)
 
-    def acts_in_cells(self, config: Config, model_id: str) -> bool:
-        """Whether this model proposes cells instead of calling tools, by its provider's `toolMode`."""
-        name, _, model = model_id.partition("/")
-        if name == LOCAL:
-            return model != EMBEDDED_NAME  # too small to write code: it is led by words
+    def acts_in_cells(self, config: Config, agent: AgentConfig, chosen: str | None) -> bool:
+        """Whether that model proposes cells instead of calling tools: on this machine, else by `toolMode`."""
+        name = (chosen or self._model_of(agent)).partition("/")[0]
         provider = config.providers.get(name)
-        return provider is not None and provider.tool_mode == "cell"
+        return name == LOCAL or (provider is not None and provider.tool_mode == "cell")
 
     def _one(self, models: Models, config: Config, model_id: str) -> Model:
         try:

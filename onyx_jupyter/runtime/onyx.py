@@ -200,6 +200,7 @@ class Onyx:
             settings=lambda: self.settings,
             models=lambda: self.models,
             agent=self.agent,
+            model_of=self.configured.model_of,
             notebooks_for=self.review.notebooks_for,
             skills=self.skills.offered,
             project=self.project.instructions,

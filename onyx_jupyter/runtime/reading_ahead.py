@@ -86,10 +86,10 @@ class ReadingAhead:
             return
         summary = summarise(transcript.entries) if transcript else None
         parts = around.agent(summary.agent_id if summary else settings.agent(None).id)
-        model_id = draft.model or (summary.model if summary else None) or settings.config.model_of(parts.config)
-        if not self._runs.model_choice.acts_in_cells(settings.config, model_id):
+        chosen = draft.model or (summary.model if summary else None)
+        if not self._runs.model_choice.acts_in_cells(settings.config, parts.config, chosen):
             return
-        model = around.models().open(model_id)
+        model = around.models().open(chosen or around.model_of(parts.config))
         if not isinstance(model, ReadsAhead):
             return
         request = await self._beginning(draft, transcript, parts, model)

@@ -19,6 +19,7 @@ from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.ceiling import Ceiling
+from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
 from onyx_jupyter.log_context import log_context
@@ -86,14 +87,16 @@ class Sent:
 class Surroundings:
     """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
 
-    `notebooks_for` gives an author the notebooks in which its changes are kept, `notebook_of` the notebook of a kernel;
-    `project` gives the instructions in the server's root that a person trusts; `memory_search` is an agent's, and so
-    are `facts`; `other_sessions` takes an agent, a session key and the message that a run answers there.
+    `model_of` is an agent's own model; `notebooks_for` gives an author the notebooks in which its changes are kept,
+    `notebook_of` the notebook of a kernel; `project` gives the instructions in the server's root that a person trusts;
+    `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
+    that a run answers there.
     """
 
     settings: Callable[[], Settings]
     models: Callable[[], Models]
     agent: Callable[[str], AgentParts]
+    model_of: Callable[[AgentConfig], str]
     notebooks_for: Callable[[Author], Notebooks]
     skills: Callable[[AgentParts], Awaitable[Offered]]
     project: Callable[[], Awaitable[Instructions | None]]
@@ -129,7 +132,7 @@ class Runs:
         self._questions = questions
         self._audit = audit
         self._on_change = on_change
-        self.model_choice = ModelChoice(surroundings.clock, surroundings.waits)
+        self.model_choice = ModelChoice(surroundings.clock, surroundings.waits, surroundings.model_of)
         self._guardian = Guardian()
         self._queues: dict[str, SessionQueue] = {}
         self._inboxes: dict[str, RunInbox] = {}
@@ -290,7 +293,7 @@ class Runs:
             return settings.secrets.apply(await prompt(other).build(run.note))
 
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
-        if self.model_choice.acts_in_cells(settings.config, summary.model or settings.config.model_of(parts.config)):
+        if self.model_choice.acts_in_cells(settings.config, parts.config, summary.model):
             author = Author(parts.config.id, transcript.session_key, run_id)
             notebook = CellSurroundings(message, around.notebooks_for(author), around.kernels, parts.paths)
             model = CellModel(model, notebook, settings.secrets.apply)

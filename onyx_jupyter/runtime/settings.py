@@ -110,7 +110,7 @@ def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:
         providers=providers,
         local_idle_timeout_s=config.local.idle_timeout_ms / 1000,
         local_threads=config.local.threads,
-        default_model=config.model_of(config.default_agent()),
+        default_model=config.model_of(config.default_agent()) or "",
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
     )
 

@@ -26,3 +26,6 @@ class UnavailableModel:
 
     async def __anext__(self) -> ModelEvent:
         raise self._error
+
+    async def aclose(self) -> None:
+        """Nothing was begun."""

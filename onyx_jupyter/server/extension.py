@@ -11,7 +11,7 @@ from traitlets import Any, Dict, Union, default
 from onyx_jupyter.server.drive.handlers import drive_handlers
 from onyx_jupyter.server.not_served import NotServed
 from onyx_jupyter.server.refusals import Refusals
-from onyx_jupyter.server.rest import EmbeddedModelHandler, HealthHandler
+from onyx_jupyter.server.rest import HealthHandler
 from onyx_jupyter.server.socket import SocketHandler
 from onyx_jupyter.server.uploads import KnowledgeUploadHandler
 
@@ -59,7 +59,6 @@ class OnyxApp(ExtensionApp):
             [
                 (r"onyx/ws", SocketHandler, doors),
                 (r"onyx/health", HealthHandler, doors),
-                (r"onyx/embedded-model", EmbeddedModelHandler, doors),
                 (r"onyx/knowledge/uploads", KnowledgeUploadHandler, doors),
                 *drive_handlers(doors),
             ]

@@ -9,31 +9,11 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
-from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.server.not_served import NotServed
 from onyx_jupyter.server.refusals import Guarded, Refusals
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.service import Service
-
-
-class EmbeddedModelHandler(Guarded, APIHandler):
-    """POST {base_url}onyx/embedded-model: installs the embedded model's weights; answers with the health after it."""
-
-    auth_resource = "onyx"
-
-    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
-        self._service = service
-        self.refusals = refusals
-
-    @web.authenticated
-    @authorized(action="execute")
-    async def post(self) -> None:
-        try:
-            self.finish(await (await self._service()).install_embedded_model())
-        except OnyxError as error:
-            self.set_status(502)
-            self.finish({"message": str(error), "hint": error.hint})
 
 
 class HealthHandler(Guarded, APIHandler):

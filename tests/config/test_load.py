@@ -39,7 +39,7 @@ def test_a_missing_file_means_the_defaults_and_is_not_created(tmp_path):
     assert (config.memory.vector_weight, config.memory.text_weight, config.memory.min_score) == (0.6, 0.4, 0.25)
     assert config.memory.consolidation_window == 25
     assert (config.tools.timeout, config.tools.max_output_bytes) == (120_000, 100_000)
-    assert config.model_of(config.default_agent()) == "local/smollm2"
+    assert config.model_of(config.default_agent()) is None
     assert list(tmp_path.iterdir()) == []
 
 

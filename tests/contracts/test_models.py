@@ -128,7 +128,7 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         return ProviderModels(ModelsSettings({"anthropic": settings})).open("anthropic/claude-scripted")
 
     def local_model(url: str) -> Model:
-        weights = Weights("scripted", Path("scripted.gguf"), 4096, tiny=False)
+        weights = Weights("scripted", Path("scripted.gguf"), 4096)
         local.append(RunningAlready(weights, url.removesuffix("/v1")))
         return LocalModel("local/scripted.gguf", weights, OneServer(local[-1]))
 

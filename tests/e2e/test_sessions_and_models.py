@@ -31,7 +31,7 @@ def test_chosen_model_answers_the_next_question(
     stage.play("One.", "Two.")
     expect(sidebar.models).to_have_value("scripted/writer")
     offered = sidebar.models.locator("option").evaluate_all("options => options.map(option => option.value)")
-    assert {"scripted/writer", "scripted/thinker", "locked/vault", "local/smollm2"} <= set(offered)
+    assert {"scripted/writer", "scripted/thinker", "locked/vault"} <= set(offered)
     sidebar.ask("First")
     expect(sidebar.answers).to_have_text(["One."])
     sidebar.wait_for_end()

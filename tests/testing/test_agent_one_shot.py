@@ -8,6 +8,7 @@ import pytest
 from benchmarks.agent.example_data import WELCOME
 from benchmarks.agent.one_shot import REPAIRS, OneShot, answer_with_scripts, script_in
 from benchmarks.agent.task import Task, Verdict
+from tests.local_model import FILE, needs_local_model
 
 FENCE = "```"
 
@@ -71,14 +72,18 @@ def test_after_the_last_repair_it_has_failed(tmp_path: Path) -> None:
 
 def test_a_task_about_a_notebook_is_refused(tmp_path: Path) -> None:
     task = Task("x", "easy", ["What?"], lambda _: Verdict(right=False, computed=False), (), WELCOME)
-    with OneShot("local/smollm2") as one_shot, pytest.raises(ValueError, match="x is about a notebook"):
+    (tmp_path / "never-loaded.gguf").touch()
+    with (
+        OneShot(f"local/{tmp_path}/never-loaded.gguf") as one_shot,
+        pytest.raises(ValueError, match="x is about a notebook"),
+    ):
         one_shot.run(task, tmp_path)
 
 
-@pytest.mark.local_model
+@needs_local_model
 def test_a_real_model_is_asked_and_what_it_said_is_kept(tmp_path: Path) -> None:
     task = Task("x", "easy", ["What is 3 + 4? Print it."], lambda _: Verdict(right=False, computed=False))
-    with OneShot("local/smollm2", time_limit_s=30) as one_shot:
+    with OneShot(f"local/{FILE}", time_limit_s=90) as one_shot:
         (turn,) = one_shot.run(task, tmp_path)
     assert turn.model_calls > 0
     assert turn.completion_tokens > 0

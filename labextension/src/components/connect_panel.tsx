@@ -99,7 +99,7 @@ export function ConnectPanel({ config, model, check, close }: ConnectPanelProps)
           <span role="status" ref={answer}>
             {config && !config.ok
               ? trans.__('The configuration has an error.')
-              : trans.__('Now answering: %1', model ?? '–')}
+              : trans.__('Now answering: %1', model || '–')}
           </span>
         )}
       </div>

@@ -4,15 +4,13 @@ import type { ReactNode } from 'react';
 
 import { modelName } from '../models/model_name';
 import { fileName } from '../models/tool_words';
-import { EmbeddedModelOffer } from './embedded_model_offer';
-import type { EmbeddedModelOfferProps } from './embedded_model_offer';
 import { useUi } from './ui_context';
 
 interface EmptyStateProps {
   model: string | null;
   isLocal: boolean;
-  /** Set while the embedded model would answer but is not installed. */
-  missing: EmbeddedModelOfferProps | null;
+  /** Set where no model can answer: what can be done all the same, in one line, and by which buttons. */
+  nobody: { line: string; ways: ReactNode } | null;
   /** A better model for this machine, where one can be fetched. */
   offer?: ReactNode;
   notebook: string | null;
@@ -23,7 +21,7 @@ interface EmptyStateProps {
 }
 
 export function EmptyState(props: EmptyStateProps): JSX.Element {
-  const { model, isLocal, missing, offer, notebook, fix, ask, connectModel } = props;
+  const { model, isLocal, nobody, offer, notebook, fix, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
   const asking = (text: string) => ({ text, send: () => ask(text) });
@@ -38,9 +36,17 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
         asking(trans.__('List the files in this folder')),
         asking(trans.__('Remember that I like short answers'))
       ];
+  if (nobody) {
+    return (
+      <div className="onyx-Empty" data-onyx="empty">
+        <p data-onyx="no-model">{nobody.line}</p>
+        {nobody.ways}
+      </div>
+    );
+  }
   return (
     <div className="onyx-Empty" data-onyx="empty">
-      {missing ? <EmbeddedModelOffer {...missing} /> : <p>{whoAnswers(model, isLocal, trans)}</p>}
+      <p>{whoAnswers(model, isLocal, trans)}</p>
       {offer}
       <ul className="onyx-Empty-tries">
         {suggestions.map(({ text, send }) => (
@@ -52,7 +58,7 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
         ))}
       </ul>
       <button type="button" className="onyx-Link" data-onyx="connect-model" onClick={connectModel}>
-        {isLocal && !missing ? trans.__('Connect a better model') : trans.__('Connect a model')}
+        {isLocal ? trans.__('Connect a better model') : trans.__('Connect a model')}
       </button>
     </div>
   );
@@ -64,7 +70,7 @@ function whoAnswers(model: string | null, isLocal: boolean, trans: TranslationBu
   }
   return isLocal
     ? trans.__(
-        '%1 answers: a small model on this machine, for trying things out. It needs no account and no network.',
+        '%1 answers: a small model on this machine, which writes cells for you to run. It needs no account and no network.',
         modelName(model)
       )
     : trans.__(

@@ -9,6 +9,8 @@ export interface LocalModelOfferProps {
   /** Why the last click did nothing. */
   refusal: string | null;
   online: boolean;
+  /** Whether a line above says already what it is and how large. */
+  isNamed?: boolean;
   fetch: () => void;
   pause: () => void;
   /** Go to all the models that there are. */
@@ -16,25 +18,27 @@ export interface LocalModelOfferProps {
 }
 
 export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
-  const { model, refusal, online, fetch, pause, showAll } = props;
+  const { model, refusal, online, isNamed = false, fetch, pause, showAll } = props;
   const { trans } = useUi();
   const isBegun = model.state === 'fetching' || model.state === 'paused';
   const size = sizeWords(model.bytes);
   return (
     <div className="onyx-Offer" data-onyx="local-model-offer">
-      <p>
-        {isBegun
-          ? trans.__(
-              '%1 is for this machine: it needs no account, and nothing leaves the machine.',
-              model.title
-            )
-          : trans.__(
-              '%1 can run on this machine: %2 to fetch once, %3. It needs no account, and nothing leaves the machine.',
-              model.title,
-              size,
-              model.licence
-            )}
-      </p>
+      {!isNamed && (
+        <p>
+          {isBegun
+            ? trans.__(
+                '%1 is for this machine: it needs no account, and nothing leaves the machine.',
+                model.title
+              )
+            : trans.__(
+                '%1 can run on this machine: %2 to fetch once, %3. It needs no account, and nothing leaves the machine.',
+                model.title,
+                size,
+                model.licence
+              )}
+        </p>
+      )}
       {(isBegun || model.error) && <FetchProgress model={model} />}
       <div className="onyx-Offer-actions">
         {model.state === 'fetching' ? (

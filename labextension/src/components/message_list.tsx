@@ -1,5 +1,6 @@
 /** The conversation, which follows what is new only while one is at its end. */
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 
 import { asksFor, findRun, isActive, isRun } from '../models/conversation';
 import type { Conversation, Run, UserMessage } from '../models/conversation';
@@ -20,6 +21,8 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
   items: Conversation;
   online: boolean;
   retry: (run: Run) => void;
+  /** What can be done where no model can answer now. */
+  ways?: ReactNode;
   /** What runs did to notebooks. */
   turns: ReadonlyMap<string, TurnState>;
   turnActions: TurnActions;
@@ -31,7 +34,7 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
   const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
-  const { turns, turnActions, turnRequest = null } = props;
+  const { turns, turnActions, ways, turnRequest = null } = props;
   const { trans } = useUi();
   const { scroller, content, isAtEnd, toEnd, leaveEnd } = useFollow(items);
   useTurnRequest(turnRequest, items, content, leaveEnd);
@@ -62,6 +65,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
                 online={online}
                 canRetry={item === lastRun && !running}
                 retry={retry}
+                ways={item === lastRun && !running ? ways : undefined}
                 changes={turns.get(item.runId)}
                 turnActions={turnActions}
                 approve={approve}

@@ -1,5 +1,6 @@
 /** One run of the agent: text and tool calls in the order in which they came, and how it ended. */
 import { memo, useCallback, useRef } from 'react';
+import type { ReactNode } from 'react';
 
 import { callsOf } from '../models/conversation';
 import type { Part, Problem, Run, UserMessage } from '../models/conversation';
@@ -21,6 +22,9 @@ import type { TurnActions } from './turn_footer';
 import { useUi } from './ui_context';
 import { MessageBody } from './user_message';
 
+/** Nothing has failed: there is no model yet that could answer. */
+const NO_MODEL = 'no_model';
+
 interface RunViewProps extends ApprovalActions, QuestionActions {
   run: Run;
   /** The message that it answers, where that is known. */
@@ -28,6 +32,8 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   online: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
+  /** What can be done below a failure where no model can answer now. */
+  ways?: ReactNode;
   /** Whether whoever draws it shows the plan. */
   isPlanElsewhere?: boolean;
   /** What it did to notebooks, where that is known, and what can be done about it here. */
@@ -36,7 +42,7 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
 }
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
-  const { run, online, canRetry, retry, approve, deny, answer, changes, turnActions } = props;
+  const { run, online, canRetry, retry, ways, approve, deny, answer, changes, turnActions } = props;
   const { isPlanElsewhere = false } = props;
   const { trans } = useUi();
   const notebookAt = useNotebookAt(run, props.asked);
@@ -73,7 +79,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
           />
         )
       )}
-      <RunState run={run} canRetry={canRetry} retry={retry} />
+      <RunState run={run} canRetry={canRetry} retry={retry} ways={ways} />
       {changes && turnActions && run.status !== 'running' && (
         <TurnFooter state={changes} online={online} {...turnActions} />
       )}
@@ -176,8 +182,9 @@ function textBefore(run: Run, index: number): string {
 function RunState({
   run,
   canRetry,
-  retry
-}: Pick<RunViewProps, 'run' | 'canRetry' | 'retry'>): JSX.Element | null {
+  retry,
+  ways
+}: Pick<RunViewProps, 'run' | 'canRetry' | 'retry' | 'ways'>): JSX.Element | null {
   const { trans } = useUi();
   const onRetry = canRetry ? () => retry(run) : undefined;
   switch (run.status) {
@@ -188,6 +195,7 @@ function RunState({
         <ProblemView
           problem={run.problem ?? { code: '', message: trans.__('The answer failed.') }}
           retry={onRetry}
+          ways={ways}
         />
       );
     case 'interrupted': {
@@ -218,12 +226,25 @@ function Working({ run }: { run: Run }): JSX.Element | null {
   );
 }
 
-function ProblemView({ problem, retry }: { problem: Problem; retry?: () => void }): JSX.Element {
+interface ProblemViewProps {
+  problem: Problem;
+  retry?: () => void;
+  ways?: ReactNode;
+}
+
+function ProblemView({ problem, retry, ways }: ProblemViewProps): JSX.Element {
   const { trans } = useUi();
+  const isNoModel = problem.code === NO_MODEL;
   return (
-    <div className="onyx-Problem" role="alert" data-onyx="run-problem" data-code={problem.code}>
+    <div
+      className="onyx-Problem"
+      role={isNoModel ? 'status' : 'alert'}
+      data-onyx={isNoModel ? 'no-model' : 'run-problem'}
+      data-code={problem.code}
+    >
       <span>{problem.message}</span>
       {problem.hint && <span className="onyx-Problem-hint">{problem.hint}</span>}
+      {ways}
       {retry && (
         <span className="onyx-Problem-actions">
           <button type="button" className="onyx-Link" data-onyx="retry" onClick={retry}>

@@ -7,19 +7,8 @@ import type { Agent, Component, Health, ModelInfo } from '../protocol/wire';
 import { MODES } from './mode';
 import type { Mode } from './mode';
 
-export const EMBEDDED_MODEL = 'local/smollm2';
-
-/** How installing the embedded model goes; `problem` is why it failed. */
-export interface Installation {
-  readonly isRunning: boolean;
-  readonly problem: string | null;
-}
-
 export class Assistant implements IDisposable {
-  constructor(
-    private readonly client: SocketClient,
-    private readonly install: () => Promise<void>
-  ) {
+  constructor(private readonly client: SocketClient) {
     client.stateChanged.connect(this._onState, this);
     if (client.state === 'open') {
       void this.refresh();
@@ -50,25 +39,6 @@ export class Assistant implements IDisposable {
   /** A component of the health report by its name. */
   component(name: string): Component | null {
     return this._health?.components[name] ?? null;
-  }
-
-  get installation(): Installation {
-    return this._installation;
-  }
-
-  /** Install the embedded model's weights, then look at everything again. */
-  async installEmbeddedModel(): Promise<void> {
-    if (this._installation.isRunning) {
-      return;
-    }
-    this._setInstallation({ isRunning: true, problem: null });
-    try {
-      await this.install();
-      await this.refresh();
-      this._setInstallation({ isRunning: false, problem: null });
-    } catch (error) {
-      this._setInstallation({ isRunning: false, problem: String((error as Error).message ?? error) });
-    }
   }
 
   get isDisposed(): boolean {
@@ -105,14 +75,6 @@ export class Assistant implements IDisposable {
     }
   }
 
-  private _setInstallation(installation: Installation): void {
-    this._installation = installation;
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
-  private _installation: Installation = { isRunning: false, problem: null };
   private _agents: Agent[] = [];
   private _models: ModelInfo[] = [];
   private _health: Health | null = null;

@@ -130,7 +130,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
           openMemory: memoryOpener(app, () => model.session.info?.agentId)
         },
         reachability: () => connection.rest.reachability(),
-        openMenu: (x, y) => menu.open(x, y)
+        openMenu: (x, y) => menu.open(x, y),
+        showSkills: () => void app.commands.execute(SKILLS)
       },
       trans,
       drop

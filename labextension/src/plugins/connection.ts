@@ -19,7 +19,7 @@ export const connectionPlugin: JupyterFrontEndPlugin<IOnyxConnection> = {
       client,
       rest,
       events: new SessionEvents(client),
-      assistant: new Assistant(client, () => rest.installEmbeddedModel())
+      assistant: new Assistant(client)
     };
     window.addEventListener('online', () => void client.probe());
     document.addEventListener('visibilitychange', () => {

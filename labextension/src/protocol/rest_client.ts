@@ -1,4 +1,4 @@
-/** What goes over HTTP: why the socket cannot be reached, installing a model, files. It never sends a message. */
+/** What goes over HTTP: why the socket cannot be reached, and files. It never sends a message. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
@@ -21,15 +21,6 @@ export class RestClient {
       return response.status === 404 ? 'absent' : 'ok';
     } catch {
       return 'unreachable';
-    }
-  }
-
-  /** Put the embedded model's weights into the server's environment. Rejects with the server's words. */
-  async installEmbeddedModel(): Promise<void> {
-    const url = URLExt.join(this.settings.baseUrl, 'onyx', 'embedded-model');
-    const response = await ServerConnection.makeRequest(url, { method: 'POST' }, this.settings);
-    if (!response.ok) {
-      throw await refusalOf(response);
     }
   }
 

@@ -14,6 +14,7 @@ export const MAX_FRAME_BYTES = 4194304;
 export interface Agent {
   id: string;
   name: string;
+  /** provider/model; empty where none can answer yet */
   model: string;
   default: boolean;
   workspace: string;

@@ -5,7 +5,6 @@ import { useCallback, useMemo } from 'react';
 import { Banner } from '../components/banner';
 import { Composer } from '../components/composer';
 import { ConnectPanel } from '../components/connect_panel';
-import type { EmbeddedModelOfferProps } from '../components/embedded_model_offer';
 import { EmptyState } from '../components/empty_state';
 import { GrantsPanel } from '../components/grants_panel';
 import { Header } from '../components/header';
@@ -16,7 +15,6 @@ import { SessionListView } from '../components/session_list_view';
 import { SessionProblem } from '../components/session_problem';
 import { UiProvider } from '../components/ui_context';
 import type { Ui } from '../components/ui_context';
-import { EMBEDDED_MODEL } from '../models/assistant';
 import type { Assistant } from '../models/assistant';
 import { notebookItem } from '../models/chat_model';
 import type { ChatModel } from '../models/chat_model';
@@ -30,6 +28,7 @@ import type { MentionSources } from '../models/mentions';
 import type { NotebookFront } from '../models/notebook_front';
 import type { ApprovalScope, Session } from '../models/session';
 import { MemoryActions } from '../models/memory_actions';
+import { whyNobody } from '../models/no_model';
 import { openTurn } from '../models/open_turn';
 import type { ProjectInstructions } from '../models/project_instructions';
 import type { SessionList } from '../models/session_list';
@@ -39,7 +38,7 @@ import type { SocketClient } from '../protocol/socket_client';
 import type { ContextItem, SentItem } from '../protocol/wire';
 import { ConnectionBanner } from './connection_banner';
 import type { ReachabilityCheck } from './connection_banner';
-import { AllLocalModels, OfferedModel } from './local_model_parts';
+import { AllLocalModels, OfferedModel, WaysWithoutModel } from './local_model_parts';
 import { InstructionsPanel, UnansweredInstructions } from './project_parts';
 
 export interface ChatViewProps {
@@ -59,6 +58,8 @@ export interface ChatViewProps {
   ui: Omit<Ui, 'insertCode'>;
   reachability: ReachabilityCheck;
   openMenu: (x: number, y: number) => void;
+  /** Open the skills, which run without a model, too. */
+  showSkills?: () => void;
 }
 
 export function ChatView(props: ChatViewProps): JSX.Element {
@@ -146,7 +147,7 @@ function Body(props: PartProps): JSX.Element {
 }
 
 function Messages(props: PartProps): JSX.Element {
-  const { chat, session, client, assistant, front, turns, review, view, ui } = props;
+  const { chat, session, client, assistant, localModels, front, turns, review, view, ui } = props;
   useSignals(session.changed, assistant.changed, front.changed, turns.changed);
   const turnActions = useMemo(
     () => ({
@@ -179,6 +180,8 @@ function Messages(props: PartProps): JSX.Element {
       />
     );
   }
+  const why = whyNobody(assistant, localModels, chat.chosenModel, ui.trans);
+  const ways = why === null ? null : <WaysWithoutModel {...props} />;
   if (session.items.length === 0 && session.phase !== 'loading') {
     const model = chat.chosenModel ?? assistant.agent?.model ?? null;
     return (
@@ -187,7 +190,7 @@ function Messages(props: PartProps): JSX.Element {
           {...{ chat, front, trans: ui.trans }}
           model={model}
           isLocal={model?.startsWith('local/') ?? false}
-          missing={model === EMBEDDED_MODEL ? missingModel(assistant) : null}
+          nobody={why === null ? null : { line: why, ways }}
           offer={model?.startsWith('local/') && <OfferedModel {...props} />}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
@@ -202,6 +205,7 @@ function Messages(props: PartProps): JSX.Element {
       items={session.items}
       online={client.state === 'open'}
       retry={retry}
+      ways={ways}
       approve={approve}
       deny={deny}
       answer={answer}
@@ -229,21 +233,6 @@ function FirstPage({ chat, front, trans, ...rest }: FirstPageProps): JSX.Element
   const send = () =>
     item && text && chat.ask(text, [item], cellRequestMode('fix', chat.mode, chat.session.isRunning));
   return <EmptyState {...rest} fix={text ? { text: text.replace(/\.$/, ''), send } : null} />;
-}
-
-/** What to offer while the embedded model is not installed. */
-function missingModel(assistant: Assistant): EmbeddedModelOfferProps | null {
-  const embedded = assistant.component('embeddedModel');
-  if (!embedded || embedded.ok) {
-    return null;
-  }
-  const { isRunning, problem } = assistant.installation;
-  return {
-    command: embedded.hint ?? null,
-    isInstalling: isRunning,
-    problem,
-    install: () => void assistant.installEmbeddedModel()
-  };
 }
 
 function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useSignals } from '../components/hooks';
 import { LocalModelOffer } from '../components/local_model_offer';
 import { LocalModelsPanel } from '../components/local_models_panel';
+import { WaysOn } from '../components/ways_on';
 import type { ChatModel } from '../models/chat_model';
 import type { LocalModels } from '../models/local_models';
 import type { ViewState } from '../models/view_state';
@@ -34,13 +35,33 @@ export function AllLocalModels({ localModels, client, view }: LocalModelPartProp
   );
 }
 
+interface OfferedModelProps extends LocalModelPartProps {
+  chat: ChatModel;
+  /** Whether a line above it names the model already. */
+  isNamed?: boolean;
+}
+
+/** What can be done where no model can answer. */
+export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () => void }): JSX.Element {
+  const { view, showSkills } = props;
+  return (
+    <WaysOn
+      offer={<OfferedModel {...props} isNamed />}
+      connectModel={() => view.show('connect')}
+      showSkills={showSkills}
+      search={() => view.show('sessions')}
+    />
+  );
+}
+
 /** Nothing where a capable model is there. What is fetched from here answers as soon as it is ready. */
 export function OfferedModel({
   localModels,
   client,
   view,
-  chat
-}: LocalModelPartProps & { chat: ChatModel }): JSX.Element | null {
+  chat,
+  isNamed
+}: OfferedModelProps): JSX.Element | null {
   useSignals(localModels.changed, client.stateChanged);
   const wanted = useRef<string | null>(null);
   const { offered, models } = localModels;
@@ -59,6 +80,7 @@ export function OfferedModel({
       model={offered}
       refusal={localModels.refusal}
       online={client.state === 'open'}
+      isNamed={isNamed}
       fetch={() => {
         wanted.current = offered.id;
         void localModels.fetch(offered);

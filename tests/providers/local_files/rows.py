@@ -12,7 +12,9 @@ OTHER = random.Random(15).randbytes(SIZE_BYTES)
 PART_BYTES = 1_000_001
 
 
-def row(content: bytes = CONTENT, name: str = "tried", memory_bytes: int = 1, **more: object) -> CatalogueModel:
+def row(
+    content: bytes = CONTENT, name: str = "tried", memory_bytes: int = 1, roomy_bytes: int | None = None, **more: object
+) -> CatalogueModel:
     return CatalogueModel(
         name=name,
         title=f"{name.capitalize()} 1B",
@@ -23,6 +25,7 @@ def row(content: bytes = CONTENT, name: str = "tried", memory_bytes: int = 1, **
         parameters="1 billion",
         context_tokens=4096,
         memory_bytes=memory_bytes,
+        roomy_bytes=memory_bytes if roomy_bytes is None else roomy_bytes,
         **more,
     )
 

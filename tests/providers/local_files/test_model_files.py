@@ -187,11 +187,12 @@ async def test_a_copy_that_broke_off_is_not_ready(tmp_path, server):
     assert file_path(tmp_path).read_bytes() == CONTENT
 
 
-async def test_the_first_one_that_there_is_memory_for_is_recommended(tmp_path, server, monkeypatch):
-    rows = (row(memory_bytes=4_000_000_000), row(OTHER, name="small", memory_bytes=1_000_000_000))
+async def test_the_first_one_that_there_is_room_for_is_recommended(tmp_path, server, monkeypatch):
+    rows = (row(memory_bytes=4_000_000_000, roomy_bytes=8_000_000_000), row(OTHER, name="small", memory_bytes=10**9))
     async with opened(tmp_path, server, rows=rows) as house:
         for free, fits, recommended in (
-            (5e9, [True, True], [True, False]),
+            (8e9, [True, True], [True, False]),
+            (7e9, [True, True], [False, True]),
             (2e9, [False, True], [False, True]),
             (5e8, [False, False], [False, True]),
         ):

@@ -1,4 +1,4 @@
-"""The embedded model through the socket, with the real prompt: loading, the first token, speed and memory."""
+"""A local model through the socket, with the real prompt: loading, the first token, speed and memory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ _TIMEOUT_S = 300.0
 _POLL_S = 0.03
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _QUESTION = "Tell me about the history of the city of Paris."
-_COMMAND = "Run the command `echo hello` in the shell."
 METHOD = (
-    "Each run is a new server, a new `ONYX_HOME` and a new model process without configuration, so nothing is cached. "
-    "Loaded is when the process's own health check says so (looked at every 30 ms); the first token is the first "
-    "`chat.delta` on the socket; the speed is that of the 60 events after it, one a token. "
-    "The action is a question that offers tools, up to its approval request, in the same process and a new session."
+    "Each run is a new server, a new `ONYX_HOME` and a new model process, so nothing is cached. The model is the one "
+    "that set-up fetches. Loaded is when the process's own health check says so (looked at every 30 ms); the first "
+    "token is the first `chat.delta` on the socket; the speed is that of the 60 events after it, one a token."
 )
 
 
@@ -35,7 +33,6 @@ class _Round:
     first_token_s: float
     cpu_to_first_token_s: float
     tokens_per_s: float
-    action_s: float
     rss_mb: float
 
 
@@ -46,14 +43,13 @@ def measure() -> Group:
         return [getattr(one, name) for one in rounds]
 
     return Group(
-        "Embedded model",
+        "Local model",
         METHOD,
         [
             Figure("question → model loaded", of("load_s"), "s"),
             Figure("model loaded → first token", of("first_token_s"), "s", 8),
             Figure("  CPU of the model process in that time", of("cpu_to_first_token_s"), "s"),
             Figure("speed", of("tokens_per_s"), "tokens/s", digits=1),
-            Figure("question that needs a tool → approval request", of("action_s"), "s"),
             Figure("resident memory of the model process", of("rss_mb"), "MB", digits=0),
         ],
     )
@@ -76,7 +72,6 @@ def _round() -> _Round:
             first_token_s=first.at_ns / 1e9 - loaded_at,
             cpu_to_first_token_s=cpu_s,
             tokens_per_s=tokens_per_s,
-            action_s=_action_s(client),
             rss_mb=rss_mb,
         )
 
@@ -90,17 +85,6 @@ def _tokens_per_s(client: SocketClient, first: Event) -> float:
             break
         last, count = event, count + 1
     return count / ((last.at_ns - first.at_ns) / 1e9) if count else 0.0
-
-
-def _action_s(client: SocketClient) -> float:
-    session = client.call("sessions.create")["sessionKey"]
-    began_ns = time.monotonic_ns()
-    client.call("chat.send", sessionKey=session, message=_COMMAND)
-    asked = client.wait_for("exec.approval_request", "chat.final", timeout_s=_TIMEOUT_S)
-    if asked.name == "chat.final":
-        raise RuntimeError(f"The model answered instead of calling a tool: {asked.data['text']}")
-    client.call("chat.abort", runId=asked.data["runId"])
-    return (asked.at_ns - began_ns) / 1e9
 
 
 class _Loading:

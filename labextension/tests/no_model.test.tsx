@@ -1,0 +1,187 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { EmptyState } from '../src/components/empty_state';
+import { RunView } from '../src/components/run_view';
+import { UiProvider } from '../src/components/ui_context';
+import type { Ui } from '../src/components/ui_context';
+import type { ChatModel } from '../src/models/chat_model';
+import { newRun } from '../src/models/conversation';
+import { LocalModels } from '../src/models/local_models';
+import { whyNobody } from '../src/models/no_model';
+import { ViewState } from '../src/models/view_state';
+import type { Agent, Component } from '../src/protocol/wire';
+import { WaysWithoutModel } from '../src/widgets/local_model_parts';
+import { localModel } from './local_model';
+import { Peer } from './peer';
+
+vi.mock('@jupyterlab/ui-components', () => {
+  const names = [
+    'addBelowIcon',
+    'caretDownIcon',
+    'caretRightIcon',
+    'checkIcon',
+    'closeIcon',
+    'copyIcon',
+    'historyIcon',
+    'infoIcon'
+  ];
+  return Object.fromEntries(names.map(name => [name, { react: () => null }]));
+});
+vi.mock('@jupyterlab/rendermime', () => ({}));
+vi.mock('@jupyterlab/outputarea', () => ({}));
+
+const LINE = 'No model can answer yet. Fetch Big 1.5B (1.12 GB).';
+const MODEL = localModel();
+const trans = nullTranslator.load('onyx_jupyter');
+const ui = { trans } as unknown as Ui;
+
+describe('why nobody answers', () => {
+  const why = (standard: string, chosen: string | null, state: Component, models = [MODEL]) =>
+    whyNobody({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
+  const missing = { ok: false, message: LINE };
+  const fine = { ok: true, message: 'fine' };
+
+  it('is the line of the server where there is no model, and nothing where one is', () => {
+    expect(why('', null, missing)).toBe(LINE);
+    expect(why('local/big', null, fine)).toBeNull();
+  });
+
+  it('is said with what to do of a name in onyx.json that no file has', () => {
+    expect(why('local/smollm2', null, { ok: false, message: 'It is gone.', hint: 'Choose local/big.' })).toBe(
+      'It is gone. Choose local/big.'
+    );
+  });
+
+  it('is said of a model that was chosen before and is not there, and of no other', () => {
+    expect(why('', 'local/smollm2', missing)).toBe(
+      'smollm2 is not on this machine: choose another model below the input.'
+    );
+    expect(why('', 'local/big', missing)).toContain('big is not on this machine');
+    expect(why('', 'local/big', missing, [localModel({ state: 'ready' })])).toBeNull();
+    expect(why('', 'local//own/file.gguf', missing)).toBeNull();
+    expect(why('', 'openai/x', missing)).toBeNull();
+  });
+
+  it('is not known before the server has answered', () => {
+    expect(whyNobody({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
+  });
+});
+
+describe('where nobody answers', () => {
+  let root: Root;
+  let host: HTMLElement;
+  let peer: Peer;
+  let view: ViewState;
+  let localModels: LocalModels;
+  const showSkills = vi.fn();
+  const chooseModel = vi.fn();
+  const retry = vi.fn();
+  const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=${name}]`);
+  const click = (name: string) => act(async () => hook(name)?.click());
+  const draw = (element: JSX.Element) =>
+    act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
+  const ways = () => (
+    <WaysWithoutModel
+      localModels={localModels}
+      client={peer.client}
+      view={view}
+      chat={{ chooseModel } as unknown as ChatModel}
+      showSkills={showSkills}
+    />
+  );
+  const page = (nobody: { line: string; ways: JSX.Element } | null) => (
+    <EmptyState
+      model=""
+      isLocal={false}
+      nobody={nobody}
+      notebook={null}
+      fix={null}
+      ask={() => undefined}
+      connectModel={() => undefined}
+    />
+  );
+  const answer = (more: { ways?: JSX.Element; code?: string }) => {
+    const done = () => Promise.resolve();
+    const problem = { code: more.code ?? 'no_model', message: LINE };
+    return (
+      <RunView
+        run={{ ...newRun('r1'), status: 'error', problem }}
+        online
+        canRetry
+        retry={retry}
+        ways={more.ways}
+        approve={done}
+        deny={done}
+        answer={done}
+      />
+    );
+  };
+
+  beforeEach(async () => {
+    vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+    host = document.body.appendChild(document.createElement('div'));
+    root = createRoot(host);
+    peer = new Peer();
+    peer.results = {
+      'local_models.list': { models: [MODEL] },
+      'local_models.fetch': { ...MODEL, state: 'fetching' }
+    };
+    peer.connect();
+    localModels = new LocalModels(peer.client, () => undefined);
+    view = new ViewState();
+    await localModels.open();
+  });
+  afterEach(async () => {
+    await act(async () => root.unmount());
+    host.remove();
+    localModels.dispose();
+    peer.client.dispose();
+  });
+
+  it('the first page is that one line and the ways on, and offers nothing that a model would have to do', async () => {
+    await draw(page({ line: LINE, ways: ways() }));
+    expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
+    expect(hook('suggestion')).toBeNull();
+    expect([...host.querySelectorAll('button')].map(one => one.textContent)).toEqual([
+      'Fetch it (1.12 GB)',
+      'Local models…',
+      'Connect a model',
+      'Skills',
+      'Search'
+    ]);
+    await click('show-skills');
+    expect(showSkills).toHaveBeenCalledOnce();
+    await click('search-sessions');
+    expect(view.panel).toBe('sessions');
+    await click('connect-model');
+    expect(view.panel).toBe('connect');
+    await click('offer-fetch');
+    expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
+  });
+
+  it('an answer is the same line and the same ways, and no alarm, and can be asked for again', async () => {
+    await draw(answer({ ways: ways() }));
+    expect(hook('no-model')?.textContent).toContain(LINE);
+    expect(hook('no-model')?.getAttribute('role')).toBe('status');
+    expect(hook('run-problem')).toBeNull();
+    expect(hook('offer-fetch')?.textContent).toBe('Fetch it (1.12 GB)');
+    await click('retry');
+    expect(retry).toHaveBeenCalledOnce();
+  });
+
+  it('once a model is there the ways are gone from the answer, and it can still be asked for again', async () => {
+    await draw(answer({}));
+    expect(hook('ways-on')).toBeNull();
+    expect(hook('retry')).not.toBeNull();
+  });
+
+  it('another failure stays a problem', async () => {
+    await draw(answer({ code: 'timeout' }));
+    expect(hook('run-problem')?.getAttribute('role')).toBe('alert');
+    expect(hook('no-model')).toBeNull();
+  });
+});
