@@ -36,7 +36,7 @@ _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 3.0
 _DYING_S = 1.0
 _TAKE_UP_TIMEOUT_S = 5.0
-_SAVE_TIMEOUT_S = 2.0
+_SAVE_TIMEOUT_S = 5.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
 # What was read of conversations that are not in front: some 2,900 tokens of a model of 1.5 billion parameters.
@@ -201,10 +201,12 @@ class LocalServer:
             return
         if not self._prompts or self.is_used:
             return
-        # Back from what the process keeps in memory; one that it has dropped is not worth reading again.
-        longest = max(self._prompts, key=lambda one: one[0])[1] | {"stream": False, "max_tokens": 1}
-        if not await _asked(client, "/v1/chat/completions", longest, _SAVE_TIMEOUT_S):
-            return
+        longest = max(self._prompts, key=lambda one: one[0])
+        if longest is not self._prompts[-1]:
+            # Back from what the process keeps in memory; one that it has dropped is not worth reading again.
+            body = longest[1] | {"stream": False, "max_tokens": 1}
+            if not await _asked(client, "/v1/chat/completions", body, _SAVE_TIMEOUT_S):
+                return
         if await _asked(client, "/slots/0?action=save", {"filename": saved.part_name}, _SAVE_TIMEOUT_S):
             await _if_the_disk_allows(saved.keep)
 
