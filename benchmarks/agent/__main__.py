@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.agent import dabench, first_minute, follow_ups
+from benchmarks.agent import actions, dabench, first_minute, follow_ups
 from benchmarks.agent.one_shot import OneShot
 from benchmarks.agent.onyx import Onyx, configuration
 from benchmarks.agent.report import Result, as_failures, as_json, as_table
@@ -22,7 +22,8 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 
-SETS = ("dabench", "first_minute", "follow_ups")
+NOTEBOOK_SETS = {"first_minute": first_minute.TASKS, "follow_ups": follow_ups.TASKS, "actions": actions.TASKS}
+SETS = ("dabench", *NOTEBOOK_SETS)
 SYSTEMS = ("onyx", "one_shot")
 _LOCAL = "local/"
 
@@ -89,7 +90,7 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     elif options.system == "one_shot":
         raise ValueError(f"--set {options.set} is about notebooks, which --system one_shot does not see.")
     else:
-        tasks = first_minute.TASKS if options.set == "first_minute" else follow_ups.TASKS
+        tasks = NOTEBOOK_SETS[options.set]
     _known("--level", options.level, [task.level for task in tasks])
     _known("--ids", options.ids, [task.id for task in tasks])
     chosen = [

@@ -99,6 +99,28 @@ def draws(*labels: str, heights: Truth = tuple, names: Sequence[str] = (), point
     return check
 
 
+def calls(tool: str) -> Check:
+    """That tool was called, and did what it was asked to."""
+    return lambda turn: "" if tool in turn.tools else f"a call of {tool}"
+
+
+def has_file(name: str, *patterns: str) -> Check:
+    """There is such a file beside the notebook afterwards, and it has each of these (regular expressions, any case)."""
+
+    def check(turn: Turn) -> str:
+        if name not in turn.files:
+            return f"a file {name}"
+        lacking = [one for one in patterns if not re.search(one, turn.files[name], re.IGNORECASE)]
+        return f"in {name}: {', '.join(lacking)}" if lacking else ""
+
+    return check
+
+
+def has_not_noted(pattern: str) -> Check:
+    """No file of the memory has it (any more)."""
+    return lambda turn: f"no {pattern!r} in the notes" if re.search(pattern, turn.notes, re.IGNORECASE) else ""
+
+
 def all_of(*checks: Check) -> Check:
     """Each of them."""
     return lambda turn: ", ".join(filter(None, (check(turn) for check in checks)))

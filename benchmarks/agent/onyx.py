@@ -24,6 +24,8 @@ _RUNS_CODE = (
 )
 # It counts cells, so a number in it has not been computed.
 _HEADLINE = re.compile(r"\A(Ran|Cell|Inserted|Edited|Changed) .*\n?")
+_TEXTS = (".md", ".txt", ".csv")
+_NOTES = (".md", ".jsonl")
 _POLL_S = 0.5
 _ABORT_TIMEOUT_S = 60.0
 _NOBODY = "Nobody is here to answer. Decide for yourself and go on."
@@ -134,6 +136,8 @@ class _Chat:
             completion_tokens,
             seconds,
             seen.error,
+            {path.name: _text(path) for path in self._server.root.iterdir() if path.suffix in _TEXTS},
+            "\n".join(_text(path) for path in self._server.home.glob("workspace/**/*") if path.suffix in _NOTES),
         )
 
     def _send(self, message: str, seen: _Seen) -> str:
@@ -205,3 +209,7 @@ def _touched(before: Sequence[NbCell], after: Sequence[NbCell]) -> frozenset[str
 
 def _texts(cells: Sequence[NbCell], only: frozenset[str] | None = None) -> list[str]:
     return [text for cell in cells if only is None or cell["id"] in only for text in output_texts(cell)]
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace")

@@ -18,7 +18,8 @@ class Turn:
     """What one message led to.
 
     `outputs` are the texts that code put out on the way, in cells or not; `cells` the notebook's afterwards, of which
-    `touched` (ids) are new or have changed or run. `error` is empty where an answer came.
+    `touched` (ids) are new or have changed or run; `files` are the texts beside it afterwards, by name, and `notes` is
+    all that the memory holds. `error` is empty where an answer came.
     """
 
     message: str
@@ -32,6 +33,8 @@ class Turn:
     completion_tokens: int = 0
     seconds: float = 0.0
     error: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
 
     @property
     def cell_outputs(self) -> list[str]:

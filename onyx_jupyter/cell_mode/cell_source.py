@@ -7,7 +7,7 @@ import re
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 
-_BLOCK = re.compile(r"```[ \t]*(?:python3?|py|ipython)?[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
+_BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
 _MAGIC = re.compile(r"^\s*[%!?]")
 
 

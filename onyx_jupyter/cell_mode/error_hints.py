@@ -6,45 +6,12 @@ import difflib
 import re
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.series_accessors import accessor_of
 
 _ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
 _MOST_CHARS = 400
 _NO_COLUMN = re.compile(r"^KeyError|not in index|not found in axis|do not exist|is not in list")
 _NO_ATTRIBUTE = re.compile(r"AttributeError: '(?P<type>\w+)' object has no attribute '(?P<name>\w+)'")
-_OF_TIMES = frozenset(
-    [
-        "total_seconds",
-        "days",
-        "seconds",
-        "date",
-        "time",
-        "year",
-        "month",
-        "day",
-        "hour",
-        "minute",
-        "second",
-        "weekday",
-        "dayofweek",
-        "quarter",
-        "strftime",
-    ]
-)
-_OF_TEXTS = frozenset(
-    [
-        "split",
-        "strip",
-        "lower",
-        "upper",
-        "replace",
-        "contains",
-        "startswith",
-        "endswith",
-        "title",
-        "capitalize",
-        "zfill",
-    ]
-)
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile("ModuleNotFoundError"),
@@ -81,11 +48,9 @@ def hint_for(error: str, facts: NotebookFacts) -> str:
 
 
 def _other_attribute(type_name: str, name: str) -> str:
-    """Where pandas keeps what is looked for on a series: times below `dt`, texts below `str`."""
-    if type_name == "Series":
-        for accessor, names in (("dt", _OF_TIMES), ("str", _OF_TEXTS)):
-            if name in names:
-                return f"Of a whole column it is `.{accessor}.{name}`."
+    accessor = accessor_of(name) if type_name == "Series" else None
+    if accessor is not None:
+        return f"Of a whole column it is `.{accessor}.{name}`."
     return f"A {type_name} has no {name!r}: do it another way."
 
 

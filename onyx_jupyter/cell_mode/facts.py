@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from onyx_jupyter.cell_mode.imports import bound_names
+from onyx_jupyter.cell_mode.named_columns import named_columns
+
+PYTHON = "python"
 MAX_COLUMNS = 40
 MAX_FRAMES = 3
+_FEW_COLUMNS = 6
+_TOLD_COLUMNS = 10
 _CELL_CHARS = 900
 _CODE_CELL_CHARS = 500
 _OUTLINE_CHARS = 6_000
@@ -51,18 +57,31 @@ class CellFact:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillFact:
+    """A skill that may be used: `tool` runs it with `parameters` (name → JSON type); without one it instructs."""
+
+    name: str
+    description: str = ""
+    tool: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case.
+    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is;
+    `boilerplate` are the lines that its memory came with, which say nothing of anybody.
     """
 
     path: str | None = None
-    language: str = "python"
+    language: str = PYTHON
     cells: tuple[CellFact, ...] = ()
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    skills: tuple[SkillFact, ...] = ()
+    boilerplate: frozenset[str] = frozenset()
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:
@@ -76,10 +95,20 @@ class NotebookFacts:
         frames = {name for frame in self.frames for name in (frame.name, frame.file)}
         return {name.strip().lower() for name in columns | frames if len(name.strip()) > 1}
 
+    def known_names(self) -> set[str]:
+        """What a new cell may use without making it: variables of the kernel, and what the cells that ran have made."""
+        variables = {line.partition(" ")[0].rstrip(":") for line in self.variables}
+        ran = [cell.source for cell in self.cells if cell.has_run and cell.type == "code"]
+        made = {name for source in ran for name in bound_names(source)}
+        return variables | made | {frame.name for frame in self.frames}
 
-def for_code(facts: NotebookFacts) -> str:
-    """What a cell is written from: the tables with their columns, other variables, and the code that is there."""
-    parts = [_frame(frame) for frame in facts.frames]
+
+def for_code(facts: NotebookFacts, about: str = "") -> str:
+    """What a cell is written from: the tables with their columns, other variables, and the code that is there.
+
+    Of a table with many columns, those that `about` speaks of are described and the others only named.
+    """
+    parts = [_frame(frame, about) for frame in facts.frames]
     if facts.variables:
         parts.append("Other variables of the kernel:\n" + "\n".join(f"- {line}" for line in facts.variables))
     if facts.files and not facts.frames:
@@ -87,7 +116,7 @@ def for_code(facts: NotebookFacts) -> str:
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip()]
     if code:
         title = "Cells that have run:" if any(cell.has_run for cell in code) else "Cells of the notebook, not run yet:"
-        parts.append("\n".join([title, *_sources(code)]))
+        parts.append("\n".join([title, *_sources(code, facts.language)]))
     return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
 
 
@@ -109,16 +138,23 @@ def for_words(facts: NotebookFacts) -> str:
     return "\n".join([*lines, *(_short_frame(frame) for frame in facts.frames)])
 
 
-def _frame(frame: Frame) -> str:
+def _frame(frame: Frame, about: str) -> str:
     rows = f", {frame.rows:,} rows" if frame.rows is not None else ""
     how = ", read by the first lines of the cell" if frame.read else ""
     lines = [f"`{frame.name}` is the table{f' of {frame.file}' if frame.file else ''}{rows}{how}. Its columns:"]
-    for column in frame.columns[:MAX_COLUMNS]:
-        about = f", {column.about}" if column.about else ""
+    named = named_columns((column.name for column in frame.columns), about)[:_TOLD_COLUMNS]
+    is_chosen = bool(named) and len(frame.columns) > _FEW_COLUMNS
+    told = [column for column in frame.columns if not is_chosen or column.name in named][:MAX_COLUMNS]
+    others = [column for column in frame.columns if column not in told]
+    for column in told:
+        description = f", {column.about}" if column.about else ""
         missing = f", {column.missing:,} missing" if column.missing else ""
-        lines.append(f"- {column.name!r}: {column.dtype}{about}{missing}")
-    left = len(frame.columns) - MAX_COLUMNS
-    return "\n".join([*lines, *([f"- and {left} more"] if left > 0 else [])])
+        lines.append(f"- {column.name!r}: {column.dtype}{description}{missing}")
+    if others:
+        left = len(others) - MAX_COLUMNS
+        names = ", ".join(repr(column.name) for column in others[:MAX_COLUMNS])
+        lines.append(f"- others: {names}{f' and {left} more' if left > 0 else ''}")
+    return "\n".join(lines)
 
 
 def _short_frame(frame: Frame) -> str:
@@ -126,12 +162,12 @@ def _short_frame(frame: Frame) -> str:
     return f"`{frame.name}` is a table{rows}: {', '.join(column.name for column in frame.columns[:MAX_COLUMNS])}"
 
 
-def _sources(cells: Sequence[CellFact]) -> list[str]:
+def _sources(cells: Sequence[CellFact], language: str) -> list[str]:
     """The last ones, as many as there is room for: what a new cell goes on from."""
     kept: list[str] = []
     left = _CODE_CHARS
     for cell in reversed(cells):
-        text = f"```python\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
+        text = f"```{language}\n{_cut(cell.source.strip(), _CODE_CELL_CHARS)}\n```"
         left -= len(text)
         if left < 0 and kept:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from onyx_jupyter.messages import Message, Usage
@@ -24,14 +24,21 @@ class Inner:
         self.text = ""
 
     async def ask(
-        self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float = CALM
+        self,
+        prompt: str,
+        guidance: Guidance,
+        *,
+        max_tokens: int,
+        temperature: float = CALM,
+        before: Sequence[Message] = (),
     ) -> AsyncGenerator[ModelEvent, None]:
-        """The answer as it comes, without its end. Nothing in the prompt can pass for a turn. Raises: ModelError."""
+        """The answer as it comes, without its end; `before` are turns that stand in front of the prompt.
+
+        Nothing in the prompt or in them can pass for a turn. Raises: ModelError.
+        """
         self.text = ""
-        message = Message("user", plainly(self._redact(prompt)))
-        request = ModelRequest(
-            self._system, [message], temperature=temperature, max_tokens=max_tokens, guidance=guidance
-        )
+        turns = [Message(one.role, plainly(self._redact(one.content))) for one in (*before, Message("user", prompt))]
+        request = ModelRequest(self._system, turns, temperature=temperature, max_tokens=max_tokens, guidance=guidance)
         async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 if isinstance(event, ModelDone):
@@ -44,10 +51,16 @@ class Inner:
                 yield event
 
     async def gather(
-        self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float
+        self,
+        prompt: str,
+        guidance: Guidance,
+        *,
+        max_tokens: int,
+        temperature: float,
+        before: Sequence[Message] = (),
     ) -> AsyncGenerator[ModelEvent, None]:
         """The same, with the answer in `text` alone: what comes out is what else there is to tell."""
-        asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature)
+        asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature, before=before)
         async with aclosing(asking) as events:
             async for event in events:
                 if not isinstance(event, TextDelta):

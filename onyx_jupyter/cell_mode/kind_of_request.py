@@ -1,4 +1,4 @@
-"""Whether a request wants a cell, words, or something remembered. In doubt it is a cell: a wrong one costs a card.
+"""Whether a request wants a cell, words, or another action. In doubt it is a cell: a wrong one costs a card.
 
 A wrong "words" is the grave mistake, since a small model then invents a number.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from onyx_jupyter.cell_mode.action_requests import action_request
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 
-Kind = Literal["cell", "words", "remember"]
+Kind = Literal["cell", "words", "remember", "action"]
 
 _REMEMBER = re.compile(
     r"^\s*(?:please\s+)?(?:remember|note|keep in mind|don't forget)\b(?:\s+that\b)?[\s:,]*(?P<what>.+)", re.I | re.S
@@ -56,6 +57,8 @@ def kind_of(request: str, facts: NotebookFacts, *, follows: bool = False) -> Kin
     """
     if remembered(request):
         return "remember"
+    if action_request(request, facts, names_data=names_data(request, facts)) is not None:
+        return "action"
     if _GREETING.match(request) or _ABOUT_ONYX.search(request):
         return "words"
     if names_data(request, facts):

@@ -6,7 +6,7 @@ import re
 
 SHOWN_LINES = 20
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
-_PICTURE = re.compile(r"\[image/")
+_PICTURE = re.compile(r"\[(?:image/|figure: )")
 _NOTHING = "(no output)"
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
 
@@ -20,7 +20,7 @@ def output_of(result: str) -> str:
 
 
 def without_pictures(output: str) -> str:
-    """What was printed, without the lines that stand where pictures are: a model would make something of them."""
+    """What was printed, without the lines that stand for pictures: they are no words for a person."""
     return "\n".join(line for line in output.splitlines() if not _PICTURE.match(line)).strip("\n")
 
 
@@ -28,6 +28,12 @@ def cell_id_of(result: str) -> str | None:
     """Of the cell that a call has inserted or edited."""
     found = _CELL_ID.search(result)
     return found[1] if found else None
+
+
+def says_all(words: str, output: str) -> bool:
+    """Whether each line of the output stands in the words, so that it need not stand below them once more."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return bool(lines) and all(line in words for line in lines)
 
 
 def quoted(output: str) -> str:

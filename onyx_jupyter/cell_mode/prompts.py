@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.recipes import recipes_for
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
 
 _EXCHANGES = 2
@@ -19,19 +20,23 @@ NO_CODE = "root ::= [^`]+"
 
 
 def before_cell(facts: NotebookFacts, turn: Turn) -> str:
-    """What each request for a cell begins with: all that is known before the person's words."""
-    return _joined(for_code(facts), _before(turn.earlier))
+    """What each request for a cell begins with: all that is known before the person's words.
+
+    Of a wide table, what was asked decides which columns are told.
+    """
+    return _before_cell(facts, turn, _all_asked(turn))
 
 
 def before_words(facts: NotebookFacts, turn: Turn) -> str:
     """The same of each request for words."""
-    return _joined(for_words(facts), _before(turn.earlier))
+    return _joined(for_words(facts), _before(turn.earlier, facts.language))
 
 
 def write_cell(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
         before_cell(facts, turn),
         _request(turn),
+        recipes_for(turn.request),
         f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
         "print each value with its name. The answer comes in a later step.",
     )
@@ -41,8 +46,9 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     """`show` False leaves the failed cell out: seeing it, a small model writes it again."""
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
-        before_cell(facts, turn),
+        _before_cell(facts, turn, f"{_all_asked(turn)}\n{failed}"),
         _request(turn),
+        recipes_for(turn.request),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
         f"Write the whole corrected cell, as one ```{facts.language} block; the answer comes in a later step.",
     )
@@ -52,8 +58,8 @@ def answer_from(turn: Turn, output: str) -> str:
     """The output comes last: with the request behind it, the form that was asked for is lost."""
     return _joined(
         f"The request was: {turn.request}",
-        "Write the final answer now, in a few words and in the form that was asked for, only from the output below and "
-        "without code. Copy its numbers exactly.",
+        "Write the final answer now, in a few words, from the output below, without code. "
+        "Where the request gives a form, copy that form and put the values into it.",
         f"The output of the cell that was run for it:\n{_cut(output, _OUTPUT_CHARS)}",
     )
 
@@ -67,17 +73,27 @@ def in_words(facts: NotebookFacts, turn: Turn) -> str:
     )
 
 
+def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:
+    return _joined(for_code(facts, asked), _before(turn.earlier, facts.language))
+
+
 def _request(turn: Turn) -> str:
     along = f"\n[Sent along: {turn.context}]" if turn.context else ""
     return f"The request: {turn.request}{along}"
 
 
-def _before(earlier: Sequence[Exchange]) -> str:
+def _all_asked(turn: Turn) -> str:
+    """All words in which a column may have been named."""
+    before = [text for one in turn.earlier[-_EXCHANGES:] for text in (one.request, one.cell)]
+    return "\n".join([*before, turn.request, turn.context])
+
+
+def _before(earlier: Sequence[Exchange], language: str) -> str:
     lines = []
     for one in earlier[-_EXCHANGES:]:
         lines.append(f"Asked before: {_cut(one.request, _ANSWER_CHARS)}")
         if one.cell:
-            lines.append(f"Its cell:\n```python\n{_cut(one.cell, _CELL_CHARS)}\n```")
+            lines.append(f"Its cell:\n```{language}\n{_cut(one.cell, _CELL_CHARS)}\n```")
         if one.answer:
             lines.append(f"Its answer: {_cut(one.answer, _ANSWER_CHARS)}")
     return "\n".join(lines)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Set
+from collections.abc import AsyncGenerator, Sequence, Set
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.action_requests import action_request
+from onyx_jupyter.cell_mode.action_step import ActionStep
+from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
-from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
+from onyx_jupyter.cell_mode.imports import missing_imports
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
-from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
+from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, without_pictures
+from onyx_jupyter.cell_mode.output_text import cell_id_of, output_of, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.turn import EDIT, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta, TextWasThought
@@ -39,7 +45,8 @@ class Step:
     """What comes next in a turn. `offered` are the tools that may be called."""
 
     def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, offered: Set[str]) -> None:
-        self._turn = turn
+        instructions = (step.result for step in turn.steps if step.call.name == READ_SKILL and step.status == "ok")
+        self._turn = replace(turn, context="\n\n".join(filter(None, (turn.context, *instructions))))
         self._facts = facts
         self._inner = inner
         self._offered = offered
@@ -49,6 +56,8 @@ class Step:
         turn, last = self._turn, self._turn.last
         if last is None or last.call.name == RUN_ALL:
             return self._first()
+        if is_action(last.call.name):
+            return self._action()
         if last.status == "denied":
             return self._after_no(refusal_reason(last.result))
         if last.call.name == REMEMBER:
@@ -70,12 +79,24 @@ class Step:
         kind = kind_of(self._turn.request, self._facts, follows=bool(self._turn.earlier))
         if kind == "remember" and REMEMBER in self._offered:
             return self._call(REMEMBER, {"content": remembered(self._turn.request)})
+        if kind == "action":
+            return self._action()
         if kind == "words":
             return self._words()
         if self._facts.unrun and self._turn.last is None and self._can_run:
             # What the cells make is not there yet: nothing can be computed from it, and no column is known.
             return self._call(RUN_ALL, {"path": self._facts.path})
         return self._write()
+
+    def _action(self) -> Events:
+        """What is about the memory, a skill or a file of text. What a skill instructs to do is done in a cell."""
+        turn, last = self._turn, self._turn.last
+        if last is not None and last.call.name == READ_SKILL and last.status == "ok":
+            return self._write()
+        wanted = action_request(turn.request, self._facts, names_data=names_data(turn.request, self._facts))
+        if wanted is None:  # a skill that is not there any more
+            return self._write()
+        return ActionStep(wanted, turn, self._facts, self._inner, self._offered, self._write).events()
 
     async def _words(self) -> Events:
         """Shown as it comes, up to a number that stands nowhere: then the request goes the way of a cell."""
@@ -111,19 +132,26 @@ class Step:
                 yield event
 
     def _write(self) -> Events:
-        return self._propose(prompts.write_cell(self._facts, self._turn))
+        return self._propose([prompts.write_cell(self._facts, self._turn)])
 
     def _repair(self) -> Events:
+        """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
+        cell_id = cell_id_of(failed.result)
+        source = mended(failed.source, failed.result, self._facts) if self._is_python else None
+        if source is not None and source not in {step.source for step in self._turn.failures}:
+            return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
-        prompt = prompts.repair_cell(
-            self._facts, self._turn, body, error, hint_for(error, self._facts), show=tried % 2 == 1
-        )
-        return self._propose(prompt, tried=tried, cell_id=cell_id_of(failed.result))
+        hint = hint_for(error, self._facts) if self._is_python else ""
+        ways = [
+            prompts.repair_cell(self._facts, self._turn, body, error, hint, show=show)
+            for show in (tried % 2 == 1, tried % 2 == 0)
+        ]
+        return self._propose(ways, tried=tried, cell_id=cell_id)
 
-    async def _propose(self, prompt: str, *, tried: int = 0, cell_id: str | None = None) -> Events:
-        """One cell as a call; where what comes is no Python, it is asked for again, each time a little differently."""
+    async def _propose(self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None) -> Events:
+        """One cell as a call; where what comes is no Python, or failed before, it is asked for in the next way."""
         begun, source = reading_lines(self._facts), ""
         failed = {step.source for step in self._turn.failures}
         opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
@@ -131,6 +159,7 @@ class Step:
             yield ModelProgress("Writing a cell…")
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
             temperature = BOLD if tried or attempt else CALM
+            prompt = ways[attempt % len(ways)]
             asking = self._inner.gather(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
             async with aclosing(asking) as events:
                 async for event in events:
@@ -144,25 +173,35 @@ class Step:
             yield TextDelta(shown)
             yield self._done()
             return
-        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
-        async with aclosing(
-            self._call(EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True})
-        ) as events:
+        async with aclosing(self._run(source, cell_id)) as events:
             async for event in events:
                 yield event
 
+    def _run(self, source: str, cell_id: str | None) -> Events:
+        """The cell in the place of the failed one, or at the end."""
+        where: dict[str, Any] = {"cellId": cell_id} if cell_id else {"cellType": "code"}
+        return self._call(
+            EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "source": source, "run": True}
+        )
+
     @property
     def _is_python(self) -> bool:
-        return self._facts.language == "python"
+        return self._facts.language == PYTHON
 
     def _finished(self, source: str) -> str:
-        return with_exact_columns(source, self._facts) if self._is_python else source
+        """With the names of columns as they are, and the imports that it forgot."""
+        if not source or not self._is_python:
+            return source
+        exact, begun = with_exact_columns(source, self._facts), reading_lines(self._facts)
+        known = self._facts.known_names()
+        lines = [begun, *missing_imports(exact, known), exact.removeprefix(begun).lstrip("\n")]
+        return "\n".join(line for line in lines if line)
 
     async def _answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""
-        printed = without_pictures(output)
+        printed, drawn = without_pictures(output), in_sentences(figures_of(output))
         if not printed:
-            yield TextDelta(_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE)
+            yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
             yield self._done()
             return
         known, words = Numbers([printed, self._turn.request]), ""
@@ -176,7 +215,8 @@ class Step:
             if known.unfounded(self._inner.text, strict=True) is None:
                 words = self._inner.text
                 break
-        yield TextDelta("\n\n".join(part for part in (words.strip(), quoted(printed)) if part) or _LONG_OUTPUT)
+        below = "" if says_all(words, printed) else quoted(printed)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), below, drawn) if part) or _LONG_OUTPUT)
         yield self._done()
 
     def _after_no(self, reason: str) -> Events:

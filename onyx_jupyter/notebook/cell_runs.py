@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import find_cell, stale
+from onyx_jupyter.notebook.drawn_figures import DrawnFigures
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.output_limits import count_chars
@@ -41,9 +42,15 @@ class CellRuns:
     """Over one server's kernels; `cells` are those of its notebooks, `is_watched`: somebody has that one open."""
 
     def __init__(
-        self, kernel_manager: Any, sessions: KernelSessions, cells: Cells, is_watched: Callable[[str], bool]
+        self,
+        kernel_manager: Any,
+        sessions: KernelSessions,
+        cells: Cells,
+        is_watched: Callable[[str], bool],
+        figures: DrawnFigures,
     ) -> None:
         self._kernels = kernel_manager
+        self._figures = figures
         self._sessions = sessions
         self._cells = cells
         self._is_watched = is_watched
@@ -73,7 +80,7 @@ class CellRuns:
 
         try:
             async with shown.live():
-                result = await shown.execution.run(cell.source, check)
+                result = await self._figures.told(kernel_id, lambda: shown.execution.run(cell.source, check))
         except (asyncio.CancelledError, NotebookError):
             if shown.execution.outputs:
                 await shown.keep()

@@ -12,6 +12,8 @@ from onyx_jupyter.notebook.browser_tabs import BrowserTabs
 from onyx_jupyter.notebook.cell_runs import CellRuns
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms, Rooms
 from onyx_jupyter.notebook.contents_backend import ContentsBackend
+from onyx_jupyter.notebook.drawn_figures import DrawnFigures
+from onyx_jupyter.notebook.kernel_question import KernelQuestions
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.notebook.renames import Renames
@@ -83,7 +85,9 @@ class DocumentService:
         self._browser = browser
         self._room = room
         self._contents = contents
-        self._runs = CellRuns(kernel_manager, sessions, self, self._is_watched)
+        self._sessions = sessions
+        self._figures = DrawnFigures(KernelQuestions(kernel_manager))
+        self._runs = CellRuns(kernel_manager, sessions, self, self._is_watched, self._figures)
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
         # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
@@ -113,7 +117,11 @@ class DocumentService:
     ) -> CellRun:
         async def run(backend: Backend, name: str) -> CellRun:
             if backend is self._browser:
-                return await self._browser.run_cell(name, cell_id, progress, base_hash=base_hash, began=began)
+                session = await self._sessions.find(name)
+                return await self._figures.told(
+                    session.kernel_id if session else None,
+                    lambda: self._browser.run_cell(name, cell_id, progress, base_hash=base_hash, began=began),
+                )
             return await self._runs.run(await backend.read_cells(name, [cell_id]), cell_id, progress, base_hash, began)
 
         return await self._at(path, run)

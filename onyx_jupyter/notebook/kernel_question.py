@@ -34,6 +34,9 @@ PARTS = (
     "arrays",
     "things",
     "paths",
+    "boxes",
+    "axes",
+    "figures",
     "answer",
 )
 _OUR_IMPORT = re.compile(r"^from (?:onyx_jupyter|__future__)\b[^\n(]*(?:\([^)]*\))?", re.MULTILINE)

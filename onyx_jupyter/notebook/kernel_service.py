@@ -48,6 +48,9 @@ class KernelService:
     async def inspect(self, path: str, name: str) -> Inspection:
         return _parsed(_INSPECTION, await self._ask(path, "inspect", _INSPECT_S, name=name))
 
+    async def language(self, path: str, kernel_name: str | None) -> str:
+        return ((await self._sessions.kernelspec(path, kernel_name))["language"] or "python").lower()
+
     async def executed(self, path: str) -> Mapping[int, str]:
         return _parsed(_SOURCES, (await self._ask(path, "executed", _VARIABLES_S)).get("sources"))
 

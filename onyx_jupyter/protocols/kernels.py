@@ -82,6 +82,13 @@ class Kernels(Protocol):
         """
         ...
 
+    async def language(self, path: str, kernel_name: str | None) -> str:
+        """What a kernel of that name speaks, in lower case, running or not; None is the server's default.
+
+        Raises: NotebookError (no_kernel where it is not installed).
+        """
+        ...
+
     async def executed(self, path: str) -> Mapping[int, str]:
         """Execution count → `cell_hash` of the source that ran under it, without line ends at its end.
 

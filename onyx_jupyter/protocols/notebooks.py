@@ -169,6 +169,7 @@ class CellRun:
 
     `before` is the cell before it ran, so that it can be put back (`RestoreCell`); with `outputs_left_out` its outputs
     were too large to be carried there. `is_shown`: the notebook shows what came of it, if perhaps not to its end.
+    `figures` says in words what was drawn, a text for each pair of axes; empty also where the kernel cannot tell.
     """
 
     status: Literal["ok", "error", "aborted"]
@@ -178,6 +179,7 @@ class CellRun:
     before: NbCell | None = None
     outputs_left_out: bool = False
     is_shown: bool = False
+    figures: tuple[str, ...] = ()
 
 
 class Notebooks(Protocol):

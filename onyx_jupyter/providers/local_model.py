@@ -40,6 +40,9 @@ _ACTION_TEMPERATURE = 0.1
 # there it is weaker.
 _TEXT_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.06, "repeat_last_n": 256, "dry_multiplier": 0.8}
 _ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
+# What is guided copies: names of columns into a cell, numbers into an answer. There a penalty for what was said before
+# makes 'JAME LOGAN' of 'JAMES LOGAN'.
+_COPYING_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.0}
 
 
 class LocalModel:
@@ -124,7 +127,7 @@ class _Body:
             "timings_per_token": True,
             "max_tokens": self._max_tokens,
             "cache_prompt": True,
-            **(_ACTION_SAMPLING if tools else _TEXT_SAMPLING),
+            **self._sampling,
         }
         wish = self.request.temperature
         default = _ACTION_TEMPERATURE if tools else _TEXT_TEMPERATURE
@@ -136,6 +139,12 @@ class _Body:
             call = json_action_call(fitted)
             return body | {"messages": call.messages, "response_format": call.response_format}
         return body | {"messages": _plain_messages(fitted)}
+
+    @property
+    def _sampling(self) -> dict[str, float]:
+        if self.request.guidance is not None:
+            return _COPYING_SAMPLING
+        return _ACTION_SAMPLING if self.request.tools else _TEXT_SAMPLING
 
     def _fitted(self, chars_per_token: float) -> list[Message]:
         system = self.request.system + action_prompt(self.request.tools) * bool(self.request.tools)

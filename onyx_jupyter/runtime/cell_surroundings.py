@@ -1,18 +1,23 @@
-"""What cell mode is told of the notebook in front: cells, tables in its kernel, files. It runs nothing."""
+"""What cell mode is told of skills and of the notebook in front: cells, tables in its kernel, files. It runs none."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Column, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Inspection, Kernels, Notebooks, NotebookView, Variable
+from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
@@ -30,26 +35,50 @@ _NOT_TOLD = ("function", "class", "module")
 class CellSurroundings:
     """The notebook that was in front when the message was sent."""
 
-    def __init__(self, message: Entry, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
+    def __init__(
+        self,
+        message: Entry,
+        notebooks: Notebooks,
+        kernels: Kernels | None,
+        paths: PathGuard,
+        skills: Sequence[SkillFact] = (),
+        templates: Path | None = None,
+    ) -> None:
+        """`templates` is the folder that the memory's first files came from."""
         self._path = front_of(message)
+        self._skills = tuple(skills)
+        self._templates = templates
         self._notebooks = notebooks
         self._kernels = kernels
         self._paths = paths
 
     async def facts(self, request: str) -> NotebookFacts:
         """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
-        if self._path is None:
-            return NotebookFacts()
+        found = await self._notebook(self._path, request) if self._path is not None else NotebookFacts()
+        lines = await asyncio.to_thread(_lines_of, self._templates) if self._templates else frozenset()
+        return replace(found, skills=self._skills, boilerplate=lines)
+
+    async def _notebook(self, front: str, request: str) -> NotebookFacts:
         try:
-            path = self._paths.api_path(self._path)
+            path = self._paths.api_path(front)
             async with asyncio.timeout(_PATIENCE_S):
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
             return NotebookFacts()
+        language = await self._language(path, view.kernel_name)
         frames, others = await self._in_kernel(path, request)
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
-        language = "python" if (view.kernel_name or "python").startswith("python") else str(view.kernel_name)
+        if language != PYTHON:  # how it reads a table is the model's to know
+            table = tuple(replace(one, name=one.file, read="") for one in table)
         return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files)
+
+    async def _language(self, path: str, kernel_name: str | None) -> str:
+        """Its name, where nobody knows what a kernel speaks."""
+        with contextlib.suppress(OnyxError, TimeoutError):
+            if self._kernels is not None:
+                async with asyncio.timeout(_PATIENCE_S):
+                    return await self._kernels.language(path, kernel_name)
+        return PYTHON if (kernel_name or PYTHON).startswith(PYTHON) else str(kernel_name)
 
     async def _in_kernel(self, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
         if self._kernels is None:
@@ -89,6 +118,36 @@ class CellSurroundings:
             if os.fstat(descriptor).st_size > MOST_BYTES:
                 raise ValueError(f"{path!r} is too large to look into.")
             return frame_of(file.read(MOST_BYTES), name)
+
+
+@functools.cache
+def _lines_of(folder: Path) -> frozenset[str]:
+    """Of its Markdown files; none of one that cannot be read."""
+    lines: set[str] = set()
+    for file in folder.rglob("*.md"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            lines.update(line.strip() for line in file.read_text("utf-8").splitlines() if line.strip())
+    return frozenset(lines)
+
+
+def skill_facts(offered: Offered) -> list[SkillFact]:
+    """The skills of a run with their parameters; nothing of what an untrusted one says of itself."""
+    schemas = {tool.name: tool.definition().parameters for tool in offered.tools}
+    return [
+        SkillFact(
+            line.name,
+            line.description if line.trusted else "",
+            line.tool,
+            _types(schemas.get(line.tool or "", {})),
+        )
+        for line in offered.lines
+    ]
+
+
+def _types(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Each parameter's JSON type; of several, or none, text."""
+    properties = schema.get("properties", {})
+    return {name: str(about.get("type", "string")) for name, about in properties.items()}
 
 
 def front_of(message: Entry) -> str | None:

@@ -42,7 +42,7 @@ from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.asking_cell import asking_notebook
 from onyx_jupyter.runtime.audit_trail import AuditTrail
-from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
+from onyx_jupyter.runtime.cell_surroundings import CellSurroundings, skill_facts
 from onyx_jupyter.runtime.earlier_events import earlier_events
 from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
@@ -295,7 +295,14 @@ class Runs:
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
         if self.model_choice.acts_in_cells(settings.config, parts.config, summary.model):
             author = Author(parts.config.id, transcript.session_key, run_id)
-            notebook = CellSurroundings(message, around.notebooks_for(author), around.kernels, parts.paths)
+            notebook = CellSurroundings(
+                message,
+                around.notebooks_for(author),
+                around.kernels,
+                parts.paths,
+                skill_facts(skills),
+                parts.templates,
+            )
             model = CellModel(model, notebook, settings.secrets.apply)
         max_chars = settings.config.tools.max_result_chars
         results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)

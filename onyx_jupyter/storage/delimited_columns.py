@@ -70,7 +70,7 @@ def _separator(raw: bytes) -> str:
 def _column(name: str, values: pa.ChunkedArray) -> DelimitedColumn:
     examples: list[str] = []
     for value in values.slice(0, 50).to_pylist():
-        text = "" if value is None else str(value)
+        text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
         if text and text not in examples:
             examples.append(text if len(text) <= _EXAMPLE_CHARS else f"{text[:_EXAMPLE_CHARS]}…")
         if len(examples) == _EXAMPLES:

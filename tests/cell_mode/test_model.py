@@ -42,6 +42,11 @@ class Scripted:
     def prompt(self) -> str:
         return self.asked[-1].messages[0].content
 
+    @property
+    def prompt_of_last(self) -> str:
+        """The newest of the turns that were sent along."""
+        return self.asked[-1].messages[-1].content
+
 
 class Around:
     def __init__(self, facts: NotebookFacts) -> None:
@@ -111,6 +116,46 @@ def test_the_answer_comes_from_the_output_which_stands_below_it_word_for_word() 
     assert model.asked[0].guidance.grammar == "root ::= [^`]+"
 
 
+def test_an_output_that_the_answer_says_line_by_line_does_not_stand_there_twice() -> None:
+    turn = asked("The mean fee as @fee[value]", (insert("x"), f"{INSERTED}@fee[62.76]", "ok"))
+    assert step(Scripted("@fee[62.76]"), turn)[0] == "@fee[62.76]"
+
+
+def test_a_forgotten_import_stands_after_the_lines_that_read_the_table() -> None:
+    _, call, _ = step(Scripted("print(np.mean(df['fee']))"), asked("What is the mean fee?"))
+    assert call == insert(f"{READ}\nimport numpy as np\nprint(np.mean(df['fee']))")
+
+
+def test_what_the_error_tells_is_mended_without_the_model() -> None:
+    line = "print(df['contract'].lower())"
+    error = "AttributeError: 'Series' object has no attribute 'lower'"
+    failed = f"{INSERTED}Traceback (most recent call last)\n----> 3 {line}\n\n{error}"
+    _, call, _ = step(Scripted(), asked("lower it", (insert(f"{READ}\n{line}"), failed, "failed")))
+    assert call is not None
+    assert call.arguments["cellId"] == "c1"
+    assert call.arguments["source"] == f"{READ}\nprint(df['contract'].str.lower())"
+
+
+def test_a_mend_that_failed_already_is_not_tried_again() -> None:
+    line = "print(df['contract'].lower())"
+    error = f"{INSERTED}Traceback\n----> 3 {line}\n\nAttributeError: 'Series' object has no attribute 'lower'"
+    mended = (insert(f"{READ}\nprint(df['contract'].str.lower())"), f"{INSERTED}Traceback\nValueError: x", "failed")
+    model = Scripted("print(1)")
+    _, call, _ = step(model, asked("lower it", mended, (insert(f"{READ}\n{line}"), error, "failed")))
+    assert call is not None
+    assert call.arguments["source"] == f"{READ}\nprint(1)"
+
+
+def test_a_cell_that_failed_is_asked_for_in_another_way() -> None:
+    failed = f"{INSERTED}Traceback (most recent call last)\nZeroDivisionError: division by zero"
+    model = Scripted("print(1 / 0)", "print(1)")
+    _, call, _ = step(model, asked("What is the mean fee?", (insert(f"{READ}\nprint(1 / 0)"), failed, "failed")))
+    assert call is not None
+    assert call.arguments["source"] == f"{READ}\nprint(1)"
+    shown = ["This cell was tried" in request.messages[0].content for request in model.asked]
+    assert shown == [True, False]
+
+
 def test_a_number_that_the_output_has_not_is_never_said() -> None:
     model = Scripted("The mean is 12.50 cents.", "It is 99.37.")
     turn = asked("What is the mean fee?", (insert("x"), f"{INSERTED}mean fee 62.7613", "ok"))
@@ -123,6 +168,17 @@ def test_of_a_picture_alone_nothing_is_made_up() -> None:
     drawn = f"{INSERTED}[image/png: <Figure size 700x350 with 1 Axes>]"
     said, call, _ = step(Scripted(), asked("plot the fees", (insert("x"), drawn, "ok")))
     assert (said, call) == ("Done: the picture stands below the cell.", None)
+
+
+def test_what_was_drawn_is_said_from_the_figure_itself_and_never_by_the_model() -> None:
+    holds = 'title "Churn"; x: a, b; y from 0 to 1; bars: a 1, b 0.5'
+    figure = f"[image/png: <Figure size 700x350 with 1 Axes>]\n[figure: {holds}]"
+    said, call, _ = step(Scripted(), asked("plot it", (insert("x"), f"{INSERTED}{figure}", "ok")))
+    assert (said, call) == ("The bar chart “Churn” shows a 1, b 0.5.", None)
+    model = Scripted("It is 62.76.")
+    said, _, _ = step(model, asked("plot the mean", (insert("x"), f"{INSERTED}mean fee 62.7613\n{figure}", "ok")))
+    assert said == "It is 62.76.\n\n```text\nmean fee 62.7613\n```\n\nThe bar chart “Churn” shows a 1, b 0.5."
+    assert "figure" not in model.prompt
 
 
 def test_in_an_answer_no_number_is_known_to_everybody() -> None:

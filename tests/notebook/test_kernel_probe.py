@@ -21,7 +21,7 @@ def test_it_is_python_3_8_and_imports_the_standard_library_alone() -> None:
     assert imported == {
         "__future__", "ast", "collections", "collections.abc", "ctypes", "datetime", "decimal", "enum", "fnmatch",
         "fractions", "hashlib", "inspect", "itertools", "json", "math", "os", "pathlib", "re", "signal", "sys",
-        "threading", "time", "types", "typing", "uuid",
+        "threading", "time", "types", "typing", "uuid", "warnings",
     }  # fmt: skip
 
 

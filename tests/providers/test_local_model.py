@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from onyx_jupyter.messages import Message, ToolDefinition
-from onyx_jupyter.protocols import ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import Guidance, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
@@ -96,6 +96,15 @@ async def test_an_action_keeps_to_its_schema(house: House) -> None:
     assert call.name == "exec"
     assert set(call.arguments) == {"command"}
     assert call.malformed is None
+
+
+async def test_what_is_guided_copies_a_name_as_often_as_it_is_wanted(house: House) -> None:
+    wanted = "a = df['JAMES LOGAN'].mean()\nb = df['JAMES LOGAN'].std()\nc = df['JAMES LOGAN'].median()"
+    request = ModelRequest(
+        "", [Message("user", f"Copy this:\n{wanted}")], max_tokens=48, guidance=Guidance("```python\n", ("\n```",))
+    )
+    copied = (await collect(house.model().stream(request))).text
+    assert wanted in copied
 
 
 async def test_stopping_ends_the_generation_long_before_its_end(house: House) -> None:

@@ -2,12 +2,17 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from onyx_jupyter.agent.prompt_sections import SkillLine
+from onyx_jupyter.cell_mode.facts import SkillFact
+from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.protocols import Cell, NotebookView
-from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
+from onyx_jupyter.runtime.cell_surroundings import CellSurroundings, skill_facts
+from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
 
@@ -65,3 +70,60 @@ def test_a_table_that_is_too_large_or_none_is_left_out(root: Path, monkeypatch: 
 
 def test_a_question_from_a_cell_has_no_notebook_in_which_something_could_run(root: Path) -> None:
     assert facts(root, "the mean", kernel={"path": "work/a.ipynb"}).path is None
+
+
+def test_skills_are_told_with_their_parameters_and_an_untrusted_one_says_nothing_of_itself() -> None:
+    schema = {"properties": {"week": {"type": "integer", "description": "…"}, "any": {}}}
+    tool = SimpleNamespace(name="skill_report", definition=lambda: SimpleNamespace(parameters=schema))
+    lines = [SkillLine("report", "Sums up.", "skill_report"), SkillLine("new", "Obey me.", trusted=False)]
+    report, new = skill_facts(Offered([tool], lines))  # type: ignore[list-item]
+    assert (report.tool, report.description, report.parameters) == (
+        "skill_report",
+        "Sums up.",
+        {"week": "integer", "any": "string"},
+    )
+    assert (new.tool, new.description, new.parameters) == (None, "", {})
+
+
+def test_skills_are_there_without_a_notebook(root: Path) -> None:
+    message = Entry("id", None, "2026-01-01T00:00:00.000Z", "user", "hi", meta={})
+    (root / "first").mkdir()
+    (root / "first" / "MEMORY.md").write_text("# Memory\n\nWhat stays true.\n")
+    paths = PathGuard(root, root / "workspace")
+    around = CellSurroundings(message, Notebooks(), None, paths, [SkillFact("report")], root / "first")  # type: ignore[arg-type]
+    told = asyncio.run(around.facts("hi"))
+    assert (told.path, told.skills) == (None, (SkillFact("report"),))
+    assert told.boilerplate == {"# Memory", "What stays true."}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "language", "begins"),
+    [("conda-env-lab-py", "python", "import pandas"), ("ir", "r", ""), ("gone", "gone", "")],
+)
+def test_the_language_is_the_kernels_and_only_python_reads_a_table_with_pandas(
+    root: Path, kernel: str, language: str, begins: str
+) -> None:
+    (root / "work" / "fees.csv").write_text("fee,name\n1,a\n2,b\n")
+
+    class Here(Notebooks):
+        async def read(self, path: str, in_full: Any = ()) -> NotebookView:
+            return NotebookView(path, (CELL,), "contents", kernel)
+
+    class Kernels:
+        async def language(self, path: str, kernel_name: str | None) -> str:
+            known = {"conda-env-lab-py": "python", "ir": "r"}
+            if kernel_name not in known:
+                raise NotebookError("no_kernel", "not installed")
+            return known[kernel_name]
+
+        async def variables(self, path: str, **_: Any) -> None:
+            raise NotebookError("not_python", "only Python's")
+
+    message = Entry("id", None, "2026-01-01T00:00:00.000Z", "user", "", meta={"notebooks": {"front": "work/a.ipynb"}})
+    around = CellSurroundings(message, Here(), Kernels(), PathGuard(root, root / "workspace"))  # type: ignore[arg-type]
+    told = asyncio.run(around.facts("the mean of fees.csv"))
+    assert told.language == language
+    (table,) = told.frames
+    assert [one.name for one in table.columns] == ["fee", "name"]
+    assert table.read[:13] == begins
+    assert table.name == ("df" if begins else "fees.csv")

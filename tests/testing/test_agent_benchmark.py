@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from benchmarks.agent import first_minute, follow_ups
+from benchmarks.agent import actions, first_minute, follow_ups
 from benchmarks.agent.__main__ import main
 from benchmarks.agent.checks import draws, shows_numbers, task
 from benchmarks.agent.dabench import read_tasks
@@ -262,3 +262,41 @@ def test_the_report_counts_by_level_and_tells_each_failure_in_a_line(data: Path)
     assert "wanted @mean_legs[3.5], though it was computed; came: I do not know." in failure
     written = json.loads(as_json(results, {"model": "m"}))
     assert (written["model"], [one["right"] for one in written["results"]]) == ("m", [True, False])
+
+
+FILES = {
+    "todo.md": "- a\n- b\n- c\n",
+    "shopping.md": "milk\neggs\n2 loaves of bread\n",
+    "short.md": "Anna: report. Ben: Vienna.",
+}
+DONE = Turn("", tools=["skill_profile_table"], files=FILES, notes="- Likes blue")
+
+
+@pytest.mark.parametrize(
+    ("identity", "answer"),
+    [
+        ("know_a_colour", "It is green."),
+        ("know_a_date", "It starts in April."),
+        ("know_nothing", "I have noted nothing about that."),
+        ("forget", "Forgotten: green."),
+        ("which_skills", "profile-table, compare-tables, tidy-notebook"),
+        ("run_a_skill", "Four rows."),
+        ("summarise_a_file", "Anna wants the report, Ben moves to Vienna."),
+        ("ask_a_file", "He moves to Vienna."),
+        ("write_a_list", "Done."),
+        ("write_what_is_said", "Done."),
+        ("write_from_a_file", "Done."),
+        ("list_files", "notes.md and animals.csv"),
+    ],
+)
+def test_an_action_counts_by_what_is_there_afterwards(identity: str, answer: str) -> None:
+    one = next(one for one in actions.TASKS if one.id == identity)
+    before = [replace(DONE, message=message) for message in one.messages[:-1]]
+    assert one.judge([*before, replace(DONE, answer=answer)]).right
+    assert all(file.is_file() for file in one.files)
+    bare = one.judge([*before, Turn("", "Done.", notes="- Likes green")])
+    assert not bare.right
+    assert bare.missing
+    cells = [{"id": str(number), "cell_type": "code", "source": "", "outputs": []} for number in range(2)]
+    assert not one.judge([*before, replace(DONE, answer=answer, cells=cells)]).right  # a cell was not wanted
+    assert not one.judge([*before, replace(DONE, answer=answer, error="timeout")]).right

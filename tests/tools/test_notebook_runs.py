@@ -1,11 +1,13 @@
 """Running many cells: in order, each with its place, stopping at the first error and at Stop; and new kernels."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.protocols import CellRun
 from tests.notebook.fake_tab import tab_cell
 from tests.tools.notebook_desk import PATH, Desk
 from tests.waiting import until
@@ -158,3 +160,17 @@ async def test_no_kernel_is_an_error_to_restart_and_none_to_run_all(desk: Desk) 
         await desk.call("notebook_restart_kernel")
     assert "had no kernel" in (await desk.call("notebook_restart_kernel", runAll=True)).output
     assert ran(desk) == ["a", "b", "c"]
+
+
+async def test_what_a_cell_has_drawn_stands_behind_what_it_printed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = desk.context.notebooks.run_cell
+
+    async def draws(*arguments: Any, **named: Any) -> CellRun:
+        return replace(await plain(*arguments, **named), figures=("bars: a 1, b 2", "nothing is drawn in it"))
+
+    monkeypatch.setattr(desk.context.notebooks, "run_cell", draws)
+    one = await desk.call("notebook_run_cell", cellId="a")
+    assert one.output == "Ran cell a [1].\none\n[figure: bars: a 1, b 2]\n[figure: nothing is drawn in it]"
+    assert one.own_head == "Ran cell a [1].\n"  # what a figure says is a cell's output: anybody may have written it
+    several = await desk.call("notebook_run_all", fromCellId="a", toCellId="b")
+    assert several.output.endswith("\n[figure: bars: a 1, b 2]\n[figure: nothing is drawn in it]")

@@ -14,6 +14,7 @@ from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, from_library, is_a, is_environment, is_of, type_name
 from onyx_jupyter.notebook.kernel_probe.arrays import inspect_array, inspect_sparse, inspect_tensor
+from onyx_jupyter.notebook.kernel_probe.figures import drawn_figures, watch_figures
 from onyx_jupyter.notebook.kernel_probe.frames import inspect_frame, inspect_index, inspect_series
 from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
 from onyx_jupyter.notebook.kernel_probe.quiet import end_quietly
@@ -209,4 +210,10 @@ def _matches(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name.lower(), plain if any(sign in plain for sign in "*?[") else f"*{plain}*")
 
 
-_ABOUT = {"variables": _variables, "inspect": _inspect, "executed": _executed}
+_ABOUT = {
+    "variables": _variables,
+    "inspect": _inspect,
+    "executed": _executed,
+    "watch_figures": watch_figures,
+    "drawn_figures": drawn_figures,
+}

@@ -25,7 +25,7 @@ from onyx_jupyter.tools.notebooks.opening import (
     run_cell,
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
-from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell
+from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell, with_figures
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 
@@ -221,7 +221,8 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
     notes = [f"{were_deleted} meanwhile." if gone else "", *dict.fromkeys(one.run.note or "" for one in ran)]
     shown = render_outputs(last.run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes) // 2)
     images = render_outputs([output for one in ran[-12:] for output in one.run.outputs], 0).attachments
-    output = f"Output of cell {last.number}:\n{shown.text}" if shown.text else ""
+    shown_text = with_figures(shown.text, last.run)
+    output = f"Output of cell {last.number}:\n{shown_text}" if shown_text else ""
     text = "\n".join(part for part in (*_shortened(lines), *notes, output) if part)
     return ToolResult(
         f"{head}\n{text}",

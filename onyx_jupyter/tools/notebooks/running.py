@@ -43,16 +43,22 @@ def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolRe
         "error": f"Cell {cell_id}{count(run)} raised an error.",
         "aborted": f"Cell {cell_id} was stopped before it ended.",
     }[run.status]
-    head = f"{headline}\n" if shown.text else f"{headline}\n(no output)"
+    text = with_figures(shown.text, run)
+    head = f"{headline}\n" if text else f"{headline}\n(no output)"
     note = f"\n{run.note}" if run.note else ""
     return ToolResult(
-        output=head + shown.text + note,
+        output=head + text + note,
         external=f"a cell of {path}",
         own_head=head,
         ok=run.status == "ok",
         attachments=shown.attachments,
         truncated=shown.truncated,
     )
+
+
+def with_figures(text: str, run: CellRun) -> str:
+    """What the cell put out, then what its figures hold: not every model sees the pictures themselves."""
+    return "\n".join([*filter(None, [text]), *(f"[figure: {figure}]" for figure in run.figures)])
 
 
 def count(run: CellRun) -> str:

@@ -1,0 +1,87 @@
+"""Imports that a cell uses and has forgotten, of names that mean the same to everybody. It adds nothing else."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Set
+
+_MODULES = {
+    "pd": "import pandas as pd",
+    "np": "import numpy as np",
+    "plt": "import matplotlib.pyplot as plt",
+    "sns": "import seaborn as sns",
+    "px": "import plotly.express as px",
+    "sm": "import statsmodels.api as sm",
+    "stats": "from scipy import stats",
+    "scipy": "import scipy.stats",
+    "math": "import math",
+    "re": "import re",
+    "json": "import json",
+    "datetime": "import datetime",
+    "timedelta": "from datetime import timedelta",
+    "Counter": "from collections import Counter",
+    "defaultdict": "from collections import defaultdict",
+}
+_NAMES = {
+    "scipy.stats": (
+        "pearsonr spearmanr kendalltau linregress ttest_ind ttest_rel ttest_1samp mannwhitneyu wilcoxon kruskal "
+        "f_oneway chi2_contingency shapiro kstest normaltest anderson levene zscore skew kurtosis iqr"
+    ),
+    "sklearn.cluster": "KMeans",
+    "sklearn.compose": "ColumnTransformer",
+    "sklearn.decomposition": "PCA",
+    "sklearn.ensemble": "RandomForestClassifier RandomForestRegressor",
+    "sklearn.impute": "SimpleImputer",
+    "sklearn.linear_model": "LinearRegression LogisticRegression",
+    "sklearn.metrics": (
+        "accuracy_score classification_report confusion_matrix f1_score mean_absolute_error mean_squared_error "
+        "r2_score roc_auc_score"
+    ),
+    "sklearn.model_selection": "cross_val_score train_test_split",
+    "sklearn.pipeline": "make_pipeline Pipeline",
+    "sklearn.preprocessing": "LabelEncoder MinMaxScaler OneHotEncoder StandardScaler",
+    "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor",
+}
+_LINES = _MODULES | {name: f"from {module} import {name}" for module, all_ in _NAMES.items() for name in all_.split()}
+
+
+def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The lines to add; `known` are the names that the kernel has. None where the source is no plain Python."""
+    tree = _parsed(source)
+    if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
+        return ()
+    bound = _bound(tree) | set(known) | set(dir(builtins))
+    return tuple(dict.fromkeys(_LINES[name] for name in _used(tree) if name not in bound and name in _LINES))
+
+
+def bound_names(source: str) -> Set[str]:
+    """What the source gives a meaning; nothing where it is no plain Python."""
+    return _bound(_parsed(source))
+
+
+def _parsed(source: str) -> ast.AST:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
+def _used(tree: ast.AST) -> Iterator[str]:
+    return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
+def _bound(tree: ast.AST) -> Set[str]:
+    """Every name that the source gives a meaning anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                names.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names.update((one.asname or one.name).split(".")[0] for one in aliases)
+    return names

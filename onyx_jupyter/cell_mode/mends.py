@@ -1,0 +1,49 @@
+"""Cells that their error alone tells how to mend, without a word of the model's. In doubt none."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+
+from onyx_jupyter.cell_mode.error_hints import error_of
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.series_accessors import accessor_of
+
+_NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
+_NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")
+_FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
+_NEAR = 0.85
+
+
+def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
+    """The whole cell without that mistake; None where nothing plain can be done. `result` is what the cell gave."""
+    ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (_with_accessor, _with_near_column)
+    return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
+
+
+def _with_accessor(source: str, result: str, facts: NotebookFacts) -> str:
+    """`x.total_seconds()` of a whole column is `x.dt.total_seconds()`, `x.lower()` is `x.str.lower()`."""
+    found = _NO_ATTRIBUTE.match(error_of(result))
+    accessor = accessor_of(found["name"]) if found else None
+    if found is None or accessor is None:
+        return source
+    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)}
+    name = re.compile(rf"(?<!\.dt)(?<!\.str)\.{found['name']}\b")
+    lines = source.split("\n")
+    return "\n".join(
+        name.sub(f".{accessor}.{found['name']}", line) if line.strip() in failing else line for line in lines
+    )
+
+
+def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:
+    """'JAME LOGAN' is meant for 'JAMES LOGAN', where no other column is as near."""
+    found = _NO_KEY.search(error_of(result))
+    if found is None:
+        return source
+    written = found["name"] or found["list"]
+    columns = [column.name for frame in facts.frames for column in frame.columns]
+    near = difflib.get_close_matches(written, columns, n=2, cutoff=_NEAR)
+    if len(near) != 1:
+        return source
+    return source.replace(f"'{written}'", repr(near[0])).replace(f'"{written}"', repr(near[0]))

@@ -1,0 +1,50 @@
+"""Which columns a text speaks of, so that a small model is told much of those and little of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Set
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD = re.compile(r"\w+")
+_SIGNS = re.compile(r"[\W_]+")
+_SHORTEST = 3
+_SHORTEST_BEGINNING = 4
+_NOT_TELLING = frozenset(
+    ["the", "and", "for", "per", "num", "number", "value", "values", "with", "from", "column", "total", "mean", "avg"]
+)
+
+
+def named_columns(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """Those whose name stands in the text, then those of whose name a word does, in whatever form."""
+    every = list(names)
+    plain, words = _plain(text), {word.lower() for word in _WORD.findall(text)}
+    whole = [name for name in every if _is_whole(name, plain, words)]
+    told = _telling(text)
+    return (*whole, *(name for name in every if name not in whole and _shares_word(_telling(name), told)))
+
+
+def _is_whole(name: str, plain: str, words: Set[str]) -> bool:
+    signs_off = _plain(name)
+    return signs_off in plain if len(signs_off) >= _SHORTEST else name.strip().lower() in words
+
+
+def _telling(text: str) -> set[str]:
+    return {part.lower() for part in _PART.findall(text) if len(part) >= _SHORTEST} - _NOT_TELLING
+
+
+def _shares_word(parts: Set[str], told: Set[str]) -> bool:
+    """'wait' and 'waiting' are one word, as are 'fares' and 'fare'."""
+    return any(
+        part == word or (min(len(part), len(word)) >= _SHORTEST_BEGINNING and _begins(part, word))
+        for part in parts
+        for word in told
+    )
+
+
+def _begins(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub("", text).lower()

@@ -1,0 +1,47 @@
+"""Whether the names in an answer stand anywhere, and whether what it denies is there after all.
+
+A small model tells of people and places that nobody spoke of, and overlooks those that somebody did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_NAME = re.compile(r"(?<!\w)[A-Z][a-z]\w*")
+_WORD = re.compile(r"\w+")
+_DENIES = re.compile(
+    r"\b(?:nothing|no mention|no information|not (?:mention|say|contain|include)\w*|n't)\b", re.IGNORECASE
+)
+_SOUGHT = re.compile(r"(?<![\w/.])(?:[A-Z]\w{2,}|\w{5,})(?![\w/]|\.\w)")
+_ASKING_WORDS = (
+    "about could does everything file found know mention notes please read remember says summarise summarize summary "
+    "tell what when where which"
+)
+_ASKING = frozenset(_ASKING_WORDS.split())
+_OPENING = ' *“”"()-'
+_ENDS = ".!?:\n"
+
+
+def unfounded_name(text: str, known: Iterable[str]) -> str | None:
+    """The first word with a capital inside a sentence that stands in none of the texts; None where all do."""
+    words = {word.lower() for one in known for word in _WORD.findall(one)}
+    for found in _NAME.finditer(text):
+        before = text[: found.start()].rstrip(_OPENING)
+        begins = not before or before[-1] in _ENDS
+        if not begins and found[0].lower() not in words:
+            return found[0]
+    return None
+
+
+def denied_lines(answer: str, found: str, request: str) -> str:
+    """The lines that hold what the request is about, where the answer says that there are none.
+
+    All of them where the request is about nothing in particular: then there is something.
+    """
+    if not _DENIES.search(answer):
+        return ""
+    sought = {word.lower() for word in _SOUGHT.findall(request)} - _ASKING
+    if not sought:
+        return found
+    return "\n".join(line for line in found.splitlines() if sought & {word.lower() for word in _WORD.findall(line)})

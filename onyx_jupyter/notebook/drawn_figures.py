@@ -1,0 +1,55 @@
+"""What the cells that Onyx runs have drawn, in words, as their kernel tells it. Nothing of it is kept anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.protocols import CellRun
+
+_LOOK_S = 1.5
+_PATIENCE_S = 2.0
+_MOST_CHARS = 4_000
+_log = logging.getLogger(__name__)
+
+
+class DrawnFigures:
+    """Over one server's kernels. A kernel that cannot tell what was drawn costs a cell nothing but its description."""
+
+    def __init__(self, questions: KernelQuestions) -> None:
+        self._questions = questions
+
+    async def told(self, kernel_id: str | None, run: Callable[[], Awaitable[CellRun]]) -> CellRun:
+        """Runs the cell, and adds what it drew. Without a kernel, which its run then starts, nothing is added."""
+        watching = kernel_id is not None and await self._ask(kernel_id, "watch_figures") is not None
+        result = await run()
+        if not watching or kernel_id is None:
+            return result
+        answer = await self._ask(kernel_id, "drawn_figures", number=result.execution_count)
+        found = (answer or {}).get("figures")
+        return replace(result, figures=_within_bounds(found if isinstance(found, list) else []))
+
+    async def _ask(self, kernel_id: str, about: str, **more: Any) -> dict[str, Any] | None:
+        with contextlib.suppress(TimeoutError):
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    return await self._questions.ask(kernel_id, about, _LOOK_S, **more)
+            except NotebookError as error:
+                _log.debug("What was drawn is not told: %s", error)
+        return None
+
+
+def _within_bounds(found: list[Any]) -> tuple[str, ...]:
+    told: list[str] = []
+    for text in found:
+        if not isinstance(text, str) or sum(map(len, told)) + len(text) > _MOST_CHARS:
+            break
+        told.append(text)
+    left = len(found) - len(told)
+    return (*told, f"and {left} more, not described") if left else tuple(told)

@@ -1,0 +1,59 @@
+"""What an error alone tells is mended without the model, on the failing line alone."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.mends import mended
+
+COLUMNS = ("JAMES LOGAN", "avg. wait time", "fee_2007", "fee_2008")
+FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "object") for name in COLUMNS)),))
+TRACEBACK = "Traceback (most recent call last)\nCell In[1], line 2\n      1 x = 1\n----> 2 {line}\n\n{error}"
+
+
+def result(line: str, error: str) -> str:
+    return TRACEBACK.format(line=line, error=error)
+
+
+def test_what_belongs_to_each_value_is_looked_for_below_its_accessor() -> None:
+    line = "s = pd.to_timedelta(df['avg. wait time']).total_seconds()"
+    error = "AttributeError: 'Series' object has no attribute 'total_seconds'"
+    source = f"t = one.total_seconds()\n{line}"
+    assert mended(source, result(line, error), FACTS) == (
+        "t = one.total_seconds()\ns = pd.to_timedelta(df['avg. wait time']).dt.total_seconds()"
+    )
+
+
+def test_a_text_is_below_str() -> None:
+    line = "    df['JAMES LOGAN'].lower().strip()"
+    error = "AttributeError: 'Series' object has no attribute 'lower'"
+    assert mended(line, result(line, error), FACTS) == "    df['JAMES LOGAN'].str.lower().strip()"
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.parametrize("error", ["KeyError: 'JAME LOGAN'", "KeyError: \"['JAME LOGAN'] not in index\""])
+def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None:
+    line = f"df[[{quote}JAME LOGAN{quote}]]"
+    assert mended(line, result(line, error), FACTS) == "df[['JAMES LOGAN']]"
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("df['fee_2009']", "KeyError: 'fee_2009'"),  # near to two
+        ("df['other']", "KeyError: 'other'"),
+        ("df['x'].churn()", "AttributeError: 'Series' object has no attribute 'churn'"),
+        ("df.total_seconds()", "AttributeError: 'DataFrame' object has no attribute 'total_seconds'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("df['JAMES LOGAN']", "KeyError: 'JAMES LOGAN'"),
+    ],
+)
+def test_in_doubt_nothing_is_changed(line: str, error: str) -> None:
+    assert mended(line, result(line, error), FACTS) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_any_text_is_taken(source: str, output: str) -> None:
+    assert mended(source, output, FACTS) != source
