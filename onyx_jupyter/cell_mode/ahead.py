@@ -27,5 +27,5 @@ def known_beginning(facts: NotebookFacts, turn: Turn) -> str | None:
         case "cell":
             # A notebook that has not run is run first, and is another one then.
             return "" if facts.unrun else prompts.before_cell(facts, turn)
-        case "remember":
+        case "remember" | "action":  # done without the model's words
             return None
