@@ -6,11 +6,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
+from onyx_jupyter.cell_mode.ahead import known_beginning, tells_enough
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Inner
 from onyx_jupyter.cell_mode.step import Step
 from onyx_jupyter.cell_mode.turn import is_last_word, turn_of
+from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest
+from onyx_jupyter.security.external_content import plainly
 
 _WHOLE_CONVERSATION = 1_000_000
 
@@ -55,6 +58,19 @@ class CellModel:
     def context_window(self) -> int:
         """Without bound: of a conversation only the newest exchanges are sent, in short."""
         return max(_WHOLE_CONVERSATION, self._inner.context_window)
+
+    async def beginning(self, request: ModelRequest) -> ModelRequest | None:
+        """What the model inside would be asked first, as far as it is known; None where nothing will be asked.
+
+        The request ends with what the person has written so far.
+        """
+        turn = turn_of(request.messages)
+        beginning: str | None = ""
+        if tells_enough(turn):
+            beginning = known_beginning(await self._around.facts(turn.request, turn.made), turn)
+        if beginning is None:
+            return None
+        return ModelRequest(request.system, [Message("user", plainly(self._redact(beginning)))])
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""

@@ -19,10 +19,22 @@ FENCE_END = "\n```"
 NO_CODE = "root ::= [^`]+"
 
 
+def before_cell(facts: NotebookFacts, turn: Turn) -> str:
+    """What each request for a cell begins with: all that is known before the person's words.
+
+    Of a wide table, what was asked decides which columns are told.
+    """
+    return _before_cell(facts, turn, _all_asked(turn))
+
+
+def before_words(facts: NotebookFacts, turn: Turn) -> str:
+    """The same of each request for words."""
+    return _joined(for_words(facts), _before(turn.earlier, facts.language))
+
+
 def write_cell(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
-        for_code(facts, _all_asked(turn)),
-        _before(turn.earlier, facts.language),
+        before_cell(facts, turn),
         _request(turn),
         recipes_for(turn.request),
         f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
@@ -34,8 +46,7 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     """`show` False leaves the failed cell out: seeing it, a small model writes it again."""
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
-        for_code(facts, f"{_all_asked(turn)}\n{failed}"),
-        _before(turn.earlier, facts.language),
+        _before_cell(facts, turn, f"{_all_asked(turn)}\n{failed}"),
         _request(turn),
         recipes_for(turn.request),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
@@ -55,12 +66,15 @@ def answer_from(turn: Turn, output: str) -> str:
 
 def in_words(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
-        for_words(facts),
-        _before(turn.earlier, facts.language),
+        before_words(facts, turn),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
         "Answer in a few plain sentences from what stands above." if facts.path else "",
     )
+
+
+def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:
+    return _joined(for_code(facts, asked), _before(turn.earlier, facts.language))
 
 
 def _request(turn: Turn) -> str:

@@ -87,6 +87,11 @@ class Home:
         return self.root / "models"
 
     @property
+    def cache(self) -> Path:
+        """What local models have read, until they start again; it may be deleted at any time."""
+        return self.root / "cache"
+
+    @property
     def private_names(self) -> frozenset[str]:
         """What lies here that no file browser shows: every place of this class but three, and those still to come."""
         shown = {self.shared, self.skills, self.runs}

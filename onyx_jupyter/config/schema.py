@@ -250,6 +250,11 @@ class LocalModelConfig(Section):
         default=600_000, ge=1000, description="milliseconds without a question until the model's process ends"
     )
     threads: int | None = Field(default=None, ge=1, description="CPU threads; all cores, eight at most, where unset")
+    read_ahead: bool = Field(
+        default=True,
+        description="whether a model reads what a request will begin with (the notebook in front, its tables) while "
+        "it is written",
+    )
     models_url: str | None = Field(
         default=None,
         pattern=r"^https?://",

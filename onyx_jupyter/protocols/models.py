@@ -124,6 +124,15 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """A model that can read what a request will begin with, before there is one."""
+
+    async def read_ahead(self, request: ModelRequest) -> None:
+        """Returns when it is read, or as soon as there is anything better to do. It never fails, and says nothing."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine.

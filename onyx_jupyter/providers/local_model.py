@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -15,6 +17,7 @@ from onyx_jupyter.providers.chat_answer import ChatChunk, as_said
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
 from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
+from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
@@ -24,11 +27,13 @@ from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 if TYPE_CHECKING:
     import httpx
 
+log = logging.getLogger(__name__)
 _MAX_TOKENS = 1024
 # The length of a token is guessed first; where the guess let too much through, the server's own count corrects it.
 _ATTEMPTS = 2
 _SAFETY = 0.8
 _SHORTEST_TOKEN_CHARS = 0.2
+_BESIDE_THE_FILE_BYTES = 450_000_000
 _TEXT_TEMPERATURE = 0.2
 _ACTION_TEMPERATURE = 0.1
 # Against loops, which small models fall into. An action repeats words on purpose (a path, a quoted command), so
@@ -74,6 +79,23 @@ class LocalModel:
             async with aclosing(self._answer(server, request)) as events:
                 async for event in events:
                     yield event
+
+    async def read_ahead(self, request: ModelRequest) -> None:
+        """As of protocols.ReadsAhead. A process that does not run is started where there is memory for it."""
+        server = self._servers.server(self._weights)
+        if not (server.running or server.is_used or await asyncio.to_thread(self._fits)):
+            return
+        body = _Body(self._weights, replace(request, max_tokens=1)).at(CHARS_PER_TOKEN) | {"stream": False}
+        try:
+            await server.read_ahead(body)
+        except ModelError as error:
+            log.info("%s could not be started to read ahead: %s", self._id, error)
+
+    def _fits(self) -> bool:
+        try:
+            return self._weights.path.stat().st_size + _BESIDE_THE_FILE_BYTES < free_memory_bytes()
+        except OSError:
+            return False
 
     async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         action = JsonActionStream() if request.tools else None
@@ -181,6 +203,7 @@ class _Answer:
             raise await self._server.broken_off() from None
         if not finished:
             raise await self._server.broken_off()
+        self._server.has_read(body, self.usage.input_tokens)
 
     def _take(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:

@@ -10,32 +10,46 @@ import asyncio
 import contextlib
 import importlib
 import json
+import logging
 import os
 import secrets
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import ModelError
+from onyx_jupyter.errors import ModelError, StorageError
+from onyx_jupyter.providers.local_ahead import Ahead
+from onyx_jupyter.providers.local_saved_prompt import SavedPrompt
 from onyx_jupyter.providers.local_server_process import FAILED, READY
 from onyx_jupyter.providers.local_weights import Weights
 
 if TYPE_CHECKING:
     import httpx
 
+log = logging.getLogger(__name__)
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 3.0
 _DYING_S = 1.0
+_TAKE_UP_TIMEOUT_S = 5.0
+_SAVE_TIMEOUT_S = 5.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
+# What was read of conversations that are not in front: some 2,900 tokens of a model of 1.5 billion parameters.
+_KEPT_PROMPTS_MIB = 80
+# Of the last ones, the longest is saved: it holds the tables and cells that the next question begins with as well.
+_LAST_PROMPTS = 4
 
 
 class LocalServer:
     """The process of one model file. All of its methods belong to one event loop."""
 
-    def __init__(self, weights: Weights, *, threads: int | None, clock: Clock) -> None:
+    def __init__(self, weights: Weights, *, threads: int | None, clock: Clock, saved_in: Path | None = None) -> None:
+        """`saved_in` is the folder in which it leaves, for its next start, what it has read."""
         self._weights = weights
         self._threads = threads or min(_available_cores(), _MAX_THREADS)
         self._clock = clock
@@ -44,6 +58,9 @@ class LocalServer:
         self._client: httpx.AsyncClient | None = None
         self._users = 0
         self._last_used = clock.monotonic()
+        self._saved = SavedPrompt(saved_in, weights, clock) if saved_in else None
+        self._ahead = Ahead()
+        self._prompts: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_LAST_PROMPTS)
 
     @property
     def running(self) -> bool:
@@ -68,13 +85,49 @@ class LocalServer:
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """As long as it lasts the process is not idle."""
+        """As long as it lasts the process is not idle, and reads nothing ahead."""
         self._users += 1
+        self._ahead.give_way()
         try:
             yield
         finally:
             self._users -= 1
             self._last_used = self._clock.monotonic()
+
+    def has_read(self, body: dict[str, Any], tokens: int) -> None:
+        """The process has read a prompt of that length."""
+        self._prompts.append((tokens, body))
+
+    async def read_ahead(self, body: dict[str, Any]) -> None:
+        """Has it read where nobody waits for the process, which it starts. Raises: ModelError (unavailable)."""
+        if not self.running:
+            await self._ahead.start(self._started())
+        if not self.is_used:
+            await self._ahead.read(json.dumps(body["messages"]), self._read(body))
+
+    async def _started(self) -> None:
+        self._users += 1  # nobody takes its file away
+        try:
+            async with aclosing(self.start()) as lines:
+                async for _ in lines:
+                    pass
+        finally:
+            self._users -= 1
+
+    async def _read(self, body: dict[str, Any]) -> bool:
+        """Whether it came to its end. It counts as use, so that the process does not end over it."""
+        import httpx
+
+        self._last_used = self._clock.monotonic()
+        try:
+            answer = await self.client.post("/v1/chat/completions", json=body)
+        except (httpx.HTTPError, ModelError):
+            return False
+        finally:
+            self._last_used = self._clock.monotonic()
+        if answer.status_code == 200:
+            self.has_read(body, answer.json()["usage"]["prompt_tokens"])
+        return answer.status_code == 200
 
     async def start(self) -> AsyncGenerator[str, None]:
         """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
@@ -84,22 +137,32 @@ class LocalServer:
         async with self._starting:
             if self.pid is not None:
                 return
-            await self.stop()
+            await self._stop_process()
             await asyncio.to_thread(importlib.import_module, "httpx")
             key = secrets.token_urlsafe(24)
+            if self._saved is not None:
+                await _if_the_disk_allows(self._saved.prepare)
             process = await asyncio.to_thread(self._spawn, key)
             try:
                 yield f"Loading {self._weights.name} ({self._weights.path.stat().st_size / 1e6:.0f} MB)…"
-                address = await self._address_of(process)
+                client = client_for(await self._address_of(process), key)
+                await self._take_up(client)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(_end, process))
                 raise
             self._process = process
-            self._client = client_for(address, key)
+            self._client = client
             self._last_used = self._clock.monotonic()
 
     async def stop(self) -> None:
-        """Ends the process, if there is one."""
+        """Ends the process, if there is one, which leaves what it has read for the next start."""
+        await self._ahead.close()
+        await self._save()
+        await self._stop_process()
+
+    async def _stop_process(self) -> None:
+        self._prompts.clear()
+        self._ahead.forget()
         process, self._process = self._process, None
         client, self._client = self._client, None
         if client is not None:
@@ -109,11 +172,43 @@ class LocalServer:
 
     async def stop_if_idle(self, idle_timeout_s: float) -> bool:
         """Ends the process where nobody has used it for that long; whether it did."""
-        idle = self._users == 0 and self._clock.monotonic() - self._last_used >= idle_timeout_s
-        if not (idle and self.running):
+        if not (self._is_idle(idle_timeout_s) and self.running):
             return False
-        await self.stop()
+        await self._save()
+        if not self._is_idle(idle_timeout_s):  # somebody came meanwhile
+            return False
+        await self._stop_process()
         return True
+
+    def _is_idle(self, idle_timeout_s: float) -> bool:
+        return self._users == 0 and self._clock.monotonic() - self._last_used >= idle_timeout_s
+
+    async def _take_up(self, client: httpx.AsyncClient) -> None:
+        """What the last process left; reading it again would take a thousand times as long."""
+        if self._saved is None or not self._saved.is_ready:
+            return
+        name = await asyncio.to_thread(self._saved.take)
+        if name is None:
+            return
+        try:
+            await _asked(client, "/slots/0?action=restore", {"filename": name}, _TAKE_UP_TIMEOUT_S)
+        finally:
+            await asyncio.to_thread(self._saved.drop)
+
+    async def _save(self) -> None:
+        saved, client = self._saved, self._client
+        if saved is None or not saved.is_ready or client is None or not self.running:
+            return
+        if not self._prompts or self.is_used:
+            return
+        longest = max(self._prompts, key=lambda one: one[0])
+        if longest is not self._prompts[-1]:
+            # Back from what the process keeps in memory; one that it has dropped is not worth reading again.
+            body = longest[1] | {"stream": False, "max_tokens": 1}
+            if not await _asked(client, "/v1/chat/completions", body, _SAVE_TIMEOUT_S):
+                return
+        if await _asked(client, "/slots/0?action=save", {"filename": saved.part_name}, _SAVE_TIMEOUT_S):
+            await _if_the_disk_allows(saved.keep)
 
     async def broken_off(self) -> ModelError:
         """What to tell when the connection broke; a process that is just dying is waited for, so that it is known."""
@@ -148,8 +243,10 @@ class LocalServer:
             "name": self._weights.name,
             "context_tokens": self._weights.context_tokens,
             "threads": self._threads,
+            "kept_prompts_mib": _KEPT_PROMPTS_MIB,
             "api_key": key,
             "parent": os.getpid(),
+            "saved_in": str(self._saved.folder) if self._saved and self._saved.is_ready else "",
         }
         assert process.stdin is not None
         # A process that has died already shows itself by saying nothing.
@@ -193,6 +290,23 @@ def client_for(address: str, key: str) -> httpx.AsyncClient:
         trust_env=False,
         verify=False,  # nosec B501
     )
+
+
+async def _asked(client: httpx.AsyncClient, path: str, body: dict[str, Any], timeout_s: float) -> bool:
+    """Whether the process did it in time; whatever keeps it from it costs time later, and nothing else."""
+    import httpx
+
+    try:
+        return (await client.post(path, json=body, timeout=timeout_s)).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+async def _if_the_disk_allows(work: Callable[[], None]) -> None:
+    try:
+        await asyncio.to_thread(work)
+    except StorageError as error:
+        log.warning("A local model keeps nothing on disk of what it has read: %s", error)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -17,17 +17,23 @@ _SHORTEST_WAIT_S = 1.0
 class LocalServers:
     """Keeps the processes and the task that ends the idle ones."""
 
-    def __init__(self, *, idle_timeout_s: float, threads: int | None, clock: Clock) -> None:
+    def __init__(
+        self, *, idle_timeout_s: float, threads: int | None, clock: Clock, saved_in: Path | None = None
+    ) -> None:
+        """`saved_in` is the folder for what the processes leave to their next start; None: nothing."""
         self._idle_timeout_s = idle_timeout_s
         self._threads = threads
         self._clock = clock
+        self._saved_in = saved_in
         self._servers: dict[Path, LocalServer] = {}
         self._watch: asyncio.Task[None] | None = None
 
     def server(self, weights: Weights) -> LocalServer:
         """The one process for these weights, running or not."""
         if weights.path not in self._servers:
-            self._servers[weights.path] = LocalServer(weights, threads=self._threads, clock=self._clock)
+            self._servers[weights.path] = LocalServer(
+                weights, threads=self._threads, clock=self._clock, saved_in=self._saved_in
+            )
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._watch_idle(), name="onyx-idle-models")
         return self._servers[weights.path]

@@ -39,7 +39,10 @@ class ProviderModels:
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._habits: dict[str, ThinkingHabit] = {}
         self._local_servers = LocalServers(
-            idle_timeout_s=settings.local_idle_timeout_s, threads=settings.local_threads, clock=clock or SystemClock()
+            idle_timeout_s=settings.local_idle_timeout_s,
+            threads=settings.local_threads,
+            clock=clock or SystemClock(),
+            saved_in=settings.local_saved_in,
         )
 
     def open(self, model_id: str) -> Model:

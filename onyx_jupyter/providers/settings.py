@@ -29,7 +29,8 @@ class ProviderSettings:
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
     """All providers by name, and how the local models run. `local_threads` None: as many as there are cores;
-    `local_folders` hold the files of those that were fetched. `default_model` is empty where none is configured.
+    `local_folders` hold the files of those that were fetched, `local_saved_in` what a process leaves to its next start.
+    `default_model` is empty where none is configured.
     """
 
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
@@ -38,3 +39,4 @@ class ModelsSettings:
     default_model: str = ""
     request_timeout_s: float = 120.0
     local_folders: tuple[Path, ...] = ()
+    local_saved_in: Path | None = None

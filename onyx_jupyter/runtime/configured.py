@@ -77,7 +77,10 @@ class Configured:
             free_bytes = await asyncio.to_thread(free_memory_bytes)
             is_allowed = allows_provider(self.ceiling, settings.config, LOCAL)
             self._default = DefaultModel(folders, free_bytes, is_allowed=is_allowed)
-        models = self.open_models(replace(models_settings(settings.config, self.ceiling), local_folders=folders))
+        wished = replace(
+            models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
+        )
+        models = self.open_models(wished)
         self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
 
     async def close(self) -> None:

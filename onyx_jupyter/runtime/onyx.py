@@ -39,6 +39,7 @@ from onyx_jupyter.runtime.notebook_review import NotebookPlaces, NotebookReview
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.project_files import ProjectFiles
+from onyx_jupyter.runtime.reading_ahead import Draft
 from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings, WhenBusy
 from onyx_jupyter.runtime.sent_context import SentContext
@@ -375,6 +376,10 @@ class Onyx:
         """What the model would get of these items, were they sent now. Raises: NotFound, StorageError."""
         transcript = await self.sessions.get(session_key) if session_key else None
         return await self._context.read(transcript, items, model)
+
+    def composing(self, draft: Draft) -> None:
+        """A person has paused in writing: a model of this machine may begin to read. Returns at once."""
+        self._at_work.reading_ahead.composing(draft)
 
     async def notebook_renamed(self, old: str, new: str) -> None:
         """A notebook or folder has another name: what was changed in it is found there from now on."""

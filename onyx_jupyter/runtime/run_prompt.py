@@ -36,7 +36,7 @@ class RunPrompt:
         parts: AgentParts,
         tools: RunTools,
         skills: Sequence[SkillLine],
-        transcript: SessionTranscript,
+        transcript: SessionTranscript | None,
         remembered: FactStore,
         project: Callable[[], Awaitable[Instructions | None]],
         *,
@@ -88,7 +88,7 @@ class RunPrompt:
         """Once a session for each file, and again when it has grown or shrunk by a thousand characters."""
         for file in cut:
             data = {"file": file.name, "thousands": file.size // 1000}
-            if not self._transcript.has_note(OVER_CAP, data):
+            if self._transcript is None or not self._transcript.has_note(OVER_CAP, data):
                 await note(OVER_CAP, _in_words(file), data)
 
 

@@ -16,6 +16,7 @@ from onyx_jupyter.runtime.consolidating import Consolidating
 from onyx_jupyter.runtime.consolidation import Consolidation
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.memory_notes import MemoryNotes
+from onyx_jupyter.runtime.reading_ahead import ReadingAhead
 from onyx_jupyter.runtime.runs import Runs, Surroundings
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.sessions.store import SessionStore
@@ -28,9 +29,11 @@ class Work:
     questions: Questions
     runs: Runs
     consolidating: Consolidating
+    reading_ahead: ReadingAhead
 
     async def close(self) -> None:
         """Ends it all; what waits for a person goes on at the next start."""
+        await self.reading_ahead.close()
         await self.consolidating.close()
         self.approvals.close()
         self.questions.close()
@@ -73,4 +76,4 @@ def make_work(
         home.consolidation_lock,
         around.clock,
     )
-    return Work(approvals, questions, runs, consolidating)
+    return Work(approvals, questions, runs, consolidating, ReadingAhead(around, runs, sessions.get))

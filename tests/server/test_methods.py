@@ -20,6 +20,16 @@ def test_every_published_method_has_a_handler_and_no_other():
     assert list(HANDLERS) == list(METHODS)
 
 
+async def test_what_is_being_written_is_taken_in_and_kept_nowhere(connect, replies, onyx_home):
+    client = await connect()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    for more in ({}, {"sessionKey": key, "model": "local/none", "mode": "ask"}, {"sessionKey": "nobody"}):
+        assert await client.ask("chat.composing", text="What does plumtree mean", **more) == {"ok": True}
+    assert (await client.ask("sessions.get", sessionKey=key))["session"]["messageCount"] == 0
+    kept = [path for path in onyx_home.rglob("*") if path.is_file() and b"plumtree" in path.read_bytes()]
+    assert (kept, replies.requests) == ([], [])
+
+
 async def test_health_agents_and_models_say_how_things_stand(connect, onyx_home):
     client = await connect()
     health = await client.ask("health.check")

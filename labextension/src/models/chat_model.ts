@@ -7,6 +7,7 @@ import type { IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../protocol/wire';
+import { Composing } from './composing';
 import { ContextChips } from './context_chips';
 import { asWishes } from './context_items';
 import { isRun, messagesOf } from './conversation';
@@ -39,6 +40,12 @@ export class ChatModel extends AbstractChatModel {
     super({ id: 'onyx' });
     this.name = 'Onyx';
     this._chosenModel = memory.model;
+    this._composing = new Composing(services.client, () => ({
+      sessionKey: this._session.key,
+      model: this.chosenModel,
+      mode: this.mode,
+      answeredBy: this.chosenModel ?? this.standardModel()
+    }));
     this.chips = new ContextChips(memory, memory.session);
     this._session = this._begin(memory.session);
     this.input.value = memory.draft(this._session.key);
@@ -101,10 +108,17 @@ export class ChatModel extends AbstractChatModel {
     this._session = this._begin(key);
     before.dispose();
     this.memory.session = key;
+    this._composing.ended();
     const draft = this.memory.draft(key);
     this.input.value = draft;
     this.chips.open(key);
     this._sessionChanged.emit(this._session);
+  }
+
+  /** The person has changed what stands in the input. */
+  type(text: string): void {
+    this.input.value = text;
+    this._composing.typed(text);
   }
 
   override sendMessage(message: INewMessage): void {
@@ -113,6 +127,7 @@ export class ChatModel extends AbstractChatModel {
       const context = [...this._notebookContext(), ...this.chips.items];
       const { mode } = this;
       this.memory.setDraft(this._session.key, '');
+      this._composing.ended();
       this.chips.clear();
       if (this._session.isGone) {
         this.openSession(null);
@@ -164,6 +179,7 @@ export class ChatModel extends AbstractChatModel {
   override dispose(): void {
     if (!this.isDisposed) {
       this._session.dispose();
+      this._composing.dispose();
       super.dispose();
       Signal.clearData(this);
     }
@@ -188,13 +204,14 @@ export class ChatModel extends AbstractChatModel {
     return session;
   }
 
-  private _session: Session;
-  private _whenBusy: WhenBusy | undefined;
   private get _acting(): Acting | undefined {
     const { toolMode } = this;
     return toolMode === 'auto' ? undefined : toolMode;
   }
 
+  private readonly _composing: Composing;
+  private _session: Session;
+  private _whenBusy: WhenBusy | undefined;
   private _chosenModel: string | null;
   private readonly _sessionChanged = new Signal<this, Session>(this);
 }

@@ -93,6 +93,19 @@ export interface ChatAbortedData {
   seq: number;
 }
 
+/**
+ * What a person has written so far, once a pause: a model of this machine then reads what it will begin with.
+ *
+ * Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
+ */
+export interface ChatComposingParams {
+  /** the beginning of it */
+  text: string;
+  sessionKey?: string | null;
+  model?: string | null;
+  mode?: "ask" | "agent" | "auto" | null;
+}
+
 export interface ChatDeltaData {
   runId: string;
   seq: number;
@@ -1413,6 +1426,7 @@ export interface Methods {
   "sessions.get": { params: SessionParams; result: SessionDetail };
   "sessions.subscribe": { params: SessionsSubscribeParams; result: Subscribed };
   "chat.send": { params: ChatSendParams; result: ChatSent };
+  "chat.composing": { params: ChatComposingParams; result: Ok };
   "chat.history": { params: ChatHistoryParams; result: ChatHistory };
   "chat.abort": { params: ChatAbortParams; result: Ok };
   "context.preview": { params: ContextPreviewParams; result: ContextPreview };

@@ -316,9 +316,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
   return (
     <Composer
       text={chat.input.value}
-      setText={text => {
-        chat.input.value = text;
-      }}
+      setText={text => chat.type(text)}
       send={() => chat.submit()}
       sendAfter={() => chat.submit('followup')}
       stop={() => void session.abort().catch(() => undefined)}

@@ -37,6 +37,7 @@ HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "sessions.get": sessions.get,
     "sessions.subscribe": sessions.subscribe,
     "chat.send": chat.send,
+    "chat.composing": chat.composing,
     "chat.history": chat.history,
     "chat.abort": chat.abort,
     "context.preview": chat.preview_context,

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.runtime.reading_ahead import Draft
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.chat import (
     ChatAbortParams,
+    ChatComposingParams,
     ChatHistoryParams,
     ChatSendParams,
     ContextItem,
@@ -39,6 +41,11 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
 async def preview_context(params: ContextPreviewParams, caller: Caller) -> dict[str, Any]:
     items = await caller.onyx.preview_context(params.session_key, _items(params.items), params.model)
     return {"items": list(items_as_shown(items))}
+
+
+async def composing(params: ChatComposingParams, caller: Caller) -> dict[str, Any]:
+    caller.onyx.composing(Draft(params.session_key, params.text, params.model, params.mode))
+    return {"ok": True}
 
 
 async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:

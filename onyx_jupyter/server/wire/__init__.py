@@ -38,6 +38,7 @@ METHODS: dict[str, tuple[type[Wire], type[Wire]]] = {
     "sessions.get": (sessions.SessionParams, sessions.SessionDetail),
     "sessions.subscribe": (sessions.SessionsSubscribeParams, sessions.Subscribed),
     "chat.send": (chat.ChatSendParams, chat.ChatSent),
+    "chat.composing": (chat.ChatComposingParams, Ok),
     "chat.history": (chat.ChatHistoryParams, chat.ChatHistory),
     "chat.abort": (chat.ChatAbortParams, Ok),
     "context.preview": (chat.ContextPreviewParams, chat.ContextPreview),

@@ -11,6 +11,7 @@ from onyx_jupyter.server.wire.base import MAX_MESSAGE_CHARS, Wire
 from onyx_jupyter.server.wire.sessions import Entry
 
 MAX_CONTEXT_ITEMS = 30
+MAX_DRAFT_CHARS = 1_000
 
 
 class ChatSendParams(Wire):
@@ -31,6 +32,18 @@ class ChatSendParams(Wire):
     typed: bool = Field(
         default=False, description="a person wrote it in a chat; of nothing else is anything remembered unasked"
     )
+
+
+class ChatComposingParams(Wire):
+    """What a person has written so far, once a pause: a model of this machine then reads what it will begin with.
+
+    Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
+    """
+
+    text: str = Field(max_length=MAX_DRAFT_CHARS, description="the beginning of it")
+    session_key: str | None = None
+    model: str | None = None
+    mode: Literal["ask", "agent", "auto"] | None = None
 
 
 class FromKernel(Wire):

@@ -1,0 +1,76 @@
+/**
+ * Tells the server that a person writes, so that a model of this machine can read what the message will begin with:
+ * at once with the first letter, since its process may have to start, then once for each pause. It sends no message.
+ */
+import type { IDisposable } from '@lumino/disposable';
+
+import type { SocketClient } from '../protocol/socket_client';
+import type { ChatComposingParams } from '../protocol/wire';
+
+export const PAUSE_MS = 500;
+/** More does not tell more of what it will be about. */
+export const MAX_CHARS = 1000;
+
+/** Whom the message would go to now; `answeredBy` is the model that would answer, null where that is not known. */
+interface Addressee extends Omit<ChatComposingParams, 'text'> {
+  answeredBy: string | null;
+}
+
+const LOCAL = 'local/';
+
+export class Composing implements IDisposable {
+  /** Nothing is told to the server where the model is none of its own machine. */
+  constructor(
+    private readonly client: SocketClient,
+    private readonly to: () => Addressee
+  ) {}
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** The person has changed the text by hand. */
+  typed(text: string): void {
+    const isFirst = this._text.trim() === '';
+    this._text = text;
+    this._stop();
+    if (text.trim() === '' || this._isDisposed) {
+      return;
+    }
+    if (isFirst) {
+      this._tell();
+    } else {
+      this._timer = setTimeout(() => this._tell(), PAUSE_MS);
+    }
+  }
+
+  /** The text was sent, or another one came into its place. */
+  ended(): void {
+    this._text = '';
+    this._stop();
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    this._stop();
+  }
+
+  private _tell(): void {
+    const { answeredBy, ...to } = this.to();
+    if (!answeredBy?.startsWith(LOCAL) || this.client.state !== 'open') {
+      return;
+    }
+    const text = this._text.slice(0, MAX_CHARS);
+    this.client.request('chat.composing', { ...to, text }).catch(() => {
+      // What is not read ahead is read when it is asked.
+    });
+  }
+
+  private _stop(): void {
+    clearTimeout(this._timer);
+  }
+
+  private _text = '';
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _isDisposed = false;
+}

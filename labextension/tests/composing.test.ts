@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { Composing, MAX_CHARS, PAUSE_MS } from '../src/models/composing';
+import { Peer } from './peer';
+
+let peer: Peer;
+let composing: Composing;
+let answeredBy: string | null;
+const told = () => peer.askedFor('chat.composing').map(one => one.text);
+const to = () => ({ sessionKey: 's1', model: 'local/small', mode: 'agent' as const, answeredBy });
+const pause = () => vi.advanceTimersByTime(PAUSE_MS);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  peer = new Peer();
+  peer.results = { 'chat.composing': { ok: true } };
+  peer.connect();
+  answeredBy = 'local/small';
+  composing = new Composing(peer.client, to);
+});
+afterEach(() => {
+  composing.dispose();
+  peer.client.dispose();
+  vi.useRealTimers();
+});
+
+describe('while a person writes', () => {
+  it('the server hears of the first letter at once, then of each pause', () => {
+    for (const text of ['W', 'Wh', 'What']) {
+      composing.typed(text);
+    }
+    expect(told()).toEqual(['W']);
+    pause();
+    composing.typed('What is');
+    pause();
+    pause();
+    expect(told()).toEqual(['W', 'What', 'What is']);
+    expect(peer.askedFor('chat.composing')[0]).toEqual({
+      sessionKey: 's1',
+      model: 'local/small',
+      mode: 'agent',
+      text: 'W'
+    });
+  });
+
+  it('nothing is told of a text that was sent or taken away', () => {
+    composing.typed('W');
+    composing.typed('What');
+    composing.ended();
+    pause();
+    composing.typed('A');
+    composing.typed('');
+    pause();
+    expect(told()).toEqual(['W', 'A']);
+  });
+
+  it('a long text is told by its beginning', () => {
+    composing.typed('x'.repeat(5 * MAX_CHARS));
+    expect(told()).toEqual(['x'.repeat(MAX_CHARS)]);
+  });
+
+  it.each(['openai/gpt-5', 'ollama/qwen3', null])('nothing is told where %s answers', model => {
+    answeredBy = model;
+    composing.typed('W');
+    composing.typed('What');
+    pause();
+    expect(told()).toEqual([]);
+  });
+
+  it('nothing is told without a connection, and when it is over', () => {
+    composing.typed('W');
+    composing.typed('What');
+    composing.dispose();
+    pause();
+    composing.typed('');
+    composing.typed('W');
+    peer.lose();
+    new Composing(peer.client, to).typed('A');
+    expect(told()).toEqual(['W']);
+  });
+});
