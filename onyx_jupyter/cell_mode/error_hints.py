@@ -25,6 +25,11 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile("(?i)contains NaN|infs or NaNs|must not contain"),
         "Drop the rows with missing values in the columns used, first and together.",
     ),
+    (
+        re.compile(r"not enough values to unpack|too many values to unpack|cannot unpack"),
+        "What stands right of that = gives another number of values than there are names left of it: "
+        "take what it gives, and compute the other values in lines of their own.",
+    ),
     (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
 )
 

@@ -48,7 +48,7 @@ _LINES = _MODULES | {name: f"from {module} import {name}" for module, all_ in _N
 
 def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
     """The lines to add; `known` are the names that the kernel has. None where the source is no plain Python."""
-    tree = _parsed(source)
+    tree = parsed(source)
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
         return ()
     bound = _bound(tree) | set(known) | set(dir(builtins))
@@ -57,10 +57,16 @@ def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
 
 def bound_names(source: str) -> Set[str]:
     """What the source gives a meaning; nothing where it is no plain Python."""
-    return _bound(_parsed(source))
+    return _bound(parsed(source))
 
 
-def _parsed(source: str) -> ast.AST:
+def is_of_scipy(function: str) -> bool:
+    """Whether that is a function of `scipy.stats`."""
+    return function in _NAMES["scipy.stats"].split()
+
+
+def parsed(source: str) -> ast.AST:
+    """Its syntax tree; an empty one where it is no plain Python."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Callable
 
 from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
@@ -17,8 +19,11 @@ _NEAR = 0.85
 
 
 def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
-    """The whole cell without that mistake; None where nothing plain can be done. `result` is what the cell gave."""
-    ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (_with_accessor, _with_near_column)
+    """The whole cell without that mistake; None where nothing plain can be done. `result` is what the cell gave.
+
+    What it now uses may have to be imported.
+    """
+    ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (_with_accessor, _with_function, _with_near_column)
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
 
@@ -34,6 +39,31 @@ def _with_accessor(source: str, result: str, facts: NotebookFacts) -> str:
     return "\n".join(
         name.sub(f".{accessor}.{found['name']}", line) if line.strip() in failing else line for line in lines
     )
+
+
+def _with_function(source: str, result: str, facts: NotebookFacts) -> str:
+    """`x.shapiro()` is `shapiro(x)`, a function of scipy's."""
+    found = _NO_ATTRIBUTE.match(error_of(result))
+    if found is None or not is_of_scipy(found["name"]):
+        return source
+    calls = [
+        node
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == found["name"]
+    ]
+    encoded = source.encode()
+    starts = [0, *(match.end() for match in re.finditer(b"\n", encoded))]
+    for call in calls[:1]:
+        assert isinstance(call.func, ast.Attribute)
+        receiver = call.func.value
+        begin = starts[receiver.lineno - 1] + receiver.col_offset
+        ends = [(node.end_lineno or 0, node.end_col_offset or 0) for node in (receiver, call)]
+        middle, end = (starts[number - 1] + column for number, column in ends)
+        rest = encoded[middle:end].partition(b"(")[2]
+        comma = b"" if rest.strip() == b")" else b", "
+        mended_call = f"{found['name']}(".encode() + encoded[begin:middle] + comma + rest
+        return (encoded[:begin] + mended_call + encoded[end:]).decode()
+    return source
 
 
 def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:

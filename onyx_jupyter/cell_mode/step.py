@@ -141,9 +141,10 @@ class Step:
         """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
         cell_id = cell_id_of(failed.result)
-        source = mended(failed.source, failed.result, self._facts) if self._is_python else None
-        if source is not None and source not in {step.source for step in self._turn.failures}:
-            return self._run(source, cell_id)
+        if self._is_python and (source := mended(failed.source, failed.result, self._facts)) is not None:
+            source = self._finished(source)
+            if source not in {step.source for step in self._turn.failures}:
+                return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
         hint = hint_for(error, self._facts) if self._is_python else ""

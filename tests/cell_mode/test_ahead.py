@@ -50,7 +50,7 @@ def test_two_words_tell_of_nothing_but_that_something_will_be_asked() -> None:
     """Then the notebook is not even looked at, and the model may start at once."""
 
     class NoLook:
-        async def facts(self, request: str) -> NotebookFacts:
+        async def facts(self, request: str, made: str | None) -> NotebookFacts:
             raise AssertionError(request)
 
     model = CellModel(ScriptedModel([]), NoLook(), str)
@@ -69,7 +69,7 @@ def test_of_a_notebook_that_has_not_run_no_table_is_read_since_there_is_none_yet
 
 
 class Around:
-    async def facts(self, request: str) -> NotebookFacts:
+    async def facts(self, request: str, made: str | None) -> NotebookFacts:
         return FACTS
 
 

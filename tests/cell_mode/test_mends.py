@@ -31,6 +31,20 @@ def test_a_text_is_below_str() -> None:
     assert mended(line, result(line, error), FACTS) == "    df['JAMES LOGAN'].str.lower().strip()"
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("result = df['JAMES LOGAN'].shapiro()", "result = shapiro(df['JAMES LOGAN'])"),
+        ("z = abs(df['Größe'].dropna().zscore(ddof=1)) > 3", "z = abs(zscore(df['Größe'].dropna(), ddof=1)) > 3"),
+        ("zscore\nr = (df['a']\n     .zscore( ))", "zscore\nr = (zscore(df['a'] ))"),
+    ],
+)
+def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
+    name = "shapiro" if "shapiro" in written else "zscore"
+    error = f"AttributeError: 'Series' object has no attribute {name!r}"
+    assert mended(written, result(written, error), FACTS) == meant
+
+
 @pytest.mark.parametrize("quote", ["'", '"'])
 @pytest.mark.parametrize("error", ["KeyError: 'JAME LOGAN'", "KeyError: \"['JAME LOGAN'] not in index\""])
 def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None:
