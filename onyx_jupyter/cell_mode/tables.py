@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onyx_jupyter.cell_mode.facts import Column, Frame
-from onyx_jupyter.storage.delimited_columns import DelimitedColumns, delimited_columns
+from onyx_jupyter.cell_mode.numbers_as_text import how_to_number
+from onyx_jupyter.storage.delimited_columns import DelimitedColumn, DelimitedColumns, delimited_columns
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 
@@ -25,11 +26,14 @@ def named_file(request: str, files: Sequence[str], *, alone: bool) -> str | None
 def frame_of(raw: bytes, name: str) -> Frame:
     """From what the file holds; `name` is how the notebook reaches it. Raises: ValueError."""
     found = delimited_columns(raw)
-    columns = tuple(
-        Column(one.name.strip(), one.dtype, f"e.g. {', '.join(one.examples)}" if one.examples else "", one.missing)
-        for one in found.columns
-    )
+    columns = tuple(Column(one.name.strip(), one.dtype, _about(one), one.missing) for one in found.columns)
     return Frame("df", columns, found.rows, _lines(found, name), name)
+
+
+def _about(column: DelimitedColumn) -> str:
+    examples = f"e.g. {', '.join(column.examples)}" if column.examples else ""
+    how = how_to_number(column.examples) if column.dtype == "object" else ""
+    return " – ".join(part for part in (examples, how) if part)
 
 
 def _lines(found: DelimitedColumns, name: str) -> str:
