@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -13,13 +13,13 @@ from onyx_jupyter.cell_mode import actions
 from onyx_jupyter.cell_mode.action_prompts import answer_from, choose, go_on_with, shown_actions, shown_answers
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
-from onyx_jupyter.cell_mode.inner import BOLD, CALM, Inner
+from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.names import denied_lines, unfounded_name
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import SHOWN_LINES, quoted
 from onyx_jupyter.cell_mode.turn import INSERT, REMEMBER, Step, Turn
 from onyx_jupyter.messages import Message, ToolCall
-from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, TextDelta
+from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
 
 _TRIES = 2
 _ACTION_TOKENS = 500
@@ -31,8 +31,6 @@ _LINE_NUMBER = re.compile(r"^ *\d+\t", re.MULTILINE)
 _NOT_DONE = "Not done, as you wished."
 _NOTHING_NOTED = "I have noted nothing about that."
 _NO_SKILLS = "There is no skill that I can use here."
-
-Events = AsyncGenerator[ModelEvent, None]
 
 
 class ActionStep:
@@ -63,11 +61,11 @@ class ActionStep:
         if last is None:
             return self._first()
         if last.status == "denied":
-            return self._say(_NOT_DONE)
+            return self._inner.say(_NOT_DONE)
         if self._wanted.want == "forget":
             return self._forgetting(last)
         if last.status != "ok":
-            return self._say(f"It did not work: {last.result}")
+            return self._inner.say(f"It did not work: {last.result}")
         match last.call.name:
             case actions.RECALL:
                 return self._recalled(last.result)
@@ -75,15 +73,15 @@ class ActionStep:
                 text = _LINE_NUMBER.sub("", last.result)
                 return self._write_after(text, last) if self._wanted.want == "read_or_write" else self._answer(text)
             case actions.LIST:
-                return self._say(quoted(last.result) or last.result)
+                return self._inner.say(quoted(last.result) or last.result)
             case actions.WRITE:
-                return self._say(last.result)
+                return self._inner.say(last.result)
         return self._answer(last.result)
 
     def _first(self) -> Events:
         wanted = self._wanted
         if wanted.want == "list_skills" or (wanted.want == "run_skill" and not wanted.skills):
-            return self._say(_skills_in_words(self._facts.skills))
+            return self._inner.say(_skills_in_words(self._facts.skills))
         if wanted.want == "recall":
             return self._call(actions.recall(self._turn.request))
         call = actions.settled(wanted)
@@ -124,15 +122,15 @@ class ActionStep:
     def _forgetting(self, last: Step) -> Events:
         """A fact; where there is none, the line of a note that holds the same words."""
         if last.call.name == actions.FORGET and last.status == "ok":
-            return self._say(last.result)
+            return self._inner.say(last.result)
         if last.call.name == actions.FORGET:
             return self._call(ToolCall("", actions.RECALL, {"query": self._wanted.about[:1000], "limit": _NOTED}))
         if last.call.name == actions.RECALL and last.status == "ok":
             edit = _without_line(last.result, self._wanted.about)
-            return self._call(edit) if edit is not None else self._say(_NOTHING_NOTED)
+            return self._call(edit) if edit is not None else self._inner.say(_NOTHING_NOTED)
         if last.call.name == actions.EDIT_FILE and last.status == "ok":
-            return self._say(f"Forgotten: “{str(last.call.arguments.get('oldText', '')).strip(' -')}”")
-        return self._say(f"It could not be forgotten: {last.result}")
+            return self._inner.say(f"Forgotten: “{str(last.call.arguments.get('oldText', '')).strip(' -')}”")
+        return self._inner.say(f"It could not be forgotten: {last.result}")
 
     def _recalled(self, result: str) -> Events:
         lines = [
@@ -141,7 +139,7 @@ class ActionStep:
             for line in text.splitlines()
             if _tells_of_people(path) and line.strip(" #-") and line.strip() not in self._facts.boilerplate
         ]
-        return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._say(_NOTHING_NOTED)
+        return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._inner.say(_NOTHING_NOTED)
 
     async def _answer(self, result: str) -> Events:
         """Words from the result; the beginning of the result itself where they would say what it does not."""
@@ -169,18 +167,14 @@ class ActionStep:
                 break
         else:
             yield TextDelta(_beginning(result))
-        yield ModelDone((), self._inner.usage)
+        yield self._inner.end()
 
-    async def _say(self, text: str) -> Events:
-        yield TextDelta(text)
-        yield ModelDone((), self._inner.usage)
-
-    async def _call(self, call: ToolCall) -> Events:
+    def _call(self, call: ToolCall) -> Events:
         if not self._has(call.name):
-            yield TextDelta(f"That needs the tool `{call.name}`, which I do not have here: in Ask mode I only read.")
-            yield ModelDone((), self._inner.usage)
-            return
-        yield ModelDone((call,), self._inner.usage, "tool_calls")
+            return self._inner.say(
+                f"That needs the tool `{call.name}`, which I do not have here: in Ask mode I only read."
+            )
+        return self._inner.call(call)
 
     def _has(self, tool: str) -> bool:
         """Of a tool that no model is told of beforehand, whether anything may be changed at all."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from onyx_jupyter.messages import Message, Usage
+from onyx_jupyter.messages import Message, ToolCall, Usage
 from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThought
 from onyx_jupyter.security.external_content import plainly
 
+Events = AsyncGenerator[ModelEvent, None]
 CALM, BOLD = 0.2, 0.7
 """Temperatures: of a first try, and of one after a failure, which has to be another one."""
 
@@ -31,7 +32,7 @@ class Inner:
         max_tokens: int,
         temperature: float = CALM,
         before: Sequence[Message] = (),
-    ) -> AsyncGenerator[ModelEvent, None]:
+    ) -> Events:
         """The answer as it comes, without its end; `before` are turns that stand in front of the prompt.
 
         Nothing in the prompt or in them can pass for a turn. Raises: ModelError.
@@ -58,10 +59,23 @@ class Inner:
         max_tokens: int,
         temperature: float,
         before: Sequence[Message] = (),
-    ) -> AsyncGenerator[ModelEvent, None]:
+    ) -> Events:
         """The same, with the answer in `text` alone: what comes out is what else there is to tell."""
         asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature, before=before)
         async with aclosing(asking) as events:
             async for event in events:
                 if not isinstance(event, TextDelta):
                     yield event
+
+    def end(self) -> ModelDone:
+        """The end of an answer, with what all of it took."""
+        return ModelDone((), self.usage)
+
+    async def say(self, text: str) -> Events:
+        """An answer that needs no model."""
+        yield TextDelta(text)
+        yield self.end()
+
+    async def call(self, call: ToolCall) -> Events:
+        """The end of a step that goes on with a tool."""
+        yield ModelDone((call,), self.usage, "tool_calls")

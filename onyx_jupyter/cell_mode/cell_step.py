@@ -1,0 +1,139 @@
+"""The cell of a turn: proposed, repaired, and the answer from what it printed. It runs nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.cell_draft import drafted
+from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
+from onyx_jupyter.cell_mode.column_names import with_exact_columns
+from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
+from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
+from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
+from onyx_jupyter.cell_mode.imports import missing_imports
+from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
+from onyx_jupyter.cell_mode.mends import mended
+from onyx_jupyter.cell_mode.numbers import Numbers
+from onyx_jupyter.cell_mode.output_text import cell_id_of, quoted, says_all, without_pictures
+from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
+
+_WRITES = 3
+_CELL_TOKENS = 700
+_ANSWER_TOKENS = 300
+_NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
+_ONLY_SHOWN = "This cell would do it; asked in the chat, in Agent mode, I can insert and run it:"
+_ONLY_A_PICTURE = "Done: the picture stands below the cell."
+_NOTHING_PRINTED = "Done: the cell ran and printed nothing."
+_LONG_OUTPUT = "Done: what came out stands below the cell."
+
+
+class CellStep:
+    """What comes next where the request wants a cell; where none can run, the cell is only shown."""
+
+    def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, *, can_run: bool) -> None:
+        self._turn = turn
+        self._facts = facts
+        self._inner = inner
+        self._can_run = can_run
+
+    def write(self) -> Events:
+        """The first cell for the request."""
+        return self._propose([prompts.write_cell(self._facts, self._turn)])
+
+    def repair(self) -> Events:
+        """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
+        failed, tried = self._turn.failures[-1], len(self._turn.failures)
+        cell_id = cell_id_of(failed.result)
+        if self._is_python and (source := mended(failed.source, failed.result, self._facts)) is not None:
+            source = self._finished(source)
+            if source not in {step.source for step in self._turn.failures}:
+                return self._run(source, cell_id)
+        error = error_of(failed.result)
+        body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
+        hint = hint_for(error, self._facts) if self._is_python else ""
+        ways = [
+            prompts.repair_cell(self._facts, self._turn, body, error, hint, show=show)
+            for show in (tried % 2 == 1, tried % 2 == 0)
+        ]
+        return self._propose(ways, tried=tried, cell_id=cell_id)
+
+    async def _propose(self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None) -> Events:
+        """One cell as a call; where what comes is no Python, or failed before, it is asked for in the next way."""
+        begun, source = reading_lines(self._facts), ""
+        failed = {step.source for step in self._turn.failures}
+        opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
+        for attempt in range(_WRITES):
+            yield ModelProgress("Writing a cell…")
+            guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
+            temperature = BOLD if tried or attempt else CALM
+            prompt = ways[attempt % len(ways)]
+            asking = self._inner.ask(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
+            async with aclosing(drafted(asking, begun)) as events:
+                async for event in events:
+                    yield event
+            source = self._finished(cell_of(self._inner.text, begun))
+            if source and source not in failed and (not self._is_python or problem_in(source) is None):
+                break
+            source = ""
+        if not source or not self._can_run:
+            yield TextDelta(shown(_ONLY_SHOWN, source, self._facts) if source else _NO_CELL)
+            yield self._inner.end()
+            return
+        async with aclosing(self._run(source, cell_id)) as events:
+            async for event in events:
+                yield event
+
+    def _run(self, source: str, cell_id: str | None) -> Events:
+        """The cell in the place of the failed one, or at the end; where there is no notebook, one is made for it."""
+        cell = {"cellType": "code", "source": source}
+        if self._facts.path is None:
+            return self._inner.call(ToolCall("", CREATE, {"path": self._facts.new_path, "cells": [cell], "run": True}))
+        where: dict[str, Any] = {"cellId": cell_id, "source": source} if cell_id else cell
+        return self._inner.call(
+            ToolCall("", EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "run": True})
+        )
+
+    @property
+    def _is_python(self) -> bool:
+        return self._facts.language == PYTHON
+
+    def _finished(self, source: str) -> str:
+        """With the names of columns as they are, and the imports that it forgot."""
+        if not source or not self._is_python:
+            return source
+        exact, begun = with_exact_columns(source, self._facts), reading_lines(self._facts)
+        known = self._facts.known_names()
+        lines = [begun, *missing_imports(exact, known), exact.removeprefix(begun).lstrip("\n")]
+        return "\n".join(line for line in lines if line)
+
+    async def answer(self, output: str) -> Events:
+        """Words from the output, and a short output below them word for word. A number that it has not is not said."""
+        printed, drawn = without_pictures(output), in_sentences(figures_of(output))
+        if not printed:
+            yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
+            yield self._inner.end()
+            return
+        known, words = Numbers([printed, self._turn.request]), ""
+        prompt = prompts.answer_from(self._turn, printed)
+        for attempt, temperature in enumerate((CALM, BOLD), 1):
+            guidance = Guidance(grammar=prompts.NO_CODE, seed=attempt)
+            asking = self._inner.gather(prompt, guidance, max_tokens=_ANSWER_TOKENS, temperature=temperature)
+            async with aclosing(asking) as events:
+                async for event in events:
+                    yield event
+            if known.unfounded(self._inner.text, strict=True) is None:
+                words = self._inner.text
+                break
+        below = "" if says_all(words, printed) else quoted(printed)
+        yield TextDelta("\n\n".join(part for part in (words.strip(), below, drawn) if part) or _LONG_OUTPUT)
+        yield self._inner.end()
+
+
+def shown(words: str, source: str, facts: NotebookFacts) -> str:
+    """The cell in an answer, where it cannot go into a notebook."""
+    return f"{words}\n\n```{facts.language}\n{source}\n```"
