@@ -26,6 +26,10 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "Drop the rows with missing values in the columns used, first and together.",
     ),
     (
+        re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer|mixed-integer-float)"),
+        "That column holds numbers already: use it as it is, without `.str`.",
+    ),
+    (
         re.compile(r"not enough values to unpack|too many values to unpack|cannot unpack"),
         "What stands right of that = gives another number of values than there are names left of it: "
         "take what it gives, and compute the other values in lines of their own.",

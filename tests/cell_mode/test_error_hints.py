@@ -1,0 +1,35 @@
+"""What is said of common errors when a cell is asked for again."""
+
+import pytest
+
+from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
+from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+
+FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", (Column("fee", "float64"), Column("contract", "object"))),))
+
+
+@pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        ("KeyError: 'fees'", "Did you mean 'fee'?"),
+        ("KeyError: 'fee'", "look at what the line before made"),
+        ("NameError: name 'churn' is not defined", "The table is `df`."),
+        ("AttributeError: 'Series' object has no attribute 'lower'", "`.str.lower`"),
+        ("AttributeError: 'DataFrame' object has no attribute 'churn'", "do it another way"),
+        ("AttributeError: Can only use .str accessor with string values, not floating", "holds numbers already"),
+        ("ValueError: not enough values to unpack (expected 3, got 2)", "another number of values"),
+        ("TypeError: cannot unpack non-iterable numpy.float64 object", "another number of values"),
+        ("ValueError: could not convert string to float: 'Wins'", "pd.to_numeric"),
+        ("ModuleNotFoundError: No module named 'polars'", "is not installed"),
+        ("ZeroDivisionError: division by zero", ""),
+    ],
+)
+def test_a_common_error_has_its_hint(error: str, hint: str) -> None:
+    said = hint_for(error, FACTS)
+    assert hint in said
+    assert bool(said) == bool(hint)
+
+
+def test_the_error_is_the_last_line_that_names_one() -> None:
+    assert error_of("KeyError: 1\n\nDuring handling …\n\nValueError: no\nlater text") == "ValueError: no"
+    assert error_of("it just ended") == "it just ended"
