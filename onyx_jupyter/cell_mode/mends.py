@@ -11,9 +11,12 @@ from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
+from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
 _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")
+_NO_TEXT = re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer)")
+_CONVERSIONS = frozenset(["extract", "replace", "strip", "rstrip", "lstrip", "astype"])
 _FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
 _NEAR = 0.85
 
@@ -23,7 +26,12 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
 
     What it now uses may have to be imported.
     """
-    ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (_with_accessor, _with_function, _with_near_column)
+    ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (
+        _with_accessor,
+        _with_function,
+        _without_conversion,
+        _with_near_column,
+    )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
 
@@ -46,24 +54,44 @@ def _with_function(source: str, result: str, facts: NotebookFacts) -> str:
     found = _NO_ATTRIBUTE.match(error_of(result))
     if found is None or not is_of_scipy(found["name"]):
         return source
-    calls = [
-        node
-        for node in ast.walk(parsed(source))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == found["name"]
-    ]
-    encoded = source.encode()
-    starts = [0, *(match.end() for match in re.finditer(b"\n", encoded))]
-    for call in calls[:1]:
-        assert isinstance(call.func, ast.Attribute)
-        receiver = call.func.value
-        begin = starts[receiver.lineno - 1] + receiver.col_offset
-        ends = [(node.end_lineno or 0, node.end_col_offset or 0) for node in (receiver, call)]
-        middle, end = (starts[number - 1] + column for number, column in ends)
-        rest = encoded[middle:end].partition(b"(")[2]
-        comma = b"" if rest.strip() == b")" else b", "
-        mended_call = f"{found['name']}(".encode() + encoded[begin:middle] + comma + rest
-        return (encoded[:begin] + mended_call + encoded[end:]).decode()
+    for node in ast.walk(parsed(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name == found["name"]:
+                arguments = [text_of(source, one) for one in (receiver, *node.args)]
+                named = [f"{one.arg}={text_of(source, one.value)}" for one in node.keywords if one.arg]
+                return rewritten(source, node, f"{name}({', '.join([*arguments, *named])})")
     return source
+
+
+def _without_conversion(source: str, result: str, facts: NotebookFacts) -> str:
+    """`x.str.extract(…)[0].astype(float)` of a column that holds numbers already is `x`."""
+    if not _NO_TEXT.search(error_of(result)):
+        return source
+    for node in ast.walk(parsed(source)):
+        column = _converted(node) if isinstance(node, ast.Call) else None
+        if column is not None and isinstance(node, ast.expr):
+            return rewritten(source, node, text_of(source, column))
+    return source
+
+
+def _converted(call: ast.Call) -> ast.expr | None:
+    """The column whose texts that makes numbers of; None where the call is anything else."""
+    node: ast.expr = call
+    column: ast.expr | None = None
+    methods: set[str] = set()
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr="str"):
+                if not methods <= _CONVERSIONS:
+                    return column
+                node = column = inner
+            case ast.Attribute(value=inner, attr=name):
+                methods.add(name)
+                node = inner
+            case ast.Call(func=inner) | ast.Subscript(value=inner):
+                node = inner
+            case _:
+                return column
 
 
 def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:

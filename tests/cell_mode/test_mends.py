@@ -36,12 +36,26 @@ def test_a_text_is_below_str() -> None:
     [
         ("result = df['JAMES LOGAN'].shapiro()", "result = shapiro(df['JAMES LOGAN'])"),
         ("z = abs(df['Größe'].dropna().zscore(ddof=1)) > 3", "z = abs(zscore(df['Größe'].dropna(), ddof=1)) > 3"),
-        ("zscore\nr = (df['a']\n     .zscore( ))", "zscore\nr = (zscore(df['a'] ))"),
+        ("zscore\nr = (df['a']\n     .zscore( ))", "zscore\nr = (zscore(df['a']))"),
     ],
 )
 def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
     name = "shapiro" if "shapiro" in written else "zscore"
     error = f"AttributeError: 'Series' object has no attribute {name!r}"
+    assert mended(written, result(written, error), FACTS) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"x = df['Größe'].str.extract(r'(\d+)')[0].astype(float)", "x = df['Größe']"),
+        ("x = pd.to_numeric(df['a'].str.replace(',', '').str.strip()).mean()", "x = pd.to_numeric(df['a']).mean()"),
+        ("df[df['a'].str.contains('b')]", None),
+        ("df['a'].str.len()", None),
+    ],
+)
+def test_what_is_a_number_already_is_not_converted(written: str, meant: str | None) -> None:
+    error = "AttributeError: Can only use .str accessor with string values, not floating"
     assert mended(written, result(written, error), FACTS) == meant
 
 
