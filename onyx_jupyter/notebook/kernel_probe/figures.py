@@ -6,6 +6,7 @@ shown stays as it is, and nothing listens any more once the cell has been asked 
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import Any
 
@@ -54,15 +55,13 @@ def _cell_number(shell: Any) -> int:
 def _listening(shell: Any, formatter: Any, plain: Any, held: dict[str, Any]) -> Any:
     def listening(value: Any, *arguments: Any, **named: Any) -> Any:
         shown = plain(value, *arguments, **named)  # drawn by this, so that its ticks are where they are
-        try:
+        with contextlib.suppress(Exception):  # a figure without a description is still a figure
             number = _cell_number(shell)
             if number > held["since"] + _CELLS:
                 vars(formatter).pop("format", None)  # whoever asked for it has gone
             elif _is_figure(value) and sum(one == number for one, _ in held["drawn"]) < _MOST_FIGURES:
                 held["drawn"] = [one for one in held["drawn"] if one[0] > number - _CELLS]
                 held["drawn"].append((number, _figure_in_words(value)))
-        except Exception:  # noqa: S110 # a figure without a description is still a figure
-            pass
         return shown
 
     setattr(listening, _HOLDS, held)
