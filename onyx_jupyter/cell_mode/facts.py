@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from onyx_jupyter.cell_mode.code_outline import functions_of
 from onyx_jupyter.cell_mode.imports import bound_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
 
@@ -106,11 +105,10 @@ class NotebookFacts:
         return variables | made | {frame.name for frame in self.frames}
 
 
-def for_code(facts: NotebookFacts, about: str = "", *, with_code: bool = True) -> str:
+def for_code(facts: NotebookFacts, about: str = "") -> str:
     """What a cell is written from: the tables with their columns, other variables, and the code that is there.
 
-    Of a table with many columns, those that `about` speaks of are described and the others only named. Without code,
-    where the tables are in the kernel, what made them is left out: a small model copies it.
+    Of a table with many columns, those that `about` speaks of are described and the others only named.
     """
     parts = [_frame(frame, about) for frame in facts.frames]
     if facts.variables:
@@ -118,13 +116,10 @@ def for_code(facts: NotebookFacts, about: str = "", *, with_code: bool = True) -
     if facts.files and not facts.frames:
         parts.append("Files beside the notebook: " + ", ".join(facts.files))
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip()]
-    is_made = facts.language == PYTHON and any(not frame.read for frame in facts.frames)
-    if code and is_made and not with_code:
-        parts.append(functions_of([cell.source for cell in code]))
-    elif code:
+    if code:
         title = "Cells that have run:" if any(cell.has_run for cell in code) else "Cells of the notebook, not run yet:"
         parts.append("\n".join([title, *_sources(code, facts.language)]))
-    return "\n\n".join(filter(None, parts)) or "The notebook is empty: no table is loaded and no file lies beside it."
+    return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
 
 
 def for_words(facts: NotebookFacts) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.code_outline import is_about_code
 from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
 from onyx_jupyter.cell_mode.recipes import recipes_for
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
@@ -75,8 +74,7 @@ def in_words(facts: NotebookFacts, turn: Turn) -> str:
 
 
 def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:
-    code = for_code(facts, asked, with_code=is_about_code(turn.request))
-    return _joined(code, _before(turn.earlier, facts.language))
+    return _joined(for_code(facts, asked), _before(turn.earlier, facts.language))
 
 
 def _request(turn: Turn) -> str:
