@@ -1,5 +1,7 @@
-/** A model of this machine, as the server tells of one. */
+/** A model of this machine, as the server tells of one, and the browser's view of a server that has it. */
+import { LocalModels } from '../src/models/local_models';
 import type { LocalModelInfo } from '../src/protocol/wire';
+import { Peer } from './peer';
 
 export const localModel = (more: Partial<LocalModelInfo> = {}): LocalModelInfo => ({
   id: 'local/big',
@@ -17,3 +19,16 @@ export const localModel = (more: Partial<LocalModelInfo> = {}): LocalModelInfo =
   shared: false,
   ...more
 });
+
+/** Opened on a server whose one model can be fetched. */
+export const fetchable = async (model: LocalModelInfo) => {
+  const peer = new Peer();
+  peer.results = {
+    'local_models.list': { models: [model] },
+    'local_models.fetch': { ...model, state: 'fetching' }
+  };
+  peer.connect();
+  const localModels = new LocalModels(peer.client, () => undefined);
+  await localModels.open();
+  return { peer, localModels };
+};

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { UiProvider } from '../src/components/ui_context';
 import type { Ui } from '../src/components/ui_context';
 import type { ChatModel } from '../src/models/chat_model';
-import { LocalModels } from '../src/models/local_models';
+import type { LocalModels } from '../src/models/local_models';
 import { ViewState } from '../src/models/view_state';
 import { AllLocalModels, OfferedModel } from '../src/widgets/local_model_parts';
-import { localModel } from './local_model';
-import { Peer } from './peer';
+import { fetchable, localModel } from './local_model';
+import type { Peer } from './peer';
 
 // JupyterLab's components do not load outside of a browser; of them only an icon is used here.
 vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
@@ -45,15 +45,8 @@ beforeEach(async () => {
   chooseModel.mockClear();
   host = document.body.appendChild(document.createElement('div'));
   root = createRoot(host);
-  peer = new Peer();
-  peer.results = {
-    'local_models.list': { models: [MODEL] },
-    'local_models.fetch': { ...MODEL, state: 'fetching' }
-  };
-  peer.connect();
-  localModels = new LocalModels(peer.client, () => undefined);
   view = new ViewState();
-  await localModels.open();
+  ({ peer, localModels } = await fetchable(MODEL));
 });
 afterEach(async () => {
   await act(async () => root.unmount());

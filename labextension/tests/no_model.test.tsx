@@ -10,13 +10,13 @@ import { UiProvider } from '../src/components/ui_context';
 import type { Ui } from '../src/components/ui_context';
 import type { ChatModel } from '../src/models/chat_model';
 import { newRun } from '../src/models/conversation';
-import { LocalModels } from '../src/models/local_models';
+import type { LocalModels } from '../src/models/local_models';
 import { whyNobody } from '../src/models/no_model';
 import { ViewState } from '../src/models/view_state';
 import type { Agent, Component } from '../src/protocol/wire';
 import { WaysWithoutModel } from '../src/widgets/local_model_parts';
-import { localModel } from './local_model';
-import { Peer } from './peer';
+import { fetchable, localModel } from './local_model';
+import type { Peer } from './peer';
 
 vi.mock('@jupyterlab/ui-components', () => {
   const names = [
@@ -125,15 +125,8 @@ describe('where nobody answers', () => {
     vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
     host = document.body.appendChild(document.createElement('div'));
     root = createRoot(host);
-    peer = new Peer();
-    peer.results = {
-      'local_models.list': { models: [MODEL] },
-      'local_models.fetch': { ...MODEL, state: 'fetching' }
-    };
-    peer.connect();
-    localModels = new LocalModels(peer.client, () => undefined);
     view = new ViewState();
-    await localModels.open();
+    ({ peer, localModels } = await fetchable(MODEL));
   });
   afterEach(async () => {
     await act(async () => root.unmount());
