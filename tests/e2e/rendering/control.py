@@ -96,10 +96,11 @@ def acting(page: Page, listener: Listener, shown: Iterable[Payload]) -> set[str]
     found: set[str] = set()
     for batch in _batches(able):
         found |= _acting_at_once(page, listener, batch)
-    # A neighbour may have taken the focus, or all the time there was.
+    # A neighbour may have taken the focus, or all the time there was; or what was touched was not there yet, as a
+    # link that an animation makes.
     for payload in able:
         if not payload.inert and payload.name not in found:
-            found |= _acting_at_once(page, listener, [payload])
+            found |= _acting_at_once(page, listener, [payload], touched_again=True)
     return found
 
 
@@ -125,7 +126,7 @@ def _diagrams(markdown: str) -> Iterator[str]:
             yield token.content
 
 
-def _acting_at_once(page: Page, listener: Listener, batch: list[Payload]) -> set[str]:
+def _acting_at_once(page: Page, listener: Listener, batch: list[Payload], *, touched_again: bool = False) -> set[str]:
     listener.clear()
     listener.pages.clear()
     frames = []
@@ -139,6 +140,8 @@ def _acting_at_once(page: Page, listener: Listener, batch: list[Payload]) -> set
     awaited = {payload.name for payload in batch if not payload.inert}
 
     def acted() -> set[str]:
+        if touched_again:
+            page.evaluate(_TOUCH)
         return (set(page.evaluate(_NESTED)) | listener.names) & names
 
     page.goto(f"{listener.url}/control")
