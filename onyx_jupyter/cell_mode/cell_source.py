@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import re
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
+from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 
 _BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
 _MAGIC = re.compile(r"^\s*[%!?]")
 
 
-def reading_lines(facts: NotebookFacts) -> str:
-    """What each cell about a file begins with, so that its name and its columns' names are written rightly."""
-    return "\n".join(frame.read for frame in facts.frames if frame.read)
+def opening_lines(facts: NotebookFacts, request: str) -> str:
+    """What a cell begins with: the lines that read its file, so that all names are right, and the import for a plot."""
+    lines = [frame.read for frame in facts.frames if frame.read]
+    if facts.language == PYTHON and wants_plot(request):
+        lines.append(PLOT_IMPORT)
+    return "\n".join(lines)
 
 
 def cell_of(answer: str, begun: str) -> str:
@@ -40,3 +44,12 @@ def problem_in(source: str) -> str | None:
     except (ValueError, MemoryError, RecursionError) as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def is_code(answer: str) -> bool:
+    """Whether words were asked for and Python came: an assignment or a call. A name or a number alone is an answer."""
+    try:
+        tree = ast.parse(answer.strip())
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return any(isinstance(node, ast.Assign | ast.Call | ast.Import) for node in ast.walk(tree))

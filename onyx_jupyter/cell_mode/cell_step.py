@@ -8,16 +8,20 @@ from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.cell_draft import drafted
-from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in, reading_lines
+from onyx_jupyter.cell_mode.cell_source import cell_of, is_code, opening_lines, problem_in
+from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
+from onyx_jupyter.cell_mode.empty_cells import only_claims
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.imports import missing_imports
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
+from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, quoted, says_all, without_pictures
+from onyx_jupyter.cell_mode.plots import on_its_figure
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
@@ -42,7 +46,10 @@ class CellStep:
         self._can_run = can_run
 
     def write(self) -> Events:
-        """The first cell for the request."""
+        """The first cell for the request, or the one that it wants changed."""
+        if (cell := cell_to_change(self._turn, self._facts)) is not None:
+            prompt = prompts.change_cell(self._facts, self._turn, cell.source)
+            return self._propose([prompt], cell_id=cell.id, unlike=cell.source)
         return self._propose([prompts.write_cell(self._facts, self._turn)])
 
     def repair(self) -> Events:
@@ -54,7 +61,7 @@ class CellStep:
             if source not in {step.source for step in self._turn.failures}:
                 return self._run(source, cell_id)
         error = error_of(failed.result)
-        body = failed.source.removeprefix(reading_lines(self._facts)).strip("\n")
+        body = failed.source.removeprefix(self._opening).strip("\n")
         hint = hint_for(error, self._facts) if self._is_python else ""
         ways = [
             prompts.repair_cell(self._facts, self._turn, body, error, hint, show=show)
@@ -62,10 +69,12 @@ class CellStep:
         ]
         return self._propose(ways, tried=tried, cell_id=cell_id)
 
-    async def _propose(self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None) -> Events:
+    async def _propose(
+        self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None, unlike: str = ""
+    ) -> Events:
         """One cell as a call; where what comes is no Python, or failed before, it is asked for in the next way."""
-        begun, source = reading_lines(self._facts), ""
-        failed = {step.source for step in self._turn.failures}
+        begun, source = self._opening, ""
+        failed = {unlike, *(step.source for step in self._turn.failures)}
         opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
         for attempt in range(_WRITES):
             yield ModelProgress("Writing a cell…")
@@ -77,7 +86,7 @@ class CellStep:
                 async for event in events:
                     yield event
             source = self._finished(cell_of(self._inner.text, begun))
-            if source and source not in failed and (not self._is_python or problem_in(source) is None):
+            if source and source not in failed and (not self._is_python or self._is_worth_running(source)):
                 break
             source = ""
         if not source or not self._can_run:
@@ -98,6 +107,13 @@ class CellStep:
             ToolCall("", EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "run": True})
         )
 
+    def _is_worth_running(self, source: str) -> bool:
+        return problem_in(source) is None and not only_claims(source, self._turn.request)
+
+    @property
+    def _opening(self) -> str:
+        return opening_lines(self._facts, self._turn.request)
+
     @property
     def _is_python(self) -> bool:
         return self._facts.language == PYTHON
@@ -106,7 +122,8 @@ class CellStep:
         """With the names of columns as they are, and the imports that it forgot."""
         if not source or not self._is_python:
             return source
-        exact, begun = with_exact_columns(source, self._facts), reading_lines(self._facts)
+        exact = with_exact_columns(on_its_figure(without_needless_loads(source, self._facts)), self._facts)
+        begun = self._opening
         known = self._facts.known_names()
         lines = [begun, *missing_imports(exact, known), exact.removeprefix(begun).lstrip("\n")]
         return "\n".join(line for line in lines if line)
@@ -126,7 +143,7 @@ class CellStep:
             async with aclosing(asking) as events:
                 async for event in events:
                     yield event
-            if known.unfounded(self._inner.text, strict=True) is None:
+            if known.unfounded(self._inner.text, strict=True) is None and not is_code(self._inner.text):
                 words = self._inner.text
                 break
         below = "" if says_all(words, printed) else quoted(printed)

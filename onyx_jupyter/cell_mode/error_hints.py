@@ -34,6 +34,11 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "What stands right of that = gives another number of values than there are names left of it: "
         "take what it gives, and compute the other values in lines of their own.",
     ),
+    (
+        re.compile(r"string indices must be integers|'str' object has no attribute"),
+        "Going through a table gives the names of its columns: work with whole columns, as in "
+        "`(table[c] == value).sum()`.",
+    ),
     (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
 )
 

@@ -65,7 +65,7 @@ def is_of_scipy(function: str) -> bool:
     return function in _NAMES["scipy.stats"].split()
 
 
-def parsed(source: str) -> ast.AST:
+def parsed(source: str) -> ast.Module:
     """Its syntax tree; an empty one where it is no plain Python."""
     try:
         return ast.parse(source)

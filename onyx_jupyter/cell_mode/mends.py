@@ -18,6 +18,8 @@ _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '
 _NO_TEXT = re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer)")
 _CONVERSIONS = frozenset(["extract", "replace", "strip", "rstrip", "lstrip", "astype"])
 _FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
+_NO_NAME = re.compile(r"^NameError: name '(?P<name>\w+)' is not defined")
+_ANY_TABLE = ("df", "data")
 _NEAR = 0.85
 
 
@@ -31,6 +33,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _with_function,
         _without_conversion,
         _with_near_column,
+        _with_table,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -105,3 +108,23 @@ def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:
     if len(near) != 1:
         return source
     return source.replace(f"'{written}'", repr(near[0])).replace(f'"{written}"', repr(near[0]))
+
+
+def _with_table(source: str, result: str, facts: NotebookFacts) -> str:
+    """`customers[churned]` is `customers[customers["churned"]]`, and a `df` that is nowhere is the one table."""
+    found = _NO_NAME.match(error_of(result))
+    meant = _meant(found["name"], facts) if found else None
+    while found is not None and meant is not None:
+        bare = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.Name) and node.id == found["name"])
+        if (node := next(bare, None)) is None or not isinstance(node.ctx, ast.Load):
+            break
+        source = rewritten(source, node, meant)
+    return source
+
+
+def _meant(name: str, facts: NotebookFacts) -> str | None:
+    """What a name that is nowhere stands for: the column of one table alone, or the one table; None where neither."""
+    of = [frame.name for frame in facts.frames if any(column.name == name for column in frame.columns)]
+    if len(of) == 1:
+        return f'{of[0]}["{name}"]'
+    return facts.frames[0].name if name in _ANY_TABLE and len(facts.frames) == 1 else None

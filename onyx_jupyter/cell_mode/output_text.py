@@ -6,8 +6,9 @@ import re
 
 SHOWN_LINES = 20
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
-_PICTURE = re.compile(r"\[(?:image/|figure: )")
+_PICTURE = re.compile(r"\[(?:image/|figure: )|<Figure size \S+ with \d+ Axes>$")
 _NOTHING = "(no output)"
+_STDERR = "stderr:\n"
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
 
 
@@ -20,8 +21,10 @@ def output_of(result: str) -> str:
 
 
 def without_pictures(output: str) -> str:
-    """What was printed, without the lines that stand for pictures: they are no words for a person."""
-    return "\n".join(line for line in output.splitlines() if not _PICTURE.match(line)).strip("\n")
+    """What was printed, without the lines that stand for pictures and without warnings: neither is a result."""
+    printed, mark, errors = output.rpartition(_STDERR)
+    text = printed if mark and "Warning: " in errors else output
+    return "\n".join(line for line in text.splitlines() if not _PICTURE.match(line)).strip("\n")
 
 
 def cell_id_of(result: str) -> str | None:

@@ -5,9 +5,12 @@ Which words work was found by trying; after a change, run the benchmark of data 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.extremes import extremes_of
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.recipes import recipes_for
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
 
@@ -15,6 +18,11 @@ _EXCHANGES = 2
 _CELL_CHARS = 700
 _ANSWER_CHARS = 300
 _OUTPUT_CHARS = 3_000
+_HOW_TO_EXPLAIN = (
+    "Answer in a few plain sentences from what stands above. Of a notebook, say first whose data it is about."
+)
+# As pandas writes the groups of pd.cut: half of it was taken for the whole.
+_INTERVAL = re.compile(r"[(\[](-?\d[\d.]*), (-?\d[\d.]*)[)\]](?=\s)")
 FENCE_END = "\n```"
 NO_CODE = "root ::= [^`]+"
 
@@ -36,9 +44,20 @@ def write_cell(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
         before_cell(facts, turn),
         _request(turn),
-        recipes_for(turn.request),
+        recipes_for(turn.request, facts),
         f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
         "print each value with its name. The answer comes in a later step.",
+    )
+
+
+def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:
+    return _joined(
+        before_cell(facts, turn),
+        f"The cell to change:\n```{facts.language}\n{source}\n```",
+        _request(turn),
+        recipes_for(turn.request, facts),
+        f"Now write the whole changed cell, as one ```{facts.language} block; print each value with its name. "
+        "The answer comes in a later step.",
     )
 
 
@@ -48,19 +67,21 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     return _joined(
         _before_cell(facts, turn, f"{_all_asked(turn)}\n{failed}"),
         _request(turn),
-        recipes_for(turn.request),
+        recipes_for(turn.request, facts),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
         f"Write the whole corrected cell, as one ```{facts.language} block; the answer comes in a later step.",
     )
 
 
-def answer_from(turn: Turn, output: str) -> str:
+def answer_from(turn: Turn, printed: str) -> str:
     """The output comes last: with the request behind it, the form that was asked for is lost."""
+    output = _INTERVAL.sub(r"\1 to \2", printed)
     return _joined(
         f"The request was: {turn.request}",
         "Write the final answer now, in a few words, from the output below, without code. "
         "Where the request gives a form, copy that form and put the values into it.",
         f"The output of the cell that was run for it:\n{_cut(output, _OUTPUT_CHARS)}",
+        extremes_of(output, turn.request),
     )
 
 
@@ -69,7 +90,7 @@ def in_words(facts: NotebookFacts, turn: Turn) -> str:
         before_words(facts, turn),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
-        "Answer in a few plain sentences from what stands above." if facts.path else "",
+        _HOW_TO_EXPLAIN if facts.path else "",
     )
 
 

@@ -4,7 +4,49 @@ from __future__ import annotations
 
 import re
 
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.plots import wants_plot
+
+_GROUPED = re.compile(
+    r"\b(?:rates?|shares?|means?|averages?|medians?|totals?|sums?|counts?|numbers?|plot|chart|draw)\b"
+    r"[^.?!\n]{0,60}\b(?:by|per|for each|of each|across)\b"
+    r"|\b(?:now|and|split|broken down|grouped?) (?:it |that |them )?(?:by|per|for each)\b",
+    re.IGNORECASE,
+)
 _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"(?i)\bwhy\b|(?:most|least) (?:often|likely)|\bdepends? on|\bdrivers?\b|\bpredict(?:s|ors?)\b"),
+        "To see what a yes/no column y goes along with:\n```\nfor c in {df}.columns.drop(y):\n"
+        "    groups = {df}[c] if {df}[c].nunique() < 10 else pd.cut({df}[c], 4)\n"
+        "    print({df}.groupby(groups)[y].mean().sort_values(ascending=False))\n```",
+    ),
+    (
+        re.compile(
+            r"(?i)\bwhich\b.*\b(?:longest|shortest|highest|lowest|largest|smallest|heaviest|lightest|oldest|youngest"
+            r"|most|least|best|worst)\b.*\baverage",
+            re.S,
+        ),
+        "For the group with the highest mean: `means = {df}.groupby(g)[x].mean()`, then print `means.idxmax()` "
+        "and `means.max()`.",
+    ),
+    (
+        re.compile(r"(?i)\bagainst\b|\bscatter\b|\bcolou?r\b.*\bby\b"),
+        "For points: `plt.scatter({df}[x], {df}[y])`; coloured by a column g: "
+        "`for name, rows in {df}.groupby(g): plt.scatter(rows[x], rows[y], label=name)`. Name both axes.",
+    ),
+    (
+        re.compile(r"(?i)\bhow many\b"),
+        "To count rows: `({df}[c] == value).sum()`, or `{df}[c].value_counts()`.",
+    ),
+    (
+        re.compile(r"(?i)\b(?:which|list|show|rows?)\b[^.?!\n]*\bmissing\b"),
+        "Rows with missing values: `{df}[{df}.isna().any(axis=1)]`; how many in each column: `{df}.isna().sum()`.",
+    ),
+    (
+        re.compile(r"(?i)\bdiffers? (?:the )?(?:most|least)\b|\b(?:largest|biggest|greatest|smallest) difference\b"),
+        "For where two groups differ most: `t = {df}.groupby([g, h])[x].mean().unstack()`, then print "
+        "`(t.max(axis=1) - t.min(axis=1)).idxmax()`.",
+    ),
     (
         re.compile(r"(?i)(?=.*correlat)(?=.*(?:p[- ]?value|significan|two-tailed|scipy|pearsonr))", re.S),
         "For a p-value: `from scipy.stats import pearsonr`, then `r, p = pearsonr(x, y)` on rows with both values.",
@@ -17,6 +59,21 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def recipes_for(request: str) -> str:
-    """The lines that the request needs; most need none."""
-    return "\n".join(line for pattern, line in _RECIPES if pattern.search(request))
+def recipes_for(request: str, facts: NotebookFacts) -> str:
+    """The lines that the request needs, with the name of its table; most need none."""
+    table = facts.frames[0].name if facts.frames else "df"
+    lines = [line.replace("{df}", table) for pattern, line in _RECIPES if pattern.search(request)]
+    if _GROUPED.search(request):
+        lines.append(_by_groups(table, plotted=wants_plot(request)))
+    return "\n".join(lines)
+
+
+def _by_groups(table: str, *, plotted: bool) -> str:
+    """How values are computed and drawn by groups."""
+    share = "a rate is the mean of a yes/no column."
+    if not plotted:
+        return f"By groups: `{table}.groupby(g)[x].mean()`, by two columns `{table}.groupby([g, h])[x].mean()`; {share}"
+    return (
+        f"To plot by groups: `{table}.groupby(g)[x].mean().plot.bar(ylabel=...)`, by two columns "
+        f"`{table}.groupby([g, h])[x].mean().unstack().plot.bar(ylabel=...)`; {share}"
+    )

@@ -12,9 +12,10 @@ from onyx_jupyter.cell_mode.action_step import ActionStep
 from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_step import CellStep, shown
 from onyx_jupyter.cell_mode.error_hints import error_of
-from onyx_jupyter.cell_mode.facts import NotebookFacts, for_code, for_words
+from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Events, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
+from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import output_of
 from onyx_jupyter.cell_mode.turn import CREATE, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
@@ -133,7 +134,8 @@ class Step:
     def _texts(self) -> list[str]:
         """All in which a number may stand that is said without a cell."""
         before = [text for one in self._turn.earlier for text in (one.request, one.answer, one.cell)]
-        return [for_words(self._facts), for_code(self._facts), self._turn.request, self._turn.context, *before]
+        code = [cell.source for cell in self._facts.cells]
+        return [for_words(self._facts), for_code(self._facts), *code, self._turn.request, self._turn.context, *before]
 
 
 def _without_open_number(text: str) -> str:

@@ -13,24 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Column, Frame, NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import Inspection, Kernels, Notebooks, NotebookView, Variable
+from onyx_jupyter.protocols import Kernels, Notebooks, NotebookView
+from onyx_jupyter.runtime.kernel_facts import PATIENCE_S, kernel_facts
 from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.tools.builtin.kernel_text import variable_line
 
 MOST_BYTES = 64_000_000
 _OUTPUT_CHARS = 300
-_OTHER_VARIABLES = 12
-_VARIABLE_CHARS = 160
 _FILES = 12
-_PATIENCE_S = 5.0
-_NOT_TOLD = ("function", "class", "module")
 
 
 class CellSurroundings:
@@ -67,12 +63,12 @@ class CellSurroundings:
     async def _notebook(self, front: str, request: str) -> NotebookFacts:
         try:
             path = self._paths.api_path(front)
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
             return NotebookFacts()
         language = await self._language(path, view.kernel_name)
-        frames, others = await self._in_kernel(path, request)
+        frames, others = await kernel_facts(self._kernels, path, request) if self._kernels else ((), ())
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
         if language != PYTHON:  # how it reads a table is the model's to know
             table = tuple(replace(one, name=one.file, read="") for one in table)
@@ -97,23 +93,9 @@ class CellSurroundings:
         """Its name, where nobody knows what a kernel speaks."""
         with contextlib.suppress(OnyxError, TimeoutError):
             if self._kernels is not None:
-                async with asyncio.timeout(_PATIENCE_S):
+                async with asyncio.timeout(PATIENCE_S):
                     return await self._kernels.language(path, kernel_name)
         return PYTHON if (kernel_name or PYTHON).startswith(PYTHON) else str(kernel_name)
-
-    async def _in_kernel(self, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
-        if self._kernels is None:
-            return (), ()
-        try:
-            async with asyncio.timeout(_PATIENCE_S):
-                found = (await self._kernels.variables(path)).variables
-                wanted = _first_named([one for one in found if one.kind == "frame"], request)[:MAX_FRAMES]
-                frames = [_frame(one, await self._kernels.inspect(path, one.name)) for one in wanted]
-        except (OnyxError, TimeoutError):
-            return (), ()
-        told = {frame.name for frame in frames}
-        others = [one for one in found if one.name not in told and one.kind not in _NOT_TOLD]
-        return tuple(frames), tuple(variable_line(one)[:_VARIABLE_CHARS] for one in others[:_OTHER_VARIABLES])
 
     def _files(self, path: str, request: str, alone: bool) -> tuple[tuple[str, ...], tuple[Frame, ...]]:
         """The tables beside the notebook, and the one that the request is about."""
@@ -200,20 +182,3 @@ def _cells(view: NotebookView) -> tuple[CellFact, ...]:
         )
         for number, cell in enumerate(view.cells, 1)
     )
-
-
-def _first_named(frames: Sequence[Variable], request: str) -> list[Variable]:
-    return sorted(frames, key=lambda one: one.name.lower() not in request.lower())
-
-
-def _frame(variable: Variable, found: Inspection) -> Frame:
-    schema = next((table for table in found.tables if table.title == "columns"), None)
-    rows = variable.summary.partition(" × ")[0].replace(",", "")
-    columns = [Column(row[0], row[1], _about(row)) for row in schema.rows] if schema else []
-    return Frame(variable.name, tuple(columns), int(rows) if rows.isdigit() else None)
-
-
-def _about(row: Sequence[str]) -> str:
-    nulls, statistics = row[2], row[3]
-    missing = f"{nulls} missing" if nulls and nulls not in ("0", "none") else ""
-    return ", ".join(part for part in (statistics, missing) if part)

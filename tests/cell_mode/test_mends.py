@@ -85,3 +85,21 @@ def test_in_doubt_nothing_is_changed(line: str, error: str) -> None:
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_any_text_is_taken(source: str, output: str) -> None:
     assert mended(source, output, FACTS) != source
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "meant"),
+    [
+        (
+            "left = fees[churned]\nstayed = fees[~churned]",
+            "churned",
+            'left = fees[fees["churned"]]\nstayed = fees[~fees["churned"]]',
+        ),
+        ("m = df.groupby('a')", "df", "m = fees.groupby('a')"),
+        ("x = nowhere + 1", "nowhere", None),
+        ("churned = churned + 1", "churned", None),
+    ],
+)
+def test_a_name_that_is_nowhere_is_the_column_or_the_table(source: str, name: str, meant: str | None) -> None:
+    facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("churned", "bool"),)),))
+    assert mended(source, result(source, f"NameError: name {name!r} is not defined"), facts) == meant

@@ -24,7 +24,7 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
     replies = [Say("print(df[", chunk_chars=2), [Say("print(", chunk_chars=2), held, "1)\n"]]
     house = House(tmp_path, [[replies[0]], replies[1]], config=CELLS)
     key = await house.session()
-    run_id = await house.send(key, "plot the mean of the fees", mode="ask")
+    run_id = await house.send(key, "compute the mean of the fees", mode="ask")
     await until(lambda: draft(house) == "print(")
     assert sum(bool(data.get("begins")) for data in house.of("tool.draft")) == 2
     assert "chat.delta" not in house.names()
@@ -39,7 +39,7 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
 async def test_no_secret_is_in_a_draft_however_it_is_cut(tmp_path):
     house = House(tmp_path, [[Say(f"key = '{KEY}'\nprint(key)", chunk_chars=1)]], config=CELLS)
     key = await house.session()
-    await house.run(key, "plot the mean of the fees", mode="ask")
+    await house.run(key, "compute the mean of the fees", mode="ask")
     assert draft(house).startswith("key = '[redacted:openai-key]'\n")
     assert MIXED[:8] not in json.dumps(house.events)
     await house.close()
@@ -49,7 +49,7 @@ async def test_a_stop_ends_a_cell_under_way(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["print(1", hang]], config=CELLS)
     key = await house.session()
-    run_id = await house.send(key, "plot the mean of the fees", mode="ask")
+    run_id = await house.send(key, "compute the mean of the fees", mode="ask")
     await until(lambda: draft(house) == "print(1")
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
@@ -60,10 +60,10 @@ async def test_a_stop_ends_a_cell_under_way(tmp_path):
 async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
     house = House(tmp_path, ["print(1)", "It is 1.", "It is 2."], config=json.dumps({}))
     key = await house.session()
-    end = await house.run(key, "plot the mean of the fees", mode="ask", tool_mode="cell")
+    end = await house.run(key, "compute the mean of the fees", mode="ask", tool_mode="cell")
     assert "```python\nprint(1)" in end[1]["text"]
     assert house.of("session.updated")[-1]["toolMode"] == "cell"
-    assert (await house.run(key, "plot the mean of the fees", mode="ask"))[1]["text"] == "It is 1."
+    assert (await house.run(key, "compute the mean of the fees", mode="ask"))[1]["text"] == "It is 1."
     assert house.of("session.updated")[-1].get("toolMode") is None
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["tools"]
     await house.close()
@@ -73,6 +73,6 @@ async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_pa
     house = House(tmp_path, [[Call("peek", {"word": "it"})], "Seen."], config=CELLS)
     key = await house.session()
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["cell"]
-    assert (await house.run(key, "plot the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
+    assert (await house.run(key, "compute the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
     assert house.peek.done == ["it"]
     await house.close()

@@ -76,6 +76,9 @@ def nulls_in_words(nulls: int, checked: int, rows: int) -> str:
     return f"{nulls:,}{share}" + (f" of the first {checked:,}" if checked < rows else "")
 
 
+_COMMONEST = 5
+
+
 def most_frequent(values: list[Any], told: Callable[[Any], str]) -> str:
     """The commonest of some values, as far as all are plain ones: comparing others would run their code."""
     plain = [value for value in values if value is not None and value == value] if _all_plain(values) else []
@@ -87,7 +90,8 @@ def most_frequent(values: list[Any], told: Callable[[Any], str]) -> str:
         return ""
     if ranked[0][1] == 1:
         return f"{len(ranked):,} distinct, such as {told(ranked[0][0])}"
-    return f"{len(ranked):,} distinct, most {', '.join(f'{told(value)} ({count:,})' for value, count in ranked[:3])}"
+    commonest = ", ".join(f"{told(value)} ({count:,})" for value, count in ranked[:_COMMONEST])
+    return f"{len(ranked):,} distinct, most {commonest}"
 
 
 def _all_plain(values: list[Any]) -> bool:

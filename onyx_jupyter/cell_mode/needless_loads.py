@@ -1,0 +1,32 @@
+"""Cells that read a file which is not there into a name that the kernel has: the line is left out."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.imports import parsed
+
+
+def without_needless_loads(source: str, facts: NotebookFacts) -> str:
+    """The table in the kernel is the one that is meant; a file of that name beside the notebook is read."""
+    tables = {frame.name for frame in facts.frames if not frame.read}
+    left_out = {
+        number
+        for statement in parsed(source).body
+        if _loads(statement, tables, facts.files)
+        for number in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    }
+    kept = [line for number, line in enumerate(source.split("\n"), 1) if number not in left_out]
+    return "\n".join(kept) if left_out else source
+
+
+def _loads(statement: ast.stmt, tables: set[str], files: tuple[str, ...]) -> bool:
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(func=ast.Attribute(attr=reader), args=[ast.Constant(value=str(path)), *_]),
+        ):
+            return name in tables and reader.startswith("read_") and posixpath.basename(path) not in files
+    return False

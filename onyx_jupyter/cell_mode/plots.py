@@ -1,0 +1,73 @@
+"""Whether a request wants a plot, and a cell that draws it where it should."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
+
+PLOT_IMPORT = "import matplotlib.pyplot as plt"
+_MATPLOTLIB = ("plt", "ax", "axes", "axs", "figure", "fig")
+_WANTED = re.compile(
+    r"\b(?:plots?|draw|visuali[sz]e|histograms?|(?:bar|line|pie|scatter|box)[ -]?(?:charts?|plots?|graphs?)|charts?"
+    r"|scatter|heat ?map)\b",
+    re.IGNORECASE,
+)
+
+
+def wants_plot(request: str) -> bool:
+    """By its words; one that asks about a plot that is there ("explain the plot") is no request for a cell at all."""
+    return _WANTED.search(request) is not None
+
+
+def on_its_figure(source: str) -> str:
+    """After `plt.figure(...)`, a table's own plot goes there; otherwise it opens another and leaves that one empty."""
+    tree = parsed(source)
+    made = [
+        one.lineno
+        for one in tree.body
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and _dotted(one.value.func) == "plt.figure"
+    ]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not _is_table_plot(node) or any(one.arg == "ax" for one in node.keywords):
+            continue
+        if made and made[0] < node.lineno:
+            given = [text_of(source, one) for one in node.args]
+            named = [f"{one.arg}={text_of(source, one.value)}" for one in node.keywords if one.arg]
+            call = f"{text_of(source, node.func)}({', '.join([*given, *named, 'ax=plt.gca()'])})"
+            return rewritten(source, node, call)
+    return source
+
+
+def _is_table_plot(call: ast.Call) -> bool:
+    """`x.plot(...)` or `x.plot.bar(...)`, where x is not matplotlib's."""
+    match call.func:
+        case ast.Attribute(attr="plot", value=receiver):
+            return _root(receiver) not in _MATPLOTLIB
+        case ast.Attribute(value=ast.Attribute(attr="plot", value=receiver)):
+            return _root(receiver) not in _MATPLOTLIB
+    return False
+
+
+def _root(node: ast.expr) -> str:
+    """The name that an expression begins with: `axes` of `axes[0].plot`."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
+                node = inner
+            case _:
+                return ""
+
+
+def _dotted(node: ast.expr) -> str:
+    """`plt.figure`; empty where it is anything but names and dots."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=inner, attr=name):
+            return f"{_dotted(inner)}.{name}" if _dotted(inner) else ""
+    return ""

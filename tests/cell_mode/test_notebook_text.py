@@ -1,0 +1,44 @@
+"""What a model is told of a notebook: the table that is meant, and no code that it would only copy."""
+
+from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_text import for_code
+
+PENGUINS = Frame("penguins", (Column("species", "str"), Column("mass", "float64")), 344)
+MAKES_FRAME = CellFact("a", 1, "code", "penguins = load_penguins()", has_run=True)
+PLOTS = CellFact("b", 2, "code", "for species, length in penguins:\n    axes.scatter(length)", has_run=True)
+DEFINES = CellFact("c", 3, "code", "def fit_line(x):\n    return x", has_run=True)
+FACTS = NotebookFacts("a.ipynb", cells=(MAKES_FRAME, PLOTS, DEFINES), frames=(PENGUINS,))
+
+
+def test_code_is_told_where_the_request_speaks_of_what_it_makes() -> None:
+    assert "def fit_line" in for_code(FACTS, "fit_line for each species")
+    assert "scatter" not in for_code(FACTS, "fit_line for each species")
+
+
+def test_code_is_told_where_the_request_speaks_of_code() -> None:
+    assert "scatter" in for_code(FACTS, "make the points of that plot red")
+    assert "scatter" in for_code(FACTS, "why does cell 2 take so long")
+
+
+def test_other_code_is_not_told_where_the_table_is_known() -> None:
+    text = for_code(FACTS, "plot the length by species")
+    assert "scatter" not in text
+    assert "load_penguins" not in text
+    assert "All of that is in the kernel already: load no file." in text
+
+
+def test_all_code_is_told_where_no_table_is_known_or_the_language_is_another() -> None:
+    assert "load_penguins" in for_code(NotebookFacts("a.ipynb", cells=FACTS.cells), "the mean")
+    assert "load_penguins" in for_code(NotebookFacts("a.ipynb", "r", FACTS.cells, (PENGUINS,)), "the mean")
+
+
+def test_a_file_is_read_and_the_kernel_not_spoken_of() -> None:
+    of_file = Frame("df", (Column("fee", "int64"),), 2, "df = pd.read_csv('fees.csv')", "fees.csv")
+    assert "in the kernel" not in for_code(NotebookFacts("a.ipynb", frames=(of_file,)), "the mean fee")
+
+
+def test_the_table_comes_last_and_what_its_rows_are_called_by_is_no_column() -> None:
+    grouped = Frame("rates", (Column("rate", "float64"),), 4, index="category named tenure")
+    text = for_code(NotebookFacts("a.ipynb", frames=(grouped,), variables=("limit (int): 3",)), "the highest rate")
+    assert text.index("limit (int)") < text.index("`rates` is the table")
+    assert "- its index, no column: category named tenure" in text

@@ -1,0 +1,42 @@
+"""A plot that is wanted, and the figure on which it is drawn."""
+
+import pytest
+
+from onyx_jupyter.cell_mode.cell_source import opening_lines
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, on_its_figure
+
+FIGURE = "plt.figure(figsize=(10, 6))\n"
+
+
+@pytest.mark.parametrize("request_text", ["Plot the fees", "now as a bar chart", "a histogram of mass", "visualise it"])
+def test_a_cell_for_a_plot_begins_with_what_plots_need(request_text: str) -> None:
+    assert opening_lines(NotebookFacts(), request_text) == PLOT_IMPORT
+    assert opening_lines(NotebookFacts(language="r"), request_text) == ""
+
+
+def test_other_cells_do_not() -> None:
+    assert opening_lines(NotebookFacts(), "the mean of the fees, plotting nothing") == ""
+
+
+@pytest.mark.parametrize(
+    ("drawn", "meant"),
+    [
+        ("df.plot()", "df.plot(ax=plt.gca())"),
+        ("df['a'].plot(kind='bar')", "df['a'].plot(kind='bar', ax=plt.gca())"),
+        (
+            "t.groupby(['ä'])['b'].mean().unstack().plot.bar(ylabel='x')",
+            "t.groupby(['ä'])['b'].mean().unstack().plot.bar(ylabel='x', ax=plt.gca())",
+        ),
+        ("df.plot(ax=other)", "df.plot(ax=other)"),
+        ("plt.plot(x, y)", "plt.plot(x, y)"),
+        ("axes[0].plot(x, y)", "axes[0].plot(x, y)"),
+    ],
+)
+def test_a_table_is_drawn_on_the_figure_that_was_made_for_it(drawn: str, meant: str) -> None:
+    assert on_its_figure(FIGURE + drawn) == FIGURE + meant
+
+
+def test_without_such_a_figure_a_table_makes_its_own() -> None:
+    assert on_its_figure("df.plot()") == "df.plot()"
+    assert on_its_figure("df.plot()\n" + FIGURE) == "df.plot()\n" + FIGURE

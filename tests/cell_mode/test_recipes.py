@@ -1,0 +1,38 @@
+"""A recipe comes with the requests that need it, and with the name of their table."""
+
+import pytest
+
+from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.recipes import recipes_for
+
+FACTS = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),)),))
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("Add a cell that shows the churn rate by contract type.", "fees.groupby(g)[x].mean()"),
+        ("And now by contract.", "fees.groupby(g)[x].mean()"),
+        ("Split that by sex, too.", "fees.groupby([g, h])[x].mean()"),
+        ("Plot the churn rate by number of support calls.", "plot.bar(ylabel=...)"),
+        ("Which customers leave most often, and why?", "groupby(groups)[y].mean()"),
+        ("Which species has the longest bill on average?", "means.idxmax()"),
+        ("Which penguins have missing values?", "isna().any(axis=1)"),
+        ("Where do the sexes differ most?", "(t.max(axis=1) - t.min(axis=1)).idxmax()"),
+        ("How many customers have a contract of one year?", "== value).sum()"),
+        ("Plot flipper length against body mass.", "plt.scatter(fees[x], fees[y])"),
+        ("Is the correlation significant?", "pearsonr"),
+        ("Drop outliers by the IQR.", "quantile(0.25)"),
+    ],
+)
+def test_the_request_brings_its_recipe(request_text: str, told: str) -> None:
+    assert told in recipes_for(request_text, FACTS)
+
+
+@pytest.mark.parametrize("request_text", ["What is the mean fee?", "Train a model.", "Drop the missing values."])
+def test_most_requests_need_none(request_text: str) -> None:
+    assert recipes_for(request_text, FACTS) == ""
+
+
+def test_without_a_table_it_is_called_df() -> None:
+    assert "df.groupby" in recipes_for("the mean by sex", NotebookFacts())
