@@ -123,11 +123,22 @@ def head_and_tail(text: str, limit_chars: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a model is told of it; `parameters` is a JSON schema (type object, camelCase properties)."""
+    """A tool as a model is told of it; `parameters` is a JSON schema (type object, camelCase properties).
+
+    An `apart` one is told in the message that needs it: a list of tools in words leaves it out.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    apart: bool = False
+
+    @property
+    def in_one_line(self) -> str:
+        """Name, arguments and description in a line, for a model that is told of tools in words."""
+        required = self.parameters.get("required", ())
+        arguments = (name if name in required else f"{name}?" for name in self.parameters.get("properties", {}))
+        return f"- {self.name}({', '.join(arguments)}): {self.description.strip().partition(chr(10))[0]}"
 
 
 def _add(left: Any, right: Any) -> Any:

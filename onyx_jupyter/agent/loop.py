@@ -116,13 +116,13 @@ def _last_call_failed(run: Run) -> bool:
 
 
 async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRequest:
-    return ModelRequest(
+    request = ModelRequest(
         system=await run.build_prompt(run.note),
         messages=[*run.transcript.conversation(run.run_id), *hints],
-        tools=() if is_last else run.toolbox.offered,
         temperature=run.temperature,
         max_tokens=run.max_tokens,
     )
+    return request if is_last else run.toolbox.equip(request)
 
 
 async def _say(text: str, run: Run) -> str:

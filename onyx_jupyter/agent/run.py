@@ -12,8 +12,8 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import CompactionConfig
 from onyx_jupyter.events import ChatNote, RunEvent
-from onyx_jupyter.messages import ToolCall, ToolDefinition, ToolResult, Usage
-from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, Transcript
+from onyx_jupyter.messages import ToolCall, ToolResult, Usage
+from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, ModelRequest, Transcript
 from onyx_jupyter.security.secrets_filter import SecretsFilter
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
@@ -84,9 +84,8 @@ class Toolbox(Protocol):
     @property
     def registry(self) -> ToolRegistry: ...
 
-    @property
-    def offered(self) -> Sequence[ToolDefinition]:
-        """What a model is told of."""
+    def equip(self, request: ModelRequest) -> ModelRequest:
+        """The request with the tools that its model may call."""
         ...
 
     def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:

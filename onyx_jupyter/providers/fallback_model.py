@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import replace
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import (
@@ -25,15 +24,18 @@ _NEVER = frozenset({"refused", "overflow"})
 class FallbackModel:
     """Answers with `first`; once that has failed before its first word, with the second to the end of the run.
 
-    `prompt_for` gives the system prompt for the second where it is of another size.
+    `request_for` gives the request with prompt and tools for the second where it is of another size.
     """
 
     def __init__(
-        self, first: Model, open_second: Callable[[], Model], prompt_for: Callable[[Model], Awaitable[str]]
+        self,
+        first: Model,
+        open_second: Callable[[], Model],
+        request_for: Callable[[Model, ModelRequest], Awaitable[ModelRequest]],
     ) -> None:
         self._first = first
         self._open_second = open_second
-        self._prompt_for = prompt_for
+        self._request_for = request_for
         self._second: Model | None = None
         self._failure: ModelError | None = None
         self._told = False
@@ -77,7 +79,7 @@ class FallbackModel:
             yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
             sizes = [(model.light, model.tiny) for model in (self._first, self._second)]
             if sizes[0] != sizes[1] and request.tools:  # a side request has a prompt of its own
-                request = replace(request, system=await self._prompt_for(self._second))
+                request = await self._request_for(self._second, request)
         async with closing(self._from_second(request, self._failure)) as events:
             async for event in events:
                 yield event

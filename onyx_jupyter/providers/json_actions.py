@@ -68,14 +68,15 @@ def action_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
 
 def action_prompt(tools: Sequence[ToolDefinition]) -> str:
     """How to answer, what can be done, and a few examples."""
-    names = {tool.name for tool in tools}
-    examples = [("hello", REPLY, {"text": "Hello! What can I do for you?"})]
+    told = [tool for tool in tools if not tool.apart]
+    names = {tool.name for tool in told}
+    examples = [("hello", REPLY, {"text": "Hello! How can I help?"})]
     examples += [example for example in _EXAMPLES if example[1] in names][: _MAX_EXAMPLES - 1]
     lines = [
         "Answer with one JSON object and nothing else. To say something:",
         action_text(REPLY, {"text": "…"}),
         "To act, use one of these; you will be told the result:",
-        *(_tool_line(tool) for tool in tools),
+        *(tool.in_one_line for tool in told),
         "Act only when the user asks for it; otherwise reply. Examples:",
         *(f"{question} → {action_text(name, arguments)}" for question, name, arguments in examples),
     ]
@@ -127,14 +128,6 @@ def _reduce_value(value: Any, definitions: Mapping[str, Any], inside: tuple[str,
     if isinstance(value, list):
         return [_reduce_value(item, definitions, inside) for item in value]
     return value
-
-
-def _tool_line(tool: ToolDefinition) -> str:
-    properties = tool.parameters.get("properties", {})
-    required = set(tool.parameters.get("required", ()))
-    arguments = ", ".join(name if name in required else f"{name}?" for name in properties)
-    summary = tool.description.strip().split("\n")[0]
-    return f"- {tool.name}({arguments}): {summary}"
 
 
 def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:

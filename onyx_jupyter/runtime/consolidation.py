@@ -80,11 +80,11 @@ class Consolidation:
         A person who chose a model for a conversation has not said that another provider may read it.
         """
 
-        async def same_words(other: Model) -> str:
-            return SYSTEM
+        async def as_it_is(other: Model, request: ModelRequest) -> ModelRequest:
+            return request
 
         chosen = settings.config.memory.consolidation_model or of_session
-        return self.choice.open(self.models(), settings.config, parts.config, chosen, same_words)
+        return self.choice.open(self.models(), settings.config, parts.config, chosen, as_it_is)
 
     async def _plan(
         self,

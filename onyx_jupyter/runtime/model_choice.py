@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import AgentConfig, Config
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import Model, Models
+from onyx_jupyter.protocols import Model, ModelRequest, Models
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreakers
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.known_providers import LOCAL, provider_title
@@ -31,7 +31,7 @@ class ModelChoice:
         config: Config,
         agent: AgentConfig,
         chosen: str | None,
-        prompt_for: Callable[[Model], Awaitable[str]],
+        request_for: Callable[[Model, ModelRequest], Awaitable[ModelRequest]],
     ) -> Model:
         """The model `chosen` by the user, and that one alone; else the agent's own with its fallback behind it.
 
@@ -42,7 +42,7 @@ class ModelChoice:
         fallback_id = agent.fallback_model
         if chosen or not fallback_id or fallback_id == model_id:
             return model
-        return FallbackModel(model, lambda: self._one(models, config, fallback_id), prompt_for)
+        return FallbackModel(model, lambda: self._one(models, config, fallback_id), request_for)
 
     def acts_in_cells(self, config: Config, model_id: str, wished: str | None = None) -> bool:
         """Whether that model proposes cells and calls no tools: as `wished`, else on this machine and by `toolMode`."""

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from onyx_jupyter.config.ceiling import STRICTEST_FIRST, Ceiling, Mode
-from onyx_jupyter.messages import ToolDefinition
+from onyx_jupyter.messages import Message, ToolDefinition
+from onyx_jupyter.protocols import Model, ModelRequest
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.access import is_named
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -17,6 +19,7 @@ from onyx_jupyter.tools.spec import Arguments, Tool
 
 MODE_NOTE = "mode"
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
+_FOR_THIS = "[Onyx] For this you also have:"
 _FROM_HERE = {
     "ask": "From here on in Ask mode: nothing more is changed or run.",
     "agent": "From here on in Agent mode: Onyx asks before each change.",
@@ -56,11 +59,15 @@ class RunMode:
 class RunTools:
     """What one run has in the mode in which it is now."""
 
-    def __init__(self, tools: Sequence[Tool[Any]], mode: RunMode, auto: Collection[str]) -> None:
+    def __init__(
+        self, tools: Sequence[Tool[Any]], mode: RunMode, auto: Collection[str], model: Callable[[], Model]
+    ) -> None:
+        """`model` is the one that answers now: a small one that chooses its tools itself is told of few."""
         self._all = tools
         self._mode = mode
         self._auto = auto
-        self._registries: dict[bool, ToolRegistry] = {}
+        self._model = model
+        self._registries: dict[tuple[bool, bool], ToolRegistry] = {}
 
     @property
     def mode(self) -> Mode:
@@ -68,17 +75,38 @@ class RunTools:
 
     @property
     def registry(self) -> ToolRegistry:
-        only_reads = self.mode == "ask"
-        if only_reads not in self._registries:
+        kind = only_reads, few = self.mode == "ask", self._few
+        if kind not in self._registries:
             kept = [tool for tool in self._all if tool.risk == "read"] if only_reads else self._all
             left_out = {tool.name: _ONLY_READS for tool in self._all if tool not in kept}
-            self._registries[only_reads] = ToolRegistry(kept, left_out)
-        return self._registries[only_reads]
+            self._registries[kind] = ToolRegistry(kept, left_out, few=few)
+        return self._registries[kind]
 
     @property
     def offered(self) -> Sequence[ToolDefinition]:
-        """What a model is told of."""
+        """What a model is told of from the start."""
         return self.registry.definitions()
+
+    def equip(self, request: ModelRequest) -> ModelRequest:
+        """The request with what its model may call.
+
+        A small one is told of a further family behind each message that asks for it, always in the same words: what it
+        has read stays as it was, and its server reads only what is new.
+        """
+        if not self._few:
+            return replace(request, tools=self.offered)
+        further: dict[str, ToolDefinition] = {}
+        messages: list[Message] = []
+        for message in request.messages:
+            named = self.registry.named_in(message.content) if message.role == "user" else ()
+            further |= {tool.name: tool for tool in named}
+            messages.append(_with_tools(message, named))
+        return replace(request, tools=[*self.offered, *further.values()], messages=messages)
+
+    @property
+    def _few(self) -> bool:
+        model = self._model()
+        return model.light and not model.tiny
 
     def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:
         """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
@@ -86,3 +114,10 @@ class RunTools:
             return False
         tools = [tool, *map(self.registry.get, tool.also(arguments)), *others]
         return all(is_named(one, self._auto) for one in tools)
+
+
+def _with_tools(message: Message, tools: Sequence[ToolDefinition]) -> Message:
+    if not tools:
+        return message
+    short = (replace(tool, description=tool.description.partition(". ")[0]) for tool in tools)
+    return replace(message, content="\n".join([message.content, "", _FOR_THIS, *(tool.in_one_line for tool in short)]))

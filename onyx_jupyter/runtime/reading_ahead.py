@@ -108,7 +108,7 @@ class ReadingAhead:
         notebooks = around.notebooks_for(Author(parts.config.id, draft.session_key or "", ""))
         notebook = CellSurroundings(message, notebooks, around.kernels, parts.paths)
         model = CellModel(inner, notebook, settings.secrets.apply)
-        tools = RunTools(parts.tools, RunMode([message], around.ceiling), settings.config.security.auto)
+        tools = RunTools(parts.tools, RunMode([message], around.ceiling), settings.config.security.auto, lambda: model)
         prompt = RunPrompt(parts, tools, (), transcript, around.facts(parts), around.project, model=model)
         messages = [*(transcript.conversation("") if transcript else ()), Message("user", draft.text)]
         processors = Processors(around.processors(settings))

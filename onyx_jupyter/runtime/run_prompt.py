@@ -21,8 +21,8 @@ from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.modes import RunTools
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
-# Facts, and tokens of them: a small model's prompt has little room.
-_ROOM = {False: (CONTEXT_FACTS, CONTEXT_TOKENS), True: (5, 120)}
+# Facts, and tokens of them: a small model's prompt has little room, and least beside tools.
+_ROOM, _TINY_ROOM, _LIGHT_ROOM = (CONTEXT_FACTS, CONTEXT_TOKENS), (5, 120), (3, 60)
 OVER_CAP = "bootstrap_over_cap"
 PROJECT_LABEL = "AGENTS.md of this project"
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
@@ -55,13 +55,14 @@ class RunPrompt:
         files = await self._parts.memory.bootstrap_files()
         texts = {file.name: file.text for file in files}
         project = None if self._model.light else await self._projects_text(files)
+        room = _TINY_ROOM if self._model.tiny else _LIGHT_ROOM if self._model.light else _ROOM
         facts = PromptFacts(
             agent_name=self._parts.config.name,
-            files=await asyncio.to_thread(self._own_words, texts) if self._model.tiny else texts,
+            files=await asyncio.to_thread(self._own_words, texts) if self._model.light else texts,
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
-            remembered=await self._remembered.context(*_ROOM[self._model.light]),
+            remembered=await self._remembered.context(*room),
             project=ProjectText(self._parts.paths.server_root.name, project.text) if project else None,
             today=self._parts.memory.local_now().date().isoformat(),
         )
@@ -81,7 +82,7 @@ class RunPrompt:
         return within_cap(PROJECT_LABEL, found.text, min(room, MAX_BOOTSTRAP_FILE_CHARS)) if found else None
 
     def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
-        """The files without what they were given: a tiny model takes a form to fill in for something to talk about."""
+        """The files without what they were given: a small model takes a form to fill in for something to talk about."""
         return {name: written_since(self._parts.templates / name, text) for name, text in texts.items()}
 
     async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:

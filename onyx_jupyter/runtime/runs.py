@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from onyx_jupyter.protocols import (
     Kernels,
     Knowledge,
     Model,
+    ModelRequest,
     Models,
     Notebooks,
     Search,
@@ -279,7 +280,7 @@ class Runs:
         sights = self._sights_of(transcript.session_key)
         know_sent(sights, message, parts.paths)
         inbox.on_join = lambda joined: know_sent(sights, joined, parts.paths)
-        tools = RunTools([*parts.tools, *skills.tools], inbox.mode, settings.config.security.auto)
+        tools = RunTools([*parts.tools, *skills.tools], inbox.mode, settings.config.security.auto, lambda: model)
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
@@ -290,10 +291,11 @@ class Runs:
         def prompt(model: Model) -> RunPrompt:
             return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), around.project, model=model)
 
-        async def prompt_for(other: Model) -> str:
-            return settings.secrets.apply(await prompt(other).build(run.note))
+        async def request_for(other: Model, request: ModelRequest) -> ModelRequest:
+            system = settings.secrets.apply(await prompt(other).build(run.note))
+            return tools.equip(replace(request, system=system))
 
-        model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, prompt_for)
+        model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, request_for)
         model_id = summary.model or around.model_of(parts.config)
         if self.model_choice.acts_in_cells(settings.config, model_id, chosen_tool_mode(message)):
             author = Author(parts.config.id, transcript.session_key, run_id)

@@ -17,6 +17,7 @@ from pydantic import Field
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import Risk, ToolCall, ToolDefinition, ToolResult
 from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.families import FAMILIES
 from onyx_jupyter.tools.spec import Arguments, Tool
 
 MORE_TOOLS = "more_tools"
@@ -35,16 +36,11 @@ class MoreTools(Tool[MoreToolsArguments]):
     risk: ClassVar[Risk] = "read"
     arguments = MoreToolsArguments
 
-    def __init__(self, deferred: Sequence[Tool[Any]]) -> None:
+    def __init__(self, deferred: Sequence[Tool[Any]], *, few: bool = False) -> None:
+        """`few`: the model is a small one, which is told of families, and of each tool in a line."""
         self._deferred = deferred
-        families: dict[str, list[str]] = {}
-        for tool in (tool for tool in deferred if tool.listed):
-            families.setdefault(tool.family or tool.name, []).append(f"{tool.name} {tool.at_a_glance}".strip())
-        named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
-        which = f" {named}." if named else ""
-        self._description = (
-            f"Further tools, seldom needed.{which} First explain, or run one whose arguments stand here."
-        )
+        self._few = few
+        self._description = _families_alone(deferred) if few else _all_names(deferred)
 
     def definition(self) -> ToolDefinition:
         """With the names of what stands behind it."""
@@ -58,6 +54,8 @@ class MoreTools(Tool[MoreToolsArguments]):
             raise ToolError(
                 f"There is no further tool {arguments.tool!r}. Perhaps {' or '.join(close)}?"
             ).in_own_words()
+        if self._few:
+            return ToolResult("\n".join(tool.definition().in_one_line for tool in wanted), origin="own")
         return ToolResult("\n\n".join(_explained(tool) for tool in wanted), origin="own")
 
 
@@ -67,6 +65,22 @@ def unwrapped(call: ToolCall) -> ToolCall:
     if call.name != MORE_TOOLS or not isinstance(name, str) or not isinstance(arguments, Mapping):
         return call
     return replace(call, name=name, arguments=dict(arguments))
+
+
+def _all_names(deferred: Sequence[Tool[Any]]) -> str:
+    families: dict[str, list[str]] = {}
+    for tool in (tool for tool in deferred if tool.listed):
+        families.setdefault(tool.family or tool.name, []).append(f"{tool.name} {tool.at_a_glance}".strip())
+    named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
+    which = f" {named}." if named else ""
+    return f"Further tools, seldom needed.{which} First explain, or run one whose arguments stand here."
+
+
+def _families_alone(deferred: Sequence[Tool[Any]]) -> str:
+    names = dict.fromkeys(tool.family or tool.name for tool in deferred)
+    about = {name: FAMILIES[name].about for name in names if name in FAMILIES}
+    listed = (f"{name} ({about[name]})" if about.get(name) else name for name in names)
+    return f"Shows a family's tools: {', '.join(listed)}; with arguments it runs one."
 
 
 def _explained(tool: Tool[Any]) -> str:

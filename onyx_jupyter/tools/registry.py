@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.messages import Origin, ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.tools.families import named_in
 from onyx_jupyter.tools.more_tools import MORE_TOOLS, MoreTools
 from onyx_jupyter.tools.spec import Arguments, Tool
 
@@ -19,8 +21,12 @@ _MALFORMED_SHOWN = 200
 class ToolRegistry:
     """An explicit list of tools, in the order in which models are told of them."""
 
-    def __init__(self, tools: Iterable[Tool[Any]], left_out: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, tools: Iterable[Tool[Any]], left_out: Mapping[str, str] | None = None, *, few: bool = False
+    ) -> None:
         """`left_out` says of tools that are not there why, for a model that calls one all the same.
+
+        `few`: a small model is told of the tools that have a short form, in that form, and of the others where asked.
 
         Raises: ValueError where two tools have the same name, or one is called `more_tools`.
         """
@@ -30,9 +36,10 @@ class ToolRegistry:
             if tool.name in self._tools or tool.name == MORE_TOOLS:
                 raise ValueError(f"Two tools are called {tool.name!r}. Give one of them another name.")
             self._tools[tool.name] = tool
-        deferred = [tool for tool in self._tools.values() if tool.deferred]
-        if deferred:
-            self._tools[MORE_TOOLS] = MoreTools(deferred)
+        self._few = few
+        self.deferred = [tool for tool in self._tools.values() if (tool.short is None if few else tool.deferred)]
+        if self.deferred:
+            self._tools[MORE_TOOLS] = MoreTools(self.deferred, few=few)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,7 +47,12 @@ class ToolRegistry:
 
     def definitions(self) -> Sequence[ToolDefinition]:
         """Every tool that a model is told of from the start; the deferred ones stand behind `more_tools`."""
-        return [tool.definition() for tool in self._tools.values() if not tool.deferred]
+        offered = [tool for tool in self._tools.values() if tool not in self.deferred]
+        return [tool.short_definition() if self._few else tool.definition() for tool in offered]
+
+    def named_in(self, text: str) -> Sequence[ToolDefinition]:
+        """The deferred tools of the families that a text asks for, to be told beside it."""
+        return [replace(tool.definition(), apart=True) for tool in named_in(text, self.deferred)]
 
     def get(self, name: str) -> Tool[Any]:
         """The tool of that name. Raises: ToolError that names the closest ones."""

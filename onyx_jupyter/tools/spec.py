@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -31,14 +32,23 @@ class Arguments(BaseModel):
 A = TypeVar("A", bound=Arguments)
 
 
+@dataclass(frozen=True, slots=True)
+class ShortForm:
+    """What a small model is told of a tool: fewer words, and of the arguments that may be left out these alone."""
+
+    description: str
+    optional: tuple[str, ...] = ()
+
+
 class Tool(ABC, Generic[A]):
     """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
 
     `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
     model is told of its family in one line and asks for it; `at_a_glance` says there what it takes and gives, so that a
-    model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. An `untimed` one
-    waits for a person, or runs what may rightly take hours: its time is not counted against the run's. Failures are
-    raised as ToolError: the caller turns them into a result for the model.
+    model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. For small models all
+    are deferred that have no `short` form. An `untimed` one waits for a person, or runs what may rightly take hours:
+    its time is not counted against the run's. Failures are raised as ToolError: the caller turns them into a result for
+    the model.
     """
 
     name: ClassVar[str]
@@ -48,6 +58,7 @@ class Tool(ABC, Generic[A]):
     deferred: ClassVar[bool] = False
     listed: ClassVar[bool] = True
     at_a_glance: ClassVar[str] = ""
+    short: ClassVar[ShortForm | None] = None
     untimed: ClassVar[bool] = False
     arguments: type[A]
 
@@ -91,6 +102,19 @@ class Tool(ABC, Generic[A]):
     def definition(self) -> ToolDefinition:
         """The tool as a model is told of it: what most calls keep to anyway is told to those that do not."""
         return ToolDefinition(self.name, self.description, _in_short(self.schema()))
+
+    def short_definition(self) -> ToolDefinition:
+        """The same in its `short` form, where it has one."""
+        whole, short = self.definition(), self.short
+        if short is None:
+            return whole
+        kept = {*whole.parameters.get("required", ()), *short.optional}
+        properties = {
+            name: {key: value for key, value in said.items() if key != "description"}
+            for name, said in whole.parameters["properties"].items()
+            if name in kept
+        }
+        return ToolDefinition(self.name, short.description, {**whole.parameters, "properties": properties})
 
     def schema(self) -> dict[str, Any]:
         """The arguments as a JSON schema that takes exactly what a call may have."""

@@ -139,10 +139,10 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
     def falling_back(url: str) -> Model:
         broken = ScriptedModel(lambda request: [Fail("unavailable")], model_id="scripted/broken")
 
-        async def prompt_for(model: Model) -> str:
+        async def request_for(model: Model, request: ModelRequest) -> ModelRequest:
             raise AssertionError("Both models take the same prompt.")
 
-        return FallbackModel(broken, lambda: resilient(url), prompt_for)
+        return FallbackModel(broken, lambda: resilient(url), request_for)
 
     kinds: dict[str, Callable[[Sequence[Reply]], Subject]] = {
         "scripted": scripted,

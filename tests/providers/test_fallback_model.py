@@ -1,5 +1,7 @@
 """A second model behind the first, for one run."""
 
+from dataclasses import replace
+
 import pytest
 
 from onyx_jupyter.errors import ModelError
@@ -10,7 +12,8 @@ from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.script import Call, Fail, NotSaid, Think
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 
-QUESTION = ModelRequest("the long prompt", [Message("user", "Hello")], [ToolDefinition("peek", "Looks.")])
+PEEK = ToolDefinition("peek", "Looks.")
+QUESTION = ModelRequest("the long prompt", [Message("user", "Hello")], [PEEK, ToolDefinition("touch", "Touches.")])
 
 
 def pair(first, second, *, light=False):
@@ -19,10 +22,10 @@ def pair(first, second, *, light=False):
         ScriptedModel(second, model_id="b/second", light=light, context_window=1000),
     )
 
-    async def prompt_for(model):
-        return "the short prompt" if model.light else "the long prompt"
+    async def request_for(model, request):
+        return replace(request, system="the short prompt" if model.light else "the long prompt", tools=[PEEK])
 
-    return *models, FallbackModel(models[0], lambda: models[1], prompt_for)
+    return *models, FallbackModel(models[0], lambda: models[1], request_for)
 
 
 def notes(answer):
@@ -85,19 +88,20 @@ async def test_a_second_that_cannot_be_opened_is_an_error_like_any_other():
             raise ModelError("not_found", "There is no such model.")
             yield
 
-    async def prompt_for(model):
-        return ""
+    async def request_for(model, request):
+        return request
 
-    answer = await collect(FallbackModel(first, lambda: Closed([]), prompt_for).stream(QUESTION))
+    answer = await collect(FallbackModel(first, lambda: Closed([]), request_for).stream(QUESTION))
     assert answer.error is not None
     assert "There is no such model." in str(answer.error)
 
 
-async def test_a_small_second_model_gets_its_short_prompt():
+async def test_a_small_second_model_gets_its_short_prompt_and_its_few_tools():
     _, second, model = pair([[Fail("unavailable")]], [[Call("peek")]], light=True)
     assert not model.light
     answer = await collect(model.stream(QUESTION))
     assert (second.requests[0].system, model.light) == ("the short prompt", True)
+    assert second.requests[0].tools == [PEEK]
     assert [call.name for call in answer.tool_calls] == ["peek"]
     assert len(notes(answer)) == 1
 
@@ -106,10 +110,10 @@ async def test_a_tiny_second_model_gets_its_own_after_a_small_one():
     first = ScriptedModel([[Fail("unavailable")]], model_id="local/first", light=True)
     second = ScriptedModel(["Hello."], model_id="local/second", light=True, tiny=True)
 
-    async def prompt_for(model):
-        return "the tiny prompt" if model.tiny else "the short prompt"
+    async def request_for(model, request):
+        return replace(request, system="the tiny prompt" if model.tiny else "the short prompt")
 
-    await collect(FallbackModel(first, lambda: second, prompt_for).stream(QUESTION))
+    await collect(FallbackModel(first, lambda: second, request_for).stream(QUESTION))
     assert second.requests[0].system == "the tiny prompt"
 
 

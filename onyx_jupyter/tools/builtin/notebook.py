@@ -23,7 +23,7 @@ from onyx_jupyter.tools.files.walk import walk
 from onyx_jupyter.tools.notebooks.opening import api_path, opened
 from onyx_jupyter.tools.notebooks.outline import MORE, headings, outline, section
 from onyx_jupyter.tools.notebooks.output_kinds import OutputKind
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
 
 DEFAULT_READ_CHARS = 16_000
 OUTLINE_TOKENS = 3_400
@@ -57,6 +57,7 @@ class NotebookOutlineTool(Tool[NotebookOutlineArguments]):
     )
     risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "notebook"
+    short = ShortForm("Lists a notebook's cells with their ids.")
     arguments = NotebookOutlineArguments
 
     async def run(self, arguments: NotebookOutlineArguments, context: ToolContext) -> ToolResult:
@@ -92,6 +93,7 @@ class NotebookReadTool(Tool[NotebookReadArguments]):
     )
     risk: ClassVar[Risk] = "read"
     family: ClassVar[str] = "notebook"
+    short = ShortForm("Shows cells: source and outputs.", ("cellIds",))
     arguments = NotebookReadArguments
 
     async def run(self, arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:

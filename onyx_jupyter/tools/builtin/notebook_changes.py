@@ -44,7 +44,7 @@ from onyx_jupyter.tools.notebooks.opening import (
     plain_id,
 )
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
 
 MAX_CELLS = 200
 MAX_SOURCE_CHARS = 1_000_000
@@ -92,6 +92,7 @@ class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
 
     name = "notebook_insert_cell"
     description = "Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs."
+    short = ShortForm("Adds a cell; run: true runs it.", ("afterCellId", "run"))
     arguments = NotebookInsertCellArguments
 
     async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
@@ -128,6 +129,7 @@ class NotebookEditCellTool(_CellWriter[NotebookEditCellArguments]):
 
     name = "notebook_edit_cell"
     description = "Replaces a cell's source, and with run: true runs it. Refused if the user changed it."
+    short = ShortForm("Replaces a cell's source; run: true runs it.", ("run",))
     arguments = NotebookEditCellArguments
 
     async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:

@@ -27,7 +27,7 @@ from onyx_jupyter.tools.notebooks.opening import (
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell, with_figures
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
 
 
 class NotebookRunCellArguments(Arguments):
@@ -43,6 +43,7 @@ class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
     risk: ClassVar[Risk] = "execute"
     family: ClassVar[str] = "notebook"
     untimed: ClassVar[bool] = True
+    short = ShortForm("Runs a cell.")
     arguments = NotebookRunCellArguments
 
     async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
