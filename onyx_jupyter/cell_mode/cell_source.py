@@ -20,6 +20,11 @@ def opening_lines(facts: NotebookFacts, request: str) -> str:
     return "\n".join(lines)
 
 
+def has_block(answer: str) -> bool:
+    """Whether there is a block of code in the answer, be it one that has not ended."""
+    return _BLOCK.search(answer) is not None
+
+
 def cell_of(answer: str, begun: str) -> str:
     """The cell, whether or not the model said once more what was said for it; empty where the answer has none."""
     blocks = _BLOCK.findall(answer)

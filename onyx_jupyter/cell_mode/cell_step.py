@@ -81,7 +81,7 @@ class CellStep:
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
             temperature = BOLD if tried or attempt else CALM
             prompt = ways[attempt % len(ways)]
-            asking = self._inner.ask(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
+            asking = self._inner.ask_for_cell(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
             async with aclosing(drafted(asking, begun)) as events:
                 async for event in events:
                     yield event

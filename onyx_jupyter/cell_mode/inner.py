@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
+from onyx_jupyter.cell_mode.cell_source import has_block
 from onyx_jupyter.messages import Message, ToolCall, Usage
 from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThought
 from onyx_jupyter.security.external_content import plainly
 
 Events = AsyncGenerator[ModelEvent, None]
+_WRITE_IT = "Write the cell: one block of code between ``` and ```, and nothing else."
 CALM, BOLD = 0.2, 0.7
 """Temperatures: of a first try, and of one after a failure, which has to be another one."""
 
 
 class Inner:
-    """`usage` is that of all requests so far, `text` the last answer as far as it has come."""
+    """`usage` is that of all requests so far, `text` the last answer as far as it has come.
+
+    `began_anew`: the last answer does not go on from what was begun for it.
+    """
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
         self._model = model
@@ -23,6 +28,8 @@ class Inner:
         self._redact = redact
         self.usage = Usage()
         self.text = ""
+        self.began_anew = False
+        self._asked_again = False
 
     async def ask(
         self,
@@ -44,12 +51,30 @@ class Inner:
             async for event in events:
                 if isinstance(event, ModelDone):
                     self.usage = self.usage + event.usage
+                    self.began_anew = event.began_anew
                     continue
                 if isinstance(event, TextDelta):
                     self.text += event.text
                 elif isinstance(event, TextWasThought):
                     self.text = ""
                 yield event
+
+    async def ask_for_cell(self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float) -> Events:
+        """The same; of an answer that began anew, words without a block are none, and once the cell is asked for."""
+        before: tuple[Message, ...] = ()
+        while True:
+            asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature, before=before)
+            async with aclosing(asking) as events:
+                async for event in events:
+                    yield event
+            if not self.began_anew or has_block(self.text):
+                return
+            before, prompt = (Message("user", prompt), Message("assistant", self.text)), _WRITE_IT
+            self.text = ""
+            yield TextWasThought()
+            if self._asked_again:
+                return
+            self._asked_again = True
 
     async def gather(
         self,

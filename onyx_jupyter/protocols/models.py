@@ -17,7 +17,8 @@ from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 class Guidance:
     """How an answer is held to a form, by a model that can: it goes on from `begun` and ends before a `stop`.
 
-    `grammar` is GBNF. `begun` is no part of what comes back. A model that cannot answers as it likes.
+    `grammar` is GBNF. `begun` is no part of what comes back. A model that cannot answers as it likes, and one that did
+    not go on from `begun` says so at the end.
     """
 
     begun: str = ""
@@ -86,11 +87,15 @@ class ModelNote:
 
 @dataclass(frozen=True, slots=True)
 class ModelDone:
-    """The end of one model call; every stream ends with exactly one, or raises ModelError."""
+    """The end of one model call; every stream ends with exactly one, or raises ModelError.
+
+    `began_anew`: the answer does not go on from what its guidance had begun.
+    """
 
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
+    began_anew: bool = False
 
 
 ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | CellDraft | ModelNote | ModelDone

@@ -56,10 +56,12 @@ async def chat_events(
     as_action: bool,
     offered: Collection[str] = (),
     habit: ThinkingHabit | None = None,
+    began_anew: bool = False,
 ) -> AsyncGenerator[ModelEvent, None]:
     """The answer as Onyx's own events. Raises: ModelError.
 
     `as_action` reads the text as a JSON action; else a text that is nothing but a call of an `offered` tool is one.
+    `began_anew` is what the end says of it.
     """
     answer = _Answer(chunks, provider)
     reader = JsonActionStream() if as_action else TextCalls(offered)
@@ -81,7 +83,7 @@ async def chat_events(
     rest, calls = (reader.held, native) if native and isinstance(reader, TextCalls) else reader.finish()
     if rest:
         yield TextDelta(rest)
-    yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop")
+    yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop", began_anew)
 
 
 def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:

@@ -30,7 +30,14 @@ class LiteLLMModel(EndpointModel):
         try:
             read = self._chunks(litellm, chunks)
             offered = {tool.name for tool in request.tools}
-            said = chat_events(read, self.endpoint.provider, as_action=as_action, offered=offered, habit=self.habit)
+            said = chat_events(
+                read,
+                self.endpoint.provider,
+                as_action=as_action,
+                offered=offered,
+                habit=self.habit,
+                began_anew=bool(request.guidance and request.guidance.begun),
+            )
             async with contextlib.aclosing(said) as events:
                 async for event in events:
                     yield event

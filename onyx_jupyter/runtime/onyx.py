@@ -19,6 +19,7 @@ from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelInfo, Models, Notebooks
+from onyx_jupyter.providers.continuing import Continuing
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.providers.settings import ModelsSettings
@@ -92,7 +93,7 @@ class Onyx:
         notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook,
         kernels: Kernels | None = None,
         places: NotebookPlaces | None = None,
-        open_models: Callable[[ModelsSettings], Models] = ProviderModels,
+        open_models: Callable[[ModelsSettings], Models] | None = None,
         tools: Callable[[], Sequence[Tool[Any]]] = all_tools,
         processors: Callable[[Settings], Sequence[Processor]] = run_processors,
         environment: Mapping[str, str] = os.environ,
@@ -121,7 +122,7 @@ class Onyx:
             templates,
             environment,
             lambda agent_id, workspace: self.memories.files(agent_id, workspace),
-            open_models,
+            open_models or partial(ProviderModels, continuing=Continuing()),
             tools,
             drive,
             more_secrets=secrets,
