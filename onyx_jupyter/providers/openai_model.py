@@ -47,7 +47,12 @@ class OpenAIModel(EndpointModel):
         begun = request.guidance is not None and bool(request.guidance.begun)
         way = await self._way() if begun else "not at all"
         async with AsyncExitStack() as stack:
-            chunks = await self._open(stack, self._body(request, way, as_action=as_action))
+            try:
+                chunks = await self._chunks(stack, self._body(request, way, as_action=as_action))
+            except Exception as error:
+                if begun:
+                    self._continuing.forget(self._address, self.endpoint.provider.model)
+                raise model_error(error, self.endpoint.provider) from None
             said = chat_events(
                 chunks,
                 self.endpoint.provider,
@@ -59,15 +64,8 @@ class OpenAIModel(EndpointModel):
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
 
-    async def _open(self, stack: AsyncExitStack, body: Mapping[str, Any]) -> AsyncIterator[ChatChunk]:
-        try:
-            return await self._chunks(stack, body)
-        except Exception as error:
-            if body["messages"][-1]["role"] == "assistant":
-                self._continuing.forget(self._address, self.endpoint.provider.model)
-            raise model_error(error, self.endpoint.provider) from None
-
     async def _chunks(self, stack: AsyncExitStack, body: Mapping[str, Any]) -> AsyncIterator[ChatChunk]:
+        """Raises: HttpFailure, httpx.HTTPError."""
         client, endpoint = await self._client(), self.endpoint
         answer = chat_chunks(client, self._address, endpoint.api_key or "", body, endpoint.timeout_s)
         return await stack.enter_async_context(answer)

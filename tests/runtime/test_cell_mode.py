@@ -2,7 +2,10 @@
 
 import json
 
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.script import Call, Hang, Hold, Say
+from onyx_jupyter.testing.scripted_server import ScriptedServer
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED
 from tests.waiting import until
@@ -76,3 +79,22 @@ async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_pa
     assert (await house.run(key, "compute the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
     assert house.peek.done == ["it"]
     await house.close()
+
+
+async def test_words_of_a_server_that_begins_anew_are_neither_shown_nor_kept_and_the_cell_is(tmp_path):
+    def reply(request):
+        written = request.last_user_text.startswith("Write the cell")
+        return "```python\nprint(1)\n```" if written else "You plot the mean of the fees."
+
+    with ScriptedServer(reply) as server:
+        models = ProviderModels(ModelsSettings({"scripted": ProviderSettings(base_url=server.base_url)}))
+        house = House(tmp_path, models={"scripted/model": models.open("scripted/model")}, config=CELLS)
+        key = await house.session()
+        name, data = await house.run(key, "plot the mean of the fees", mode="ask")
+        await house.close()
+        await models.close()
+    assert name == "chat.final"
+    assert "```python\nprint(1)\n```" in data["text"]
+    assert draft(house) == "print(1)"
+    assert "You plot" not in json.dumps(house.events) + house.file(key).read_text()
+    assert len(server.completions) == 4
