@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.agent.server_notebook import read_cells, run_all, write_empty
-from benchmarks.agent.task import MAX_MODEL_CALLS, TIME_LIMIT_S, NbCell, Task, Turn, output_texts
+from benchmarks.agent.task import MAX_MODEL_CALLS, TIME_LIMIT_S, NbCell, Task, Turn, output_texts, touched_cells
 from benchmarks.jupyter_process import JupyterProcess
 from benchmarks.socket_client import Event, SocketClient
 
@@ -120,7 +120,7 @@ class _Chat:
             self._abort(run_id, seen)
         seconds = time.monotonic() - began
         after = read_cells(self._server.root / self._name)
-        touched = _touched(cells, after)
+        touched = touched_cells(cells, after)
         others = [path for path in self._server.root.rglob("*.ipynb") if path.name != self._name]
         shown = [*_texts(after, touched), *(text for path in others for text in _texts(read_cells(path)))]
         calls, prompt_tokens, completion_tokens = (now - then for now, then in zip(self._spent(), before, strict=True))
@@ -199,12 +199,6 @@ class _Chat:
         usages = [line["usage"] for line in lines if line.get("usage")]
         calls = sum(line["role"] == "assistant" and not line.get("meta", {}).get("halted") for line in lines)
         return calls, sum(one["inputTokens"] for one in usages), sum(one["outputTokens"] for one in usages)
-
-
-def _touched(before: Sequence[NbCell], after: Sequence[NbCell]) -> frozenset[str]:
-    """The ids of cells that are new or not what they were."""
-    known = {cell["id"]: cell for cell in before}
-    return frozenset(cell["id"] for cell in after if known.get(cell["id"]) != cell)
 
 
 def _texts(cells: Sequence[NbCell], only: frozenset[str] | None = None) -> list[str]:

@@ -77,6 +77,12 @@ def output_texts(cell: NbCell) -> list[str]:
     return [text for output in cell.get("outputs", ()) if (text := _text(output))]
 
 
+def touched_cells(before: Sequence[NbCell], after: Sequence[NbCell]) -> frozenset[str]:
+    """The ids of cells that are new or not what they were."""
+    known = {cell["id"]: cell for cell in before}
+    return frozenset(cell["id"] for cell in after if known.get(cell["id"]) != cell)
+
+
 def _text(output: Mapping[str, Any]) -> str:
     data = output.get("data", {})
     text = output.get("text") or data.get("text/plain") or data.get("text/markdown") or ""
