@@ -9,7 +9,9 @@ from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 
 _BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
-_MAGIC = re.compile(r"^\s*[%!?]")
+_WHOLE_BLOCK = re.compile(r"```[^\n`]*\n(?:.*?\n)?```", re.S)
+# Of a whole cell (`%%`) only where it begins it: further down it is no Python, and nothing else.
+_MAGIC = re.compile(r"^\s*(?:%(?!%)|[!?])")
 
 
 def opening_lines(facts: NotebookFacts, request: str) -> str:
@@ -35,6 +37,11 @@ def cell_of(answer: str, begun: str) -> str:
         rest.pop(0)
     body = "\n".join(rest).strip("\n").rstrip()
     return f"{begun}\n{body}".strip("\n") if body.strip() else ""
+
+
+def has_whole_block(answer: str) -> bool:
+    """Whether its block ends, so that what was cut off behind it is no part of the cell."""
+    return _WHOLE_BLOCK.search(answer) is not None
 
 
 def problem_in(source: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.cell_draft import drafted
-from onyx_jupyter.cell_mode.cell_source import cell_of, is_code, opening_lines, problem_in
+from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.empty_cells import only_claims
@@ -30,6 +30,7 @@ _WRITES = 3
 _CELL_TOKENS = 700
 _ANSWER_TOKENS = 300
 _NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
+_TOO_LONG = "The cell for this became too long to be written to its end. Ask for it in smaller steps."
 _ONLY_SHOWN = "This cell would do it; asked in the chat, in Agent mode, I can insert and run it:"
 _ONLY_A_PICTURE = "Done: the picture stands below the cell."
 _NOTHING_PRINTED = "Done: the cell ran and printed nothing."
@@ -85,12 +86,14 @@ class CellStep:
             async with aclosing(drafted(asking, begun)) as events:
                 async for event in events:
                     yield event
-            source = self._finished(cell_of(self._inner.text, begun))
+            is_part = self._inner.is_cut and not has_whole_block(self._inner.text)
+            source = "" if is_part else self._finished(cell_of(self._inner.text, begun))
             if source and source not in failed and (not self._is_python or self._is_worth_running(source)):
                 break
             source = ""
         if not source or not self._can_run:
-            yield TextDelta(shown(_ONLY_SHOWN, source, self._facts) if source else _NO_CELL)
+            no_cell = _TOO_LONG if self._inner.is_cut else _NO_CELL
+            yield TextDelta(shown(_ONLY_SHOWN, source, self._facts) if source else no_cell)
             yield self._inner.end()
             return
         async with aclosing(self._run(source, cell_id)) as events:

@@ -20,6 +20,7 @@ class Inner:
     """`usage` is that of all requests so far, `text` the last answer as far as it has come.
 
     `began_anew`: the last answer does not go on from what was begun for it.
+    `is_cut` says that its limit of tokens ended it.
     """
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
@@ -30,6 +31,7 @@ class Inner:
         self.text = ""
         self.began_anew = False
         self._asked_again = False
+        self.is_cut = False
 
     async def ask(
         self,
@@ -44,7 +46,7 @@ class Inner:
 
         Nothing in the prompt or in them can pass for a turn. Raises: ModelError.
         """
-        self.text = ""
+        self.text, self.is_cut = "", False
         turns = [Message(one.role, plainly(self._redact(one.content))) for one in (*before, Message("user", prompt))]
         request = ModelRequest(self._system, turns, temperature=temperature, max_tokens=max_tokens, guidance=guidance)
         async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
@@ -52,6 +54,7 @@ class Inner:
                 if isinstance(event, ModelDone):
                     self.usage = self.usage + event.usage
                     self.began_anew = event.began_anew
+                    self.is_cut = event.finish_reason == "length"
                     continue
                 if isinstance(event, TextDelta):
                     self.text += event.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 SHOWN_LINES = 20
+_SHOWN_CHARS = 3_000
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
 _PICTURE = re.compile(r"\[(?:image/|figure: )|<Figure size \S+ with \d+ Axes>$")
 _NOTHING = "(no output)"
@@ -42,7 +43,7 @@ def says_all(words: str, output: str) -> bool:
 def quoted(output: str) -> str:
     """A short output word for word; nothing of a long one, which stands below its cell."""
     lines = output.strip("\n").splitlines()
-    if not lines or len(lines) > SHOWN_LINES:
+    if not lines or len(lines) > SHOWN_LINES or len(output) > _SHOWN_CHARS:
         return ""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", output)), default=0))
     return "\n".join([f"{fence}text", *lines, fence])

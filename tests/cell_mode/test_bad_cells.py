@@ -1,0 +1,68 @@
+"""What a model writes that is no cell, or only a part of one: never proposed, and said plainly in the end."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from onyx_jupyter.cell_mode.cell_source import problem_in
+from onyx_jupyter.cell_mode.output_text import quoted
+from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
+from tests.cell_mode.test_model import INSERTED, READ, Scripted, asked, insert, step
+
+MEAN = "print(df['fee'].mean())"
+
+
+class CutOff(Scripted):
+    """The first `times` answers end at the limit of tokens."""
+
+    def __init__(self, *answers: str, times: int = 1) -> None:
+        super().__init__(*answers)
+        self._times = times
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.asked.append(request)
+        yield TextDelta(self.answers.pop(0))
+        yield ModelDone(finish_reason="length" if len(self.asked) <= self._times else "stop")
+
+
+def test_a_cell_that_the_limit_of_tokens_cut_off_is_asked_for_again_even_where_its_beginning_could_run() -> None:
+    model = CutOff("fees = df['fee']\nmean = fees.m", MEAN)
+    said, call, _ = step(model, asked("What is the mean fee?"))
+    assert (said, call) == ("", insert(f"{READ}\n{MEAN}"))
+    assert len(model.asked) == 2
+
+
+def test_where_each_try_is_cut_off_nothing_is_proposed_and_the_answer_says_why() -> None:
+    model = CutOff(*["x = 1\nx = x"] * 3, times=3)
+    said, call, _ = step(model, asked("What is the mean fee?"))
+    assert call is None
+    assert "too long" in said
+    assert "x = 1" not in said
+
+
+@pytest.mark.parametrize("fence", ["```python\n", "Here it is:\n```\n"])
+def test_what_is_cut_off_behind_a_whole_block_costs_nothing(fence: str) -> None:
+    model = CutOff(f"{fence}{MEAN}\n```\nThis cell computes the mean of")
+    assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
+
+
+def test_of_two_blocks_the_first_is_the_cell_and_no_line_of_the_other_is_in_it() -> None:
+    model = Scripted(f"```python\n{MEAN}\n```\nTo save it as well:\n```python\ndf.to_csv('x.csv')\n```")
+    said, call, _ = step(model, asked("What is the mean fee?"))
+    assert (said, call) == ("", insert(f"{READ}\n{MEAN}"))
+
+
+def test_a_shell_script_below_the_lines_that_read_the_table_is_no_cell_that_could_run() -> None:
+    assert "SyntaxError" in (problem_in(f"{READ}\n%%bash\nls") or "")
+    assert problem_in("text = '''\n%%bash\n'''") is None
+    model = Scripted("%%bash\nls", MEAN)
+    assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
+
+
+def test_a_line_without_end_stands_below_its_cell_and_not_in_the_chat() -> None:
+    output = "x" * 12_000
+    assert quoted(output) == ""
+    said, _, _ = step(Scripted("Many letters."), asked("print it", (insert("x"), f"{INSERTED}{output}", "ok")))
+    assert said == "Many letters."
+    said, _, _ = step(Scripted("9", "8"), asked("print it", (insert("x"), f"{INSERTED}{output}", "ok")))
+    assert said == "Done: what came out stands below the cell."
