@@ -1,4 +1,4 @@
-"""What a cell of a small model's may do wrong, in a real kernel: it is asked about, stopped, cut short, or never runs."""
+"""What a cell of a small model may do wrong, in a real kernel: it is asked about, stopped, cut short, or never run."""
 
 import asyncio
 import json

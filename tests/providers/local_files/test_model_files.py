@@ -1,16 +1,20 @@
 """All files of one server: how each is, fetching, pausing and removing them, and what other servers do meanwhile."""
 
 import asyncio
+import errno
+import os
 from contextlib import asynccontextmanager
 
 import pytest
 
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound
-from onyx_jupyter.providers.local_files import model_files
+from onyx_jupyter.providers.local_files import fetching, model_files
 from onyx_jupyter.providers.local_files.fetch_lock import FetchLock
 from onyx_jupyter.providers.local_files.http_file import own_file
 from onyx_jupyter.providers.local_files.model_files import ModelFiles
+from onyx_jupyter.providers.local_files.part_file import PartFile
+from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.providers.local_files.file_server import FileServer
 from tests.providers.local_files.rows import CONTENT, OTHER, ROW, SIZE_BYTES, file_path, part_path, row
@@ -152,6 +156,32 @@ async def test_a_network_that_went_away_is_paused_with_the_reason_and_a_lie_has_
         server.files["small.gguf"] = OTHER
         assert (await house.files.fetch("small")).error is None
         await until(lambda: house.told[-1].state == "ready")
+
+
+async def test_a_disk_that_fills_up_is_paused_with_what_to_do_and_goes_on_when_there_is_room(
+    tmp_path, server, monkeypatch
+):
+    class OnAFullDisk(PartFile):
+        def append(self, data):
+            if self.size + len(data) > SIZE_BYTES // 2:
+                with disk_errors("write", part_path(tmp_path)):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            super().append(data)
+
+    server.pause_s = 0.02
+    async with opened(tmp_path, server) as house:
+        with monkeypatch.context() as disk:
+            disk.setattr(fetching, "PartFile", OnAFullDisk)
+            paused = await house.fetched()
+        assert paused.state == "paused"
+        assert 0 < paused.done_bytes == part_path(tmp_path).stat().st_size < SIZE_BYTES
+        told = f"Could not write {part_path(tmp_path)}: No space is left on the disk. Free some, then try again."
+        assert paused.error == told
+        assert not file_path(tmp_path).exists()
+        assert (await house.files.fetch("tried")).error is None
+        await until(lambda: house.told[-1].state == "ready")
+    assert file_path(tmp_path).read_bytes() == CONTENT
+    assert server.ranges[-1] == f"bytes={paused.done_bytes}-"
 
 
 async def test_a_model_that_answers_is_not_removed_and_says_what_to_do(tmp_path, server):
