@@ -16,7 +16,7 @@ from benchmarks.agent.server_notebook import read_cells
 from benchmarks.agent.task import Turn, touched_cells
 from onyx_jupyter.providers.network_guard import FORBID_VARIABLE
 from tests.e2e.chromium import ARGUMENTS
-from tests.e2e.conftest import Tabs
+from tests.e2e.conftest import FAILED, Tabs, keep_traces
 from tests.e2e.lab_server import PACKAGE, LabServer, can_cut_off
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.local_model import MODEL, needs_local_model
@@ -42,6 +42,8 @@ def offline_tabs(
     chromium: str,
     browser_context_args: dict[str, Any],
     tmp_path: Path,
+    request: pytest.FixtureRequest,
+    name: str,
 ) -> Iterator[Tabs]:
     """A browser that shares the server's network: it has no way out either."""
     browser = chromium
@@ -51,7 +53,10 @@ def offline_tabs(
         wrapper.chmod(0o700)
         browser = str(wrapper)
     launched = playwright.chromium.launch(executable_path=browser, args=list(ARGUMENTS))
-    yield Tabs(launched.new_context(**browser_context_args))
+    tabs = Tabs(launched.new_context(**browser_context_args))
+    yield tabs
+    if request.node.stash.get(FAILED, False):
+        keep_traces(Path(request.config.getoption("--output")) / name, tabs, [offline_lab])
     launched.close()
 
 
