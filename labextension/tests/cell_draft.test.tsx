@@ -7,9 +7,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunView } from '../src/components/run_view';
 import { UiProvider } from '../src/components/ui_context';
 import type { Ui } from '../src/components/ui_context';
-import { findRun, newRun } from '../src/models/conversation';
-import type { Conversation, Run } from '../src/models/conversation';
-import { appendText, applyEvent } from '../src/models/run_events';
+import { asksAboutCells } from '../src/models/cell_questions';
+import { findRun, newRun, newToolCall } from '../src/models/conversation';
+import type { Conversation, Item, Run, ToolCall } from '../src/models/conversation';
+import type { Mode } from '../src/models/mode';
+import { appendText, applyEvent, noteScope } from '../src/models/run_events';
 import type { EventFrame } from '../src/protocol/frames';
 
 vi.mock('@jupyterlab/ui-components', () => {
@@ -25,6 +27,15 @@ const write = (items: Conversation, text: string, begins?: boolean) =>
   apply(items, 'tool.draft', { text, begins });
 const begun = write([newRun('r1')], 'import pandas', true);
 const run = (items: Conversation) => findRun(items, 'r1')!;
+const approval = {
+  approvalId: 'a',
+  callId: 'c',
+  toolName: 'notebook_insert_cell',
+  summary: 'Insert a code cell',
+  details: { path: 'a.ipynb', source: 'import pandas', sessionScope: 'every cell', alwaysScope: 'this cell' },
+  version: 'v1'
+};
+const asked = (items: Conversation) => run(apply(items, 'exec.approval_request', approval));
 
 describe('the cell that is being written', () => {
   it('grows, and is replaced where it is written again', () => {
@@ -39,13 +50,6 @@ describe('the cell that is being written', () => {
   });
 
   it('goes when the call is there, when words come instead, and with the end of the run', () => {
-    const approval = {
-      approvalId: 'a',
-      callId: 'c',
-      toolName: 'notebook_insert_cell',
-      summary: '',
-      details: {}
-    };
     const ends: [string, object][] = [
       ['exec.approval_request', approval],
       ['tool.started', { callId: 'c', tool: 'notebook_insert_cell', input: {} }],
@@ -60,16 +64,71 @@ describe('the cell that is being written', () => {
   });
 });
 
+describe('whether it will be asked about', () => {
+  const message = (mode?: Mode): Item => ({
+    kind: 'user',
+    key: 'm',
+    text: 'Add a cell',
+    context: [],
+    delivery: 'sent',
+    runId: 'r1',
+    mode
+  });
+  const call = (tool: string, scope?: string): ToolCall => ({
+    ...newToolCall('c', tool, {}),
+    status: 'ok',
+    decision: { decision: 'approved', scope }
+  });
+  const before = (done: ToolCall): Run => ({
+    ...newRun('r0'),
+    status: 'final',
+    parts: [{ kind: 'tool', key: 'c', call: done }]
+  });
+  const asks = (...items: Item[]) => asksAboutCells([...items, newRun('r1')], newRun('r1'));
+
+  it('says the mode of the message', () => {
+    expect(asks(message())).toBe(true);
+    expect(asks(message('auto'))).toBe(false);
+    expect(asks(message('ask'))).toBe(false);
+  });
+
+  it('says a yes for this session, to the same kind of change alone', () => {
+    expect(asks(before(call('notebook_insert_cell', 'session')), message())).toBe(false);
+    expect(asks(before(call('notebook_insert_cell', 'once')), message())).toBe(true);
+    expect(asks(before(call('notebook_edit_cell', 'session')), message())).toBe(true);
+  });
+
+  it('says what was answered on this page, whichever of answer and event is first', () => {
+    const resolved = (items: Conversation) =>
+      apply(items, 'exec.approval_resolved', { approvalId: 'a', decision: 'approved', by: 'me' });
+    const noted = (items: Conversation) => noteScope(items, 'a', 'session');
+    const waiting = apply([newRun('r1')], 'exec.approval_request', approval);
+    for (const items of [resolved(noted(waiting)), noted(resolved(waiting))]) {
+      expect(asksAboutCells([...items, message(), newRun('r2')], newRun('r2'))).toBe(false);
+    }
+  });
+
+  it('says for a cell that is mended a yes to edits', () => {
+    const mends = (first: ToolCall) => {
+      const now: Run = { ...newRun('r1'), parts: [{ kind: 'tool', key: 'c', call: first }] };
+      return asksAboutCells([before(call('notebook_edit_cell', 'session')), message(), now], now);
+    };
+    expect(mends(call('notebook_insert_cell', 'once'))).toBe(false);
+    expect(mends(call('notebook_run_all', 'once'))).toBe(true);
+  });
+});
+
 describe('its card', () => {
   let root: Root;
   let host: HTMLElement;
   const done = () => Promise.resolve();
-  const draw = (shown: Run) =>
+  const draw = (shown: Run, asksForCells = true) =>
     act(async () =>
       root.render(
         <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
           <RunView
             run={shown}
+            asksForCells={asksForCells}
             online
             canRetry={false}
             retry={() => undefined}
@@ -91,17 +150,67 @@ describe('its card', () => {
     host.remove();
   });
 
-  it('shows the code as it is, without answers, and reads its letters to nobody', async () => {
+  it('shows the code as it is, without answers to give, and reads its letters to nobody', async () => {
     await draw(run(write(begun, '\nprint("<b>")')));
     const card = host.querySelector('[data-onyx=cell-draft]')!;
     expect([...card.querySelectorAll('.onyx-Diff-text')].map(line => line.textContent)).toEqual([
       'import pandas',
       'print("<b>")'
     ]);
-    expect(card.querySelector('button')).toBeNull();
+    expect(card.querySelector('button:enabled')).toBeNull();
     expect(card.querySelector('[data-onyx=diff]')!.closest('[aria-live=off]')).not.toBeNull();
     expect(card.querySelector('[role=status]')!.textContent).toBe('Writing a cell…');
     expect(host.querySelector('[data-onyx=working]')).toBeNull();
+  });
+
+  it('keeps the place of the answers, which nobody can reach or is told of', async () => {
+    const words = (row: Element) => [...row.querySelectorAll('button')].map(button => button.textContent);
+    await draw(run(begun));
+    const row = host.querySelector('.onyx-Approval-answers')!;
+    expect([...row.querySelectorAll('button')].every(button => button.disabled)).toBe(true);
+    expect(row.closest('[aria-hidden=true]')).not.toBeNull();
+    expect(host.querySelector('[data-onyx=approve-once]')).toBeNull();
+    expect(host.querySelector('[data-onyx=cell-draft]')!.textContent).toContain(
+      'You can answer when it is complete.'
+    );
+    const toCome = words(row);
+    await draw(asked(begun));
+    const card = host.querySelector('[data-onyx=approval]')!;
+    expect(words(card.querySelector('.onyx-Approval-answers')!)).toEqual(toCome);
+    expect(card.querySelector<HTMLButtonElement>('[data-onyx=approve-once]')!.disabled).toBe(false);
+    expect(card.closest('[aria-hidden=true]')).toBeNull();
+    // The room is the same: what is in the style sheet for one of these classes is there for the other.
+    expect(card.classList.contains('onyx-mod-drafted')).toBe(true);
+  });
+
+  it('keeps no place where nobody will be asked', async () => {
+    await draw(run(begun), false);
+    const card = host.querySelector('[data-onyx=cell-draft]')!;
+    expect(card.querySelector('button')).toBeNull();
+    expect(card.textContent).not.toContain('You can answer');
+  });
+
+  it('gives the focus that its code had to the code that is asked about, never to an answer', async () => {
+    await draw(run(begun));
+    host.querySelector<HTMLElement>('[data-onyx=cell-draft] [data-onyx=diff]')!.focus();
+    await draw(asked(begun));
+    const code = host.querySelector('[data-onyx=approval] [data-onyx=diff]');
+    expect(code).not.toBeNull();
+    expect(document.activeElement).toBe(code);
+  });
+
+  it('takes the focus from nobody', async () => {
+    const input = host.parentElement!.appendChild(document.createElement('input'));
+    await draw(run(begun));
+    input.focus();
+    await draw(asked(begun));
+    expect(document.activeElement).toBe(input);
+    input.remove();
+  });
+
+  it('gives a question that no draft came before no more room than it needs', async () => {
+    await draw(asked([newRun('r1')]));
+    expect(host.querySelector('[data-onyx=approval]')!.classList.contains('onyx-mod-drafted')).toBe(false);
   });
 
   it('is not there before the first letter', async () => {

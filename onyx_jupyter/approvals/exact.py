@@ -57,7 +57,7 @@ def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
         items=(item,),
         session_keys=frozenset({preview.grant}),
         session_text=preview.grant_text,
-        always_text=f"exactly this call of {call.name}, with the same arguments, {UNTIL_REVOKED}",
+        always_text=f"exactly this call, with the same arguments, {UNTIL_REVOKED}",
     )
 
 

@@ -107,7 +107,7 @@ async def test_a_question_waits_and_shows_exactly_what_would_run(tmp_path):
     assert request.details == {
         "command": "ls",
         "sessionScope": "this exact command",
-        "alwaysScope": "exactly this call of exec, with the same arguments, in every session, until you revoke it",
+        "alwaysScope": "exactly this call, with the same arguments, in every session, until you revoke it",
     }
     assert request.expires_at == "2026-01-01T00:01:00.000Z"
     assert desk.journal.asked == [(request, False)]

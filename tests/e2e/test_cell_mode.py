@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Locator, expect
 
 from onyx_jupyter.testing.script import Hang, Hold
 from onyx_jupyter.testing.scripted_server import Received
@@ -25,6 +26,17 @@ def prompt(request: Received) -> str:
 
 def block(source: str) -> str:
     return f"```python\n{source}\n```"
+
+
+def layout(card: Locator) -> list[float]:
+    """Where the code begins, and how far below its end the answers and the card's end are."""
+    boxes = [card.locator(part).bounding_box() for part in ("[data-onyx=diff]", ".onyx-Approval-answers")]
+    code, answers, whole = (*boxes, card.bounding_box())
+    assert code is not None
+    assert answers is not None
+    assert whole is not None
+    end = code["y"] + code["height"]
+    return [code["y"], answers["y"] - end, whole["y"] + whole["height"] - end]
 
 
 def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
@@ -75,10 +87,11 @@ def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
     expect(notebook.cells).to_have_count(2)
 
 
-def test_a_cell_is_seen_in_its_card_while_it_is_written(
-    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
+def test_a_cell_is_seen_in_its_card_while_it_is_written_and_nothing_moves_when_it_is_asked_about(
+    tabs: Tabs, lab: LabServer, stage: Stage
 ) -> None:
-    sidebar, notebook = open_lab(DATA)
+    sidebar, notebook = tabs.open(lab, lab.notebook("fees.ipynb", DATA).name, "fees")
+    notebook.wait(cells=1)
     notebook.run(0)
     sidebar.models.select_option(MODEL)
     torn, written, hang = Hold(), Hold(), Hang()
@@ -93,20 +106,18 @@ def test_a_cell_is_seen_in_its_card_while_it_is_written(
     # What is no Python is thrown away, and the next try stands in its place.
     sidebar.ask("What is the mean fee?")
     expect(draft).to_contain_text("print(customers[")
-    expect(draft.locator("button")).to_have_count(0)
+    expect(draft.locator("button:enabled")).to_have_count(0)
+    expect(draft.get_by_role("button")).to_have_count(0)
     torn.released.set()
     expect(draft).to_contain_text("print('mean', ")
     expect(draft).not_to_contain_text("print(customers[")
-    code = draft.locator("[data-onyx=diff]").bounding_box()
+    before = layout(draft)
     written.released.set()
 
-    # The same place, with the answers below.
+    # The same place, with answers that can be given; only the code has grown.
     expect(sidebar.approvals).to_contain_text("customers['fee'].mean()")
     expect(draft).to_have_count(0)
-    asked = sidebar.approvals.locator("[data-onyx=diff]").bounding_box()
-    assert code is not None
-    assert asked is not None
-    assert abs(code["y"] - asked["y"]) < 40
+    assert layout(sidebar.approvals) == pytest.approx(before, abs=1)
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
 

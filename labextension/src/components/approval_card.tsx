@@ -1,6 +1,7 @@
 /** A call that waits for a person: what, where, why, and the three answers. Keys work while the card has the focus. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { useId, useRef, useState } from 'react';
+import { useId, useLayoutEffect, useRef, useState } from 'react';
+import type { MutableRefObject } from 'react';
 
 import type { ApprovalScope } from '../models/session';
 import { withMarks } from '../models/visible_characters';
@@ -24,11 +25,16 @@ interface ApprovalCardProps extends ApprovalActions {
   online: boolean;
   /** What the agent said just before it asked: not said twice. */
   said: string;
+  /** A draft of it stood here: it keeps the draft's room, so that nothing moves. */
+  isDrafted?: boolean;
+  /** Whether the keyboard was in that draft. */
+  hadFocus?: MutableRefObject<boolean>;
 }
 
 type Answer = ApprovalScope | 'deny';
 
-export function ApprovalCard({ approval, online, said, approve, deny }: ApprovalCardProps): JSX.Element {
+export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
+  const { approval, online, said, isDrafted = false, hadFocus, approve, deny } = props;
   const { trans } = useUi();
   const titleId = useId();
   const card = useRef<HTMLDivElement>(null);
@@ -38,6 +44,13 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
   // Without a version it is what the conversation keeps of it, with secrets taken out: nothing to say yes to.
   const { version } = approval;
   const closed = answered !== null || !online || !version;
+  useLayoutEffect(() => {
+    // Back to the code, not to the card: there a key that was on its way would be an answer.
+    if (isDrafted && hadFocus?.current) {
+      hadFocus.current = false;
+      card.current?.querySelector<HTMLElement>('[data-onyx=diff]')?.focus({ preventScroll: true });
+    }
+  }, [isDrafted, hadFocus]);
 
   const answer = (what: Answer, reason = '') => {
     if (closed || !version) {
@@ -69,7 +82,7 @@ export function ApprovalCard({ approval, online, said, approve, deny }: Approval
   return (
     <div
       ref={card}
-      className="onyx-Approval"
+      className={isDrafted ? 'onyx-Approval onyx-mod-drafted' : 'onyx-Approval'}
       data-onyx="approval"
       data-approval-id={approval.approvalId}
       role="group"

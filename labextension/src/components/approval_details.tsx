@@ -63,11 +63,7 @@ function Details({ approval }: { approval: ApprovalInfo }): JSX.Element {
       return (
         <>
           <DiffView before="" after={string(details.source)} />
-          <Where
-            label={writesIn(details, trans)}
-            text={string(details.path)}
-            extra={linesOf(details.source, trans)}
-          />
+          <Where label={trans.__('in')} text={string(details.path)} extra={linesOf(details.source, trans)} />
         </>
       );
     case 'notebook_edit_cell':
@@ -75,7 +71,7 @@ function Details({ approval }: { approval: ApprovalInfo }): JSX.Element {
         <>
           <DiffView before={string(details.oldSource)} after={string(details.newSource)} />
           <Where
-            label={writesIn(details, trans)}
+            label={trans.__('in')}
             text={string(details.path)}
             extra={linesOf(details.newSource, trans)}
           />
@@ -306,11 +302,6 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
       )}
     </div>
   );
-}
-
-/** Whether a cell is written alone, or runs at once, too. */
-function writesIn(details: Record<string, unknown>, trans: TranslationBundle): string {
-  return details.run === true ? trans.__('runs at once in the kernel of') : trans.__('in');
 }
 
 /** How long the code is: so that one knows, where it has to be scrolled, that there is more. */

@@ -2,6 +2,7 @@
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
+import { asksAboutCells } from '../models/cell_questions';
 import { asksFor, findRun, isActive, isRun } from '../models/conversation';
 import type { Conversation, Run, UserMessage } from '../models/conversation';
 import type { TurnState } from '../models/turn_changes';
@@ -63,6 +64,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
                 run={item}
                 asked={askedBy(item, items)}
                 online={online}
+                asksForCells={asksAboutCells(items, item)}
                 canRetry={item === lastRun && !running}
                 retry={retry}
                 ways={item === lastRun && !running ? ways : undefined}

@@ -1,6 +1,6 @@
 /** One run of the agent: text and tool calls in the order in which they came, and how it ended. */
 import { memo, useCallback, useRef } from 'react';
-import type { ReactNode } from 'react';
+import type { MutableRefObject, ReactNode } from 'react';
 
 import { callsOf } from '../models/conversation';
 import type { Part, Problem, Run, UserMessage } from '../models/conversation';
@@ -31,6 +31,8 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   /** The message that it answers, where that is known. */
   asked?: UserMessage;
   online: boolean;
+  /** Whether a cell that it writes will be asked about, as far as that is known. */
+  asksForCells?: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
   /** What can be done below a failure where no model can answer now. */
@@ -44,8 +46,9 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   const { run, online, canRetry, retry, ways, approve, deny, answer, changes, turnActions } = props;
-  const { isPlanElsewhere = false } = props;
+  const { isPlanElsewhere = false, asksForCells = true } = props;
   const { trans } = useUi();
+  const draftHadFocus = useRef(false);
   const notebookAt = useNotebookAt(run, props.asked);
   // While it works, the plan is pinned below; afterwards it stands where it was first made.
   const plan = run.status === 'running' || isPlanElsewhere ? null : planOf(run);
@@ -77,10 +80,11 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
             deny={deny}
             answer={answer}
             notebookAt={notebookAt}
+            draftHadFocus={draftHadFocus}
           />
         )
       )}
-      {run.draft !== undefined && run.draft !== '' && <CellDraft source={run.draft} />}
+      {!!run.draft && <CellDraft source={run.draft} isAskedAbout={asksForCells} hadFocus={draftHadFocus} />}
       <RunState run={run} canRetry={canRetry} retry={retry} ways={ways} />
       {changes && turnActions && run.status !== 'running' && (
         <TurnFooter state={changes} online={online} {...turnActions} />
@@ -119,6 +123,7 @@ interface PartViewProps extends ApprovalActions, QuestionActions {
   complete: boolean;
   online: boolean;
   notebookAt: NotebookAt;
+  draftHadFocus: MutableRefObject<boolean>;
 }
 
 const PartView = memo(function PartView({
@@ -129,7 +134,8 @@ const PartView = memo(function PartView({
   approve,
   deny,
   answer,
-  notebookAt
+  notebookAt,
+  draftHadFocus
 }: PartViewProps): JSX.Element {
   const { key } = part;
   const notebookOf = useCallback((words: string) => notebookAt(key, words), [notebookAt, key]);
@@ -147,7 +153,15 @@ const PartView = memo(function PartView({
     return <QuestionCard question={call.question} online={online} answer={answer} />;
   }
   return call.status === 'waiting' && call.approval ? (
-    <ApprovalCard approval={call.approval} said={said} online={online} approve={approve} deny={deny} />
+    <ApprovalCard
+      approval={call.approval}
+      said={said}
+      isDrafted={call.isDrafted}
+      hadFocus={draftHadFocus}
+      online={online}
+      approve={approve}
+      deny={deny}
+    />
   ) : (
     <ToolCard call={call} />
   );

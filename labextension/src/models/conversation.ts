@@ -28,6 +28,8 @@ export interface ToolCall {
   startedAtMs?: number;
   durationMs?: number;
   approval?: ApprovalInfo;
+  /** Its cell was seen while it was written. */
+  isDrafted?: boolean;
   decision?: Decision;
   /** What the call asks of the person, and how that ended. */
   question?: QuestionInfo;

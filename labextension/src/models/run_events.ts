@@ -138,7 +138,8 @@ function withCall(run: Run, callId: string, tool: string, change: (call: ToolCal
   if (callsOf(run).some(call => call.callId === callId)) {
     return changeCall(run, callId, change);
   }
-  const call = change(newToolCall(callId, tool, {}));
+  const made = newToolCall(callId, tool, {});
+  const call = change(run.draft ? { ...made, isDrafted: true } : made);
   const part = { kind: 'tool' as const, key: `call-${callId}`, call };
   return { ...run, notice: undefined, draft: undefined, parts: [...run.parts, part] };
 }
@@ -210,10 +211,22 @@ function resolveApproval(items: Conversation, data: ApprovalResolvedData, nowMs:
     }
     return changeCall(item, call.callId, waiting => ({
       ...waiting,
-      decision,
+      decision: { ...waiting.decision, ...decision },
       startedAtMs: nowMs,
       status: data.decision === 'approved' ? 'running' : data.decision === 'aborted' ? 'aborted' : 'denied'
     }));
+  });
+}
+
+/** How far the yes of this page reaches: the event that tells all pages of it does not say. */
+export function noteScope(items: Conversation, approvalId: string, scope: string): Conversation {
+  const reach = (call: ToolCall): ToolCall => ({
+    ...call,
+    decision: { ...call.decision, decision: 'approved', scope }
+  });
+  return items.map(item => {
+    const call = isRun(item) && callsOf(item).find(one => one.approval?.approvalId === approvalId);
+    return isRun(item) && call ? changeCall(item, call.callId, reach) : item;
   });
 }
 

@@ -16,7 +16,7 @@ import { STANDARD_MODE } from './mode';
 import type { Mode } from './mode';
 import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
-import { appendText, applyEvent } from './run_events';
+import { appendText, applyEvent, noteScope } from './run_events';
 import type { Acting } from './tool_mode';
 import { endAbandoned, fromEntries } from './transcript';
 
@@ -205,6 +205,7 @@ export class Session implements IDisposable {
 
   async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
     await this.services.client.request('exec.approve', { approvalId, scope, version });
+    this._items = noteScope(this._items, approvalId, scope);
   }
 
   async deny(approvalId: string, reason: string): Promise<void> {
