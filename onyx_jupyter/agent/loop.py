@@ -171,6 +171,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 thoughts.part()
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             elif isinstance(event, CellDraft):
+                thoughts.end()
                 draft.add(event)
             elif isinstance(event, ModelNote):
                 await run.note(event.kind, run.redact(event.message), event.data)

@@ -4,7 +4,8 @@ import json
 
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
-from onyx_jupyter.testing.script import Call, Hang, Hold, Say
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.script import Call, Hang, Hold, Say, Think
 from onyx_jupyter.testing.scripted_server import ScriptedServer
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED
@@ -36,6 +37,23 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
     assert name == "chat.final"
     assert "print(1)" in data["text"]
     assert set(house.of("tool.draft")[-1]) == {"runId", "seq", "text"}
+    await house.close()
+
+
+async def test_a_thought_ends_where_the_cell_begins_to_be_seen(tmp_path):
+    clock, thinking, writing = FakeClock(), Hold(), Hold()
+    house = House(tmp_path, [[Think("The mean."), thinking, "print(1", writing, ")"]], config=CELLS, clock=clock)
+    key = await house.session()
+    run_id = await house.send(key, "compute the mean of the fees", mode="ask")
+    await until(lambda: house.of("chat.thought"))
+    clock.advance(8.0)
+    thinking.released.set()
+    await until(lambda: draft(house) == "print(1")
+    assert [data.get("seconds") for data in house.of("chat.thought")][-1] == 8.0
+    clock.advance(20.0)
+    writing.released.set()
+    await house.end(run_id)
+    assert len([data for data in house.of("chat.thought") if data.get("seconds") is not None]) == 1
     await house.close()
 
 
@@ -90,7 +108,7 @@ async def test_words_of_a_server_that_begins_anew_are_neither_shown_nor_kept_and
         models = ProviderModels(ModelsSettings({"scripted": ProviderSettings(base_url=server.base_url)}))
         house = House(tmp_path, models={"scripted/model": models.open("scripted/model")}, config=CELLS)
         key = await house.session()
-        name, data = await house.run(key, "plot the mean of the fees", mode="ask")
+        name, data = await house.run(key, "compute the mean of the fees", mode="ask")
         await house.close()
         await models.close()
     assert name == "chat.final"
