@@ -57,7 +57,7 @@ describe('the panel', () => {
     expect(acts.open).toHaveBeenCalledOnce();
     const [first, second] = [...host.querySelectorAll('[data-onyx=local-model]')].map(one => one.textContent);
     expect(first).toContain(
-      'Big 1.5B · recommended1.12 GB · Apache-2.0 · 1.5 billion parametersNot on this machine'
+      'Big 1.5B recommended1.12 GB · Apache-2.0 · 1.5 billion parametersNot on this machine'
     );
     expect(second).not.toContain('recommended');
     expect(document.activeElement).toBe(hook('local-models-panel'));
@@ -66,9 +66,9 @@ describe('the panel', () => {
   it.each([
     [{}, ['Fetch']],
     [{ state: 'failed', error: 'No source gave it.' }, ['Try again']],
-    [{ state: 'fetching', doneBytes: 5 }, ['Pause', 'Cancel']],
+    [{ state: 'fetching', doneBytes: 5 }, ['Pause', 'Discard']],
     [{ state: 'fetching', doneBytes: 5, fetcher: 'another process (7)' }, []],
-    [{ state: 'paused', doneBytes: 5 }, ['Resume', 'Cancel']],
+    [{ state: 'paused', doneBytes: 5 }, ['Resume', 'Discard']],
     [{ state: 'ready', removable: true }, ['Remove']],
     [{ state: 'ready', removable: false, shared: true }, []]
   ] as Array<[Partial<LocalModelInfo>, string[]]>)(

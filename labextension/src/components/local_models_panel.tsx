@@ -113,12 +113,17 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
   );
   const canGo =
     (state === 'ready' && model.removable) || state === 'paused' || (state === 'fetching' && !model.fetcher);
-  const goes = state === 'ready' ? trans.__('Remove') : trans.__('Cancel');
+  const goes = state === 'ready' ? trans.__('Remove') : trans.__('Discard');
   return (
     <li className="onyx-Grant" data-onyx="local-model" data-id={model.id} data-state={state}>
       <div className="onyx-Grant-what">
         <strong>{title}</strong>
-        {model.recommended && state !== 'ready' && <span> · {trans.__('recommended')}</span>}
+        {model.recommended && state !== 'ready' && (
+          <>
+            {' '}
+            <span className="onyx-Grant-mark">{trans.__('recommended')}</span>
+          </>
+        )}
         <div className="onyx-Grant-facts">{facts.join(' · ')}</div>
       </div>
       <FetchProgress model={model} />
