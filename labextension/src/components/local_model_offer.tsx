@@ -9,7 +9,7 @@ export interface LocalModelOfferProps {
   /** Why the last click did nothing. */
   refusal: string | null;
   online: boolean;
-  /** Whether a line above says already what it is and how large. */
+  /** Whether a line above says already what it is and how large, since nothing can answer without it. */
   isNamed?: boolean;
   fetch: () => void;
   pause: () => void;
@@ -56,7 +56,7 @@ export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
         ) : (
           <button
             type="button"
-            className="onyx-Button"
+            className={isNamed ? 'onyx-Button onyx-mod-accept' : 'onyx-Button'}
             data-onyx="offer-fetch"
             disabled={!online}
             onClick={fetch}
