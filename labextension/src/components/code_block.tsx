@@ -7,6 +7,8 @@ import { IconButton } from './icon_button';
 import { MarkdownBlockView } from './markdown_block_view';
 import { useUi } from './ui_context';
 
+/** What was put out or said, and is nothing to run. */
+const NO_CODE = new Set(['text', 'txt', 'plain', 'output', 'console', 'mermaid']);
 const PLAIN_TEXT = new Set(['', 'text', 'txt', 'plain', 'output', 'console']);
 
 interface CodeBlockProps {
@@ -23,7 +25,7 @@ export const CodeBlock = memo(function CodeBlock(props: CodeBlockProps): JSX.Ele
     <div className="onyx-Code" data-onyx="code" role="group" aria-label={trans.__('Code')}>
       <div className="onyx-Code-bar">
         <span className="onyx-Code-language">{language}</span>
-        <CodeButtons code={code} canInsert={language.toLowerCase() !== 'mermaid'} />
+        <CodeButtons code={code} canInsert={!NO_CODE.has(language.toLowerCase())} />
       </div>
       {finished && !PLAIN_TEXT.has(language.toLowerCase()) ? (
         <MarkdownBlockView source={closed(source)} finished />

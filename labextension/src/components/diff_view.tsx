@@ -64,10 +64,17 @@ function Unchanged({ lines }: { lines: readonly DiffLine[] }): JSX.Element {
   );
 }
 
+/** Of a line in which nothing hides; in others a mark may belong to the space before it. */
+const INDENT = /^ +(?=[\x20-\x7e]*$)/;
+
 function Line({ line }: { line: DiffLine }): JSX.Element {
+  const indent = INDENT.exec(line.text)?.[0] ?? '';
   return (
     <div className={`onyx-Diff-line onyx-mod-${line.kind}`} data-sign={SIGNS[line.kind]}>
-      <span className="onyx-Diff-text">{line.text ? <VisibleText text={line.text} /> : ' '}</span>
+      <span className="onyx-Diff-text">
+        {indent && <span className="onyx-Diff-indent">{indent}</span>}
+        {line.text ? <VisibleText text={line.text.slice(indent.length)} /> : ' '}
+      </span>
     </div>
   );
 }
