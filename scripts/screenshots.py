@@ -1,27 +1,31 @@
-"""Makes the pictures of docs/images/: a real JupyterLab with the example notebook, and a scripted model.
+"""Makes the pictures of docs/images/: a real JupyterLab with the example notebook, at work in a real kernel.
 
-    .venv/bin/python -m scripts.screenshots [name …]
+    .venv/bin/python -m scripts.screenshots [--model local/…] [name …]
+    .venv/bin/python -m scripts.screenshots --stand-in --into /tmp/pictures [name …]
 
-The words of the answers are written down below; everything else is the product at work: the notebook runs in a real
-kernel, and the numbers in the answers are those that it prints.
+In the README a model of this machine answers (`local_pictures.py`): the fetched one, or `--model`. What takes a larger
+one is played by a scripted model, whose words stand below; the numbers in them are those that the kernel prints.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
+import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import palmerpenguins
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
+from onyx_jupyter.providers.local_files.catalogue import CatalogueModel
 from onyx_jupyter.testing.script import Call, Reply, Say, Tokens
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
+from scripts.local_pictures import LOCAL_PICTURES, STAND_IN, find_model, stand_in
+from scripts.studio import NOTEBOOK, ROOT, SIZE_PX, Studio, scroll_to
 from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
 from tests.e2e.memory_panel import MemoryPanel
@@ -30,17 +34,11 @@ from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.skills_panel import SkillsPanel
 from tests.e2e.stage import inserted_cell_id
 
-ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs/images"
-NOTEBOOK = "welcome.ipynb"
 PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 MODEL = "my-server/assistant"
-SIZE_PX = {"width": 1280, "height": 800}
 MEMORY_PX = {"width": 1280, "height": 700}
 SKILLS_PX = {"width": 1060, "height": 1240}
-SIDEBAR_PX = 372
-NARROW_PX = 280
-THEME = "@jupyterlab/apputils-extension/themes"
 MOST_BYTES = 200_000
 
 QUESTION = "Is the contract or the number of support calls the better predictor of churn?"
@@ -118,69 +116,19 @@ def answer(request: Received) -> Reply:
     return [Say(FINDING), Tokens(3_590, 118)]
 
 
-class Studio:
-    """One server and one browser; each picture has a window of its own."""
+def ask(sidebar: Sidebar) -> None:
+    sidebar.models.select_option(MODEL)
+    sidebar.ask(QUESTION)
+    expect(sidebar.approvals).to_contain_text("by_contract")
 
-    def __init__(self, lab: LabServer, browser: Browser) -> None:
-        self._lab = lab
-        self._browser = browser
 
-    def window(self, name: str) -> tuple[Sidebar, Notebook]:
-        """A fresh copy of the example, all of it run, with the sidebar beside it."""
-        example = ROOT.joinpath("notebooks", NOTEBOOK).read_text("utf-8")
-        cells = len(json.loads(example)["cells"])
-        self._lab.files.joinpath(NOTEBOOK).write_text(example, "utf-8")
-        context = self._browser.new_context(viewport=SIZE_PX, locale="en-US", timezone_id="UTC")
-        page = context.new_page()
-        self._end_kernels(page)
-        page.goto(self._lab.url(f"lab/workspaces/{name}/tree/{NOTEBOOK}", reset=""))
-        sidebar, notebook = Sidebar(page), Notebook(page)
-        sidebar.show()
-        page.keyboard.press("Control+b")
-        expect(page.locator("#filebrowser")).not_to_be_visible()
-        widen(sidebar, SIDEBAR_PX)
-        notebook.wait(cells)
-        notebook.wait_for_kernel()
-        notebook.cells.first.click()
-        page.keyboard.press("Escape")
-        # The last cell is text, and running it would add another one.
-        for _ in range(cells - 1):
-            page.keyboard.press("Shift+Enter")
-        expect(notebook.panel.locator(".jp-OutputArea-output img")).to_have_count(1, timeout=60_000)
-        notebook.save()
-        return sidebar, notebook
-
-    def add(self, file: Path) -> str:
-        """Puts a copy into the file browser's top folder; returns its path there."""
-        shutil.copy(file, self._lab.files)
-        return file.name
-
-    def remember(self, path: str, text: str) -> None:
-        """A file of the agent's memory, as a person writes it."""
-        file = self._lab.home / "workspace" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-
-    def _end_kernels(self, page: Page) -> None:
-        """So that the cells count from one again."""
-        for kernel in page.request.get(self._lab.url("api/kernels")).json():
-            page.request.delete(self._lab.url(f"api/kernels/{kernel['id']}"))
-
-    def ask(self, sidebar: Sidebar) -> None:
-        sidebar.models.select_option(MODEL)
-        sidebar.ask(QUESTION)
-        expect(sidebar.approvals).to_contain_text("by_contract")
-
-    def finish(self, sidebar: Sidebar, notebook: Notebook) -> None:
-        sidebar.hook("approve-once").click()
-        expect(sidebar.approvals.locator("[data-onyx=approval-source]")).to_be_visible()
-        sidebar.hook("approve-once").click()
-        sidebar.wait_for_end()
-        expect(notebook.panel.locator(".jp-OutputArea-output img")).to_have_count(2)
-        notebook.save()
-
-    def paint(self, theme: str) -> None:
-        self._lab.set(THEME, {"theme": theme})
+def finish(sidebar: Sidebar, notebook: Notebook) -> None:
+    sidebar.hook("approve-once").click()
+    expect(sidebar.approvals.locator("[data-onyx=approval-source]")).to_be_visible()
+    sidebar.hook("approve-once").click()
+    sidebar.wait_for_end()
+    expect(notebook.panel.locator(".jp-OutputArea-output img")).to_have_count(2)
+    notebook.save()
 
 
 def empty(studio: Studio) -> Page:
@@ -190,47 +138,11 @@ def empty(studio: Studio) -> Page:
     return sidebar.page
 
 
-def approval(studio: Studio) -> Page:
-    sidebar, notebook = studio.window("approval")
-    studio.ask(sidebar)
-    scroll_to(notebook, "See it")
-    return sidebar.page
-
-
-def done(studio: Studio) -> Page:
-    sidebar, notebook = studio.window("done")
-    studio.ask(sidebar)
-    studio.finish(sidebar, notebook)
-    scroll_to(notebook, "Your turn")
-    return sidebar.page
-
-
-def dark(studio: Studio) -> Page:
-    studio.paint("JupyterLab Dark")
-    try:
-        page = done(studio)
-        expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
-    finally:
-        studio.paint("JupyterLab Light")
-    return page
-
-
-def narrow(studio: Studio) -> Page:
-    sidebar, notebook = studio.window("narrow")
-    studio.ask(sidebar)
-    studio.finish(sidebar, notebook)
-    widen(sidebar, NARROW_PX)
-    sidebar.ask(SECOND_QUESTION)
-    expect(sidebar.approvals).to_contain_text("bar_label")
-    scroll_to(notebook, "Your turn")
-    return sidebar.page
-
-
 def review(studio: Studio) -> Page:
     """An edit with its diff, to keep or to revert; the cell itself was kept before."""
     sidebar, notebook = studio.window("review")
-    studio.ask(sidebar)
-    studio.finish(sidebar, notebook)
+    ask(sidebar)
+    finish(sidebar, notebook)
     marks = Review(sidebar.page)
     marks.on(marks.of("added"), "keep").click()
     sidebar.ask(SECOND_QUESTION)
@@ -323,11 +235,8 @@ def memory(studio: Studio) -> Page:
 
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
-    "approval": approval,
-    "done": done,
+    **LOCAL_PICTURES,
     "cell": cell,
-    "dark": dark,
-    "narrow": narrow,
     "review": review,
     "context": context,
     "skills": skills,
@@ -335,56 +244,38 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
 }
 
 
-def widen(sidebar: Sidebar, width_px: float) -> None:
-    """Draws the sidebar's edge until it is this wide."""
-    box = sidebar.node.bounding_box()
-    assert box is not None
-    edge, middle = box["x"] - 2, box["y"] + box["height"] / 2
-    mouse = sidebar.page.mouse
-    mouse.move(edge, middle)
-    mouse.down()
-    mouse.move(edge + box["width"] - width_px, middle, steps=4)
-    mouse.up()
-
-
-def scroll_to(notebook: Notebook, heading: str) -> None:
-    """This heading at the top, nothing selected by the pointer."""
-    notebook.panel.get_by_role("heading", name=heading).evaluate("heading => heading.scrollIntoView({block: 'start'})")
-    notebook.page.mouse.move(SIZE_PX["width"] / 2, SIZE_PX["height"] - 2)
-
-
-def shoot(name: str, page: Page) -> int:
+def shoot(page: Page, target: Path) -> int:
     """Saves the picture; returns its size in bytes."""
     expect(page.get_by_text("Saving completed")).to_have_count(0)
-    target = IMAGES / f"{name}.png"
     picture = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide"))).convert("RGB")
     picture.save(target, optimize=True)
     return target.stat().st_size
 
 
-def main(names: list[str]) -> None:
-    unknown = set(names) - set(PICTURES)
-    if unknown:
-        raise SystemExit(f"There is no picture {', '.join(sorted(unknown))}; there are {', '.join(PICTURES)}.")
+def main(arguments: Sequence[str]) -> None:
+    options = read(arguments)
+    names = options.names or list(PICTURES)
+    model = None if options.stand_in or LOCAL_PICTURES.keys().isdisjoint(names) else find_model(options.model)
     executable = find_chromium()
     if executable is None:
         raise SystemExit("There is no Chromium on this machine (Debian: sudo apt-get install chromium).")
     expect.set_options(timeout=60_000)
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    options.into.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        ScriptedServer(answer, models=["assistant"]) as provider,
+        ScriptedServer(reply, models=["assistant", STAND_IN]) as provider,
         sync_playwright() as playwright,
     ):
-        # No default model: the first picture is that of a fresh machine.
-        config = {"providers": {"my-server": {"baseUrl": provider.base_url, "models": ["assistant"]}}}
-        lab = LabServer(Path(folder) / "lab", config)
+        lab = LabServer(Path(folder) / "lab", config(provider.base_url, with_stand_in=options.stand_in))
+        if model is not None:
+            lend(lab, *model)
         lab.start()
         browser = playwright.chromium.launch(executable_path=executable, args=list(ARGUMENTS))
+        studio = Studio(lab, browser, model[0].id if model else f"{STAND_IN}/{STAND_IN}")
         try:
-            for name in names or PICTURES:
-                page = PICTURES[name](Studio(lab, browser))
-                size = shoot(name, page)
+            for name in names:
+                page = PICTURES[name](studio)
+                size = shoot(page, options.into / f"{name}.png")
                 page.context.close()
                 print(f"{name}.png  {size / 1000:.0f} kB")
                 if size > MOST_BYTES:
@@ -392,6 +283,41 @@ def main(names: list[str]) -> None:
         finally:
             browser.close()
             lab.stop()
+
+
+def read(arguments: Sequence[str]) -> argparse.Namespace:
+    """Raises: SystemExit."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.screenshots")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(PICTURES)}; all where none is given")
+    parser.add_argument("--model", help="the model of this machine that answers, such as local/qwen2.5-coder-1.5b")
+    parser.add_argument("--stand-in", action="store_true", help="a script answers in its place")
+    parser.add_argument("--into", type=Path, default=IMAGES, help="another folder than docs/images")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(PICTURES))
+    if unknown:
+        parser.error(f"there is no picture {', '.join(unknown)}; there are {', '.join(PICTURES)}")
+    if options.stand_in and options.into.resolve() == IMAGES:
+        parser.error("--stand-in: what a script says goes into no page; name another folder with --into")
+    return options
+
+
+def config(provider_url: str, *, with_stand_in: bool) -> dict[str, Any]:
+    """No default model: the first picture is that of a fresh machine."""
+    providers: dict[str, Any] = {"my-server": {"baseUrl": provider_url, "models": ["assistant"]}}
+    if with_stand_in:
+        providers[STAND_IN] = {"baseUrl": provider_url, "models": [STAND_IN], "toolMode": "cell"}
+    return {"providers": providers}
+
+
+def lend(lab: LabServer, model: CatalogueModel, file: Path) -> None:
+    """The server gets the file, wherever on this machine it was found."""
+    models = lab.home / "models"
+    models.mkdir()
+    models.joinpath(model.file_name).symlink_to(file)
+
+
+def reply(request: Received) -> Reply:
+    return stand_in(request) if request.body.get("model") == STAND_IN else answer(request)
 
 
 if __name__ == "__main__":
