@@ -19,8 +19,8 @@ CALM, BOLD = 0.2, 0.7
 class Inner:
     """`usage` is that of all requests so far, `text` the last answer as far as it has come.
 
-    `began_anew`: the last answer does not go on from what was begun for it.
-    `is_cut` says that its limit of tokens ended it.
+    `began_anew` says that the last answer does not go on from what was begun for it, `is_cut` that its limit of tokens
+    ended it.
     """
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:

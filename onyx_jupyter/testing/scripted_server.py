@@ -72,8 +72,9 @@ class Received:
 class ScriptedServer:
     """Answers chat completions, and streams of the Messages API, from a script; `requests` is what it was asked.
 
-    `api_key` makes it refuse every other key with 401. A fault that the script cannot mean (too few replies) comes
-    as HTTP 500 and stands in `failures`.
+    `api_key` makes it refuse every other key with 401. Without `goes_on` it refuses, as some servers do, a request that
+    begins the answer itself (its last message is the assistant's); the script never sees that one. A fault that the
+    script cannot mean (too few replies) comes as HTTP 500 and stands in `failures`.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class ScriptedServer:
         *,
         models: Sequence[str] = ("scripted",),
         api_key: str | None = None,
+        goes_on: bool = True,
         port: int = 0,
     ) -> None:
         self.requests: list[Received] = []
@@ -89,6 +91,7 @@ class ScriptedServer:
         self._script: Script[Received] = Script(replies)
         self._models = tuple(models)
         self._api_key = api_key
+        self._goes_on = goes_on
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -101,8 +104,8 @@ class ScriptedServer:
 
     @property
     def completions(self) -> list[Received]:
-        """The chat requests alone, in order."""
-        return [request for request in self.requests if request.path.endswith(_CHAT_PATHS)]
+        """The chat requests alone that the script answers, in order."""
+        return [one for one in self.requests if one.path.endswith(_CHAT_PATHS) and not self._refuses(one)]
 
     def __enter__(self) -> Self:
         self.start()
@@ -195,6 +198,8 @@ class ScriptedServer:
             return await send_json(writer, 200, {"object": "list", "data": models})
         if not request.path.endswith(_CHAT_PATHS):
             return await _send_error(request, writer, HttpError(404, f"There is no {request.path} here."))
+        if self._refuses(request):
+            return await _send_error(request, writer, HttpError(400, "The last message has to be the user's."))
         try:
             reply = self._script.reply(request)
             if wire.wants_json_action(request.body):
@@ -211,6 +216,10 @@ class ScriptedServer:
                 return await send_bytes(writer, step.status, "text/html", step.html.encode())
         body = wire.completion(str(request.body.get("model")), reply, wire.tokens_of(request.body, reply))
         return await send_json(writer, 200, body)
+
+    def _refuses(self, request: Received) -> bool:
+        messages = request.body.get("messages") or [{}]
+        return not self._goes_on and messages[-1].get("role") == "assistant"
 
 
 class _Stream:

@@ -21,7 +21,9 @@ class Stage:
     """A scripted provider whose script each test sets with `play`; more requests than replies are a failure."""
 
     def __init__(self) -> None:
-        self.server = ScriptedServer(self._reply, models=("writer", "thinker", "coder"), api_key=RIGHT_KEY)
+        self.server = ScriptedServer(
+            self._reply, models=("writer", "thinker", "coder"), api_key=RIGHT_KEY, goes_on=False
+        )
         self._answers: Sequence[Answer] = ()
         self._begin = 0
         self._next = 0

@@ -16,7 +16,7 @@ class Replies:
     def __init__(self) -> None:
         self.next = []
         self.each = lambda request: self.next.pop(0) if self.next else "ok"
-        self.server = ScriptedServer(lambda request: self.each(request), api_key=KEY)
+        self.server = ScriptedServer(lambda request: self.each(request), api_key=KEY, goes_on=False)
 
     @property
     def requests(self):

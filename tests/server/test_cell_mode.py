@@ -157,20 +157,21 @@ async def test_of_two_blocks_one_is_run_after_a_yes_and_the_other_never(person, 
 
 
 @pytest.mark.parametrize(
-    ("reply", "says"),
+    ("reply", "says", "asked"),
     [
-        ("I would sum the fees up and divide them.", "I could not write a cell for this"),
-        ("```python\nprint(df[", "I could not write a cell for this"),
-        ([Say("```python\nx = 1\nx = x"), Finish("length")], "became too long"),
+        # Words without a block are asked once more for the cell.
+        ("I would sum the fees up and divide them.", "I could not write a cell for this", 4),
+        ("```python\nprint(df[", "I could not write a cell for this", 3),
+        ([Say("```python\nx = 1\nx = x"), Finish("length")], "became too long", 3),
     ],
 )
 async def test_what_is_no_python_or_cut_off_never_runs_and_the_answer_says_so(
-    person, replies, kernels, reply, says, jp_root_dir
+    person, replies, kernels, reply, says, asked, jp_root_dir
 ):
-    replies.next = [reply] * 3
+    replies.next = [reply] * asked
     run = await person.send("Compute the mean fee", mode="auto")
     assert says in await person.answer(run)
-    assert len(replies.requests) == 3
+    assert len(replies.requests) == asked
     assert person.client.events("tool.started") == []
     assert read_cells(jp_root_dir / PATH) == []
     assert kernels.manager.list_kernel_ids() == []
