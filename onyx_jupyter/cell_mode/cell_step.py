@@ -12,10 +12,10 @@ from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.empty_cells import only_claims
-from onyx_jupyter.cell_mode.error_hints import error_of, hint_for
+from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
-from onyx_jupyter.cell_mode.imports import missing_imports
+from onyx_jupyter.cell_mode.imports import missing_imports, uses_module
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
@@ -64,6 +64,8 @@ class CellStep:
         error = error_of(failed.result)
         body = failed.source.removeprefix(self._opening).strip("\n")
         hint = hint_for(error, self._facts) if self._is_python else ""
+        if self._missing and not any(name in error for name in self._missing):
+            hint = f"{hint} Not installed here: {', '.join(self._missing)}.".lstrip()
         ways = [
             prompts.repair_cell(self._facts, self._turn, body, error, hint, show=show)
             for show in (tried % 2 == 1, tried % 2 == 0)
@@ -111,7 +113,12 @@ class CellStep:
         )
 
     def _is_worth_running(self, source: str) -> bool:
-        return problem_in(source) is None and not only_claims(source, self._turn.request)
+        is_possible = problem_in(source) is None and not uses_module(source, self._missing)
+        return is_possible and not only_claims(source, self._turn.request)
+
+    @property
+    def _missing(self) -> tuple[str, ...]:
+        return missing_modules(step.result for step in self._turn.failures)
 
     @property
     def _opening(self) -> str:

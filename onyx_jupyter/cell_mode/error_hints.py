@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
@@ -41,6 +42,15 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
 )
+
+
+_NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
+
+
+def missing_modules(results: Iterable[str]) -> tuple[str, ...]:
+    """What cells have found not to be installed; the first part of its name."""
+    found = (match["name"].partition(".")[0] for result in results for match in _NO_MODULE.finditer(result))
+    return tuple(dict.fromkeys(found))
 
 
 def error_of(result: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 
 _MODULES = {
     "pd": "import pandas as pd",
@@ -53,6 +53,21 @@ def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
         return ()
     bound = _bound(tree) | set(known) | set(dir(builtins))
     return tuple(dict.fromkeys(_LINES[name] for name in _used(tree) if name not in bound and name in _LINES))
+
+
+def uses_module(source: str, modules: Collection[str]) -> bool:
+    """Whether it imports one of these, or calls one by the name that everybody gives it (`sns`)."""
+    tree = parsed(source)
+    lines = [source, *(_MODULES[name] for name in _used(tree) if name in _MODULES)]
+    return any(module.partition(".")[0] in modules for line in lines for module in _imported(parsed(line)))
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
 
 
 def bound_names(source: str) -> Set[str]:

@@ -18,6 +18,7 @@ _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '
 _NO_TEXT = re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer)")
 _CONVERSIONS = frozenset(["extract", "replace", "strip", "rstrip", "lstrip", "astype"])
 _FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
+_NO_POSITION = re.compile(r"^KeyError: (?P<number>-?\d+)$")
 _NO_NAME = re.compile(r"^NameError: name '(?P<name>\w+)' is not defined")
 _ANY_TABLE = ("df", "data")
 _NEAR = 0.85
@@ -34,6 +35,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _without_conversion,
         _with_near_column,
         _with_table,
+        _by_position,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -128,3 +130,16 @@ def _meant(name: str, facts: NotebookFacts) -> str | None:
     if len(of) == 1:
         return f'{of[0]}["{name}"]'
     return facts.frames[0].name if name in _ANY_TABLE and len(facts.frames) == 1 else None
+
+
+def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
+    """`rates[0]` of a series that is labelled otherwise is `rates.iloc[0]`."""
+    found = _NO_POSITION.match(error_of(result))
+    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)} if found else set()
+    if found is None:
+        return source
+    indexed = re.compile(rf"\b(?P<name>[A-Za-z_]\w*)\[{found['number']}\]")
+    lines = source.split("\n")
+    return "\n".join(
+        indexed.sub(rf"\g<name>.iloc[{found['number']}]", line) if line.strip() in failing else line for line in lines
+    )

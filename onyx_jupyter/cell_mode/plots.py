@@ -12,7 +12,7 @@ PLOT_IMPORT = "import matplotlib.pyplot as plt"
 _MATPLOTLIB = ("plt", "ax", "axes", "axs", "figure", "fig")
 _WANTED = re.compile(
     r"\b(?:plots?|draw|visuali[sz]e|histograms?|(?:bar|line|pie|scatter|box)[ -]?(?:charts?|plots?|graphs?)|charts?"
-    r"|scatter|heat ?map)\b",
+    r"|scatter|heat ?map|colou?r (?:the|them|it|by)|legend|(?:x|y)[- ]axis|axis label)\b",
     re.IGNORECASE,
 )
 

@@ -16,9 +16,9 @@ _GROUPED = re.compile(
 _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(?i)\bwhy\b|(?:most|least) (?:often|likely)|\bdepends? on|\bdrivers?\b|\bpredict(?:s|ors?)\b"),
-        "To see what a yes/no column y goes along with:\n```\nfor c in {df}.columns.drop(y):\n"
+        "To see what {y} goes along with:\n```\nfor c in {df}.columns.drop({y}):\n"
         "    groups = {df}[c] if {df}[c].nunique() < 10 else pd.cut({df}[c], 4)\n"
-        "    print({df}.groupby(groups)[y].mean().sort_values(ascending=False))\n```",
+        "    print({df}.groupby(groups)[{y}].mean().sort_values(ascending=False))\n```",
     ),
     (
         re.compile(
@@ -60,11 +60,15 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def recipes_for(request: str, facts: NotebookFacts) -> str:
-    """The lines that the request needs, with the name of its table; most need none."""
+    """The lines that the request needs, with the name of its table and of its yes/no column; most need none."""
     table = facts.frames[0].name if facts.frames else "df"
-    lines = [line.replace("{df}", table) for pattern, line in _RECIPES if pattern.search(request)]
+    yes_no = [column.name for frame in facts.frames[:1] for column in frame.columns if column.dtype == "bool"]
+    y = repr(yes_no[0]) if len(yes_no) == 1 else "y"
+    lines = [line.replace("{df}", table).replace("{y}", y) for pattern, line in _RECIPES if pattern.search(request)]
     if _GROUPED.search(request):
         lines.append(_by_groups(table, plotted=wants_plot(request)))
+    if wants_plot(request):
+        lines.append("Draw with pandas or matplotlib alone.")
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.imports import bound_names, missing_imports
+from onyx_jupyter.cell_mode.imports import bound_names, missing_imports, uses_module
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,17 @@ def test_what_a_source_names_is_found() -> None:
 def test_any_text_is_taken(source: str) -> None:
     for line in missing_imports(source, []):
         ast.parse(line)
+
+
+@pytest.mark.parametrize(
+    ("source", "uses"),
+    [
+        ("import seaborn as sns", True),
+        ("from seaborn.objects import Plot", True),
+        ("sns.barplot(x)", True),
+        ("plt.bar(x)", False),
+        ("import seaborn as", False),
+    ],
+)
+def test_a_module_is_used_by_its_import_or_by_its_usual_name(source: str, uses: bool) -> None:
+    assert uses_module(source, ("seaborn",)) == uses

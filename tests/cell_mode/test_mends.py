@@ -103,3 +103,12 @@ def test_any_text_is_taken(source: str, output: str) -> None:
 def test_a_name_that_is_nowhere_is_the_column_or_the_table(source: str, name: str, meant: str | None) -> None:
     facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("churned", "bool"),)),))
     assert mended(source, result(source, f"NameError: name {name!r} is not defined"), facts) == meant
+
+
+def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
+    source = "print(rates.index[0])\nprint(rates[0], other['a'])"
+    line = "print(rates[0], other['a'])"
+    assert (
+        mended(source, result(line, "KeyError: 0"), FACTS) == "print(rates.index[0])\nprint(rates.iloc[0], other['a'])"
+    )
+    assert mended(source, result(line, "KeyError: 'a'"), FACTS) is None

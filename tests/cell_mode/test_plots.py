@@ -9,7 +9,10 @@ from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, on_its_figure
 FIGURE = "plt.figure(figsize=(10, 6))\n"
 
 
-@pytest.mark.parametrize("request_text", ["Plot the fees", "now as a bar chart", "a histogram of mass", "visualise it"])
+@pytest.mark.parametrize(
+    "request_text",
+    ["Plot the fees", "now as a bar chart", "a histogram of mass", "visualise it", "colour the points by sex"],
+)
 def test_a_cell_for_a_plot_begins_with_what_plots_need(request_text: str) -> None:
     assert opening_lines(NotebookFacts(), request_text) == PLOT_IMPORT
     assert opening_lines(NotebookFacts(language="r"), request_text) == ""

@@ -36,3 +36,10 @@ def test_most_requests_need_none(request_text: str) -> None:
 
 def test_without_a_table_it_is_called_df() -> None:
     assert "df.groupby" in recipes_for("the mean by sex", NotebookFacts())
+
+
+def test_the_one_yes_no_column_is_called_by_its_name() -> None:
+    customers = Frame("customers", (Column("contract", "str"), Column("churned", "bool")))
+    told = recipes_for("Which leave most often, and why?", NotebookFacts("a.ipynb", frames=(customers,)))
+    assert "customers.columns.drop('churned')" in told
+    assert "[y]" in recipes_for("Which leave most often, and why?", FACTS)
