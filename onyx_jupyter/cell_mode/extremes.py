@@ -30,13 +30,13 @@ def extremes_of(output: str, request: str) -> str:
             continue
         if _FOOT.match(line) and _FEWEST <= len(rows) <= _MOST:
             said.append(_sentence(title, rows))
-        title, rows = line.strip(), []
+        title, rows = line.rpartition(":")[2].strip(), []
     return "\n".join(said)
 
 
 def _sentence(title: str, rows: list[tuple[str, Decimal, str]]) -> str:
     highest, lowest = max(rows, key=lambda row: row[1]), min(rows, key=lambda row: row[1])
-    of = f"By {title}: " if title else ""
+    of = f"Of {title}, " if title else ""
     if highest[1] == lowest[1]:
         return f"{of}all are {highest[2]}."
-    return f"{of}the highest is {highest[0]} ({highest[2]}), the lowest {lowest[0]} ({lowest[2]})."
+    return f"{of}{highest[0]} has the highest value ({highest[2]}), {lowest[0]} the lowest ({lowest[2]})."

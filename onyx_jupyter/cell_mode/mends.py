@@ -19,6 +19,9 @@ _NO_TEXT = re.compile(r"Can only use \.str accessor with string values, not (?:f
 _CONVERSIONS = frozenset(["extract", "replace", "strip", "rstrip", "lstrip", "astype"])
 _FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
 _NO_POSITION = re.compile(r"^KeyError: (?P<number>-?\d+)$")
+_NO_NUMBERS = re.compile(
+    r"dtype '\w+' does not support operation '(?P<name>\w+)'|agg function failed \[how->(?P<how>\w+)"
+)
 _NO_NAME = re.compile(r"^NameError: name '(?P<name>\w+)' is not defined")
 _ANY_TABLE = ("df", "data")
 _NEAR = 0.85
@@ -36,6 +39,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _with_near_column,
         _with_table,
         _by_position,
+        _of_numbers_only,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -142,4 +146,17 @@ def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
     lines = source.split("\n")
     return "\n".join(
         indexed.sub(rf"\g<name>.iloc[{found['number']}]", line) if line.strip() in failing else line for line in lines
+    )
+
+
+def _of_numbers_only(source: str, result: str, facts: NotebookFacts) -> str:
+    """`groups.mean()` of a table that has texts, too, is `groups.mean(numeric_only=True)`."""
+    found = _NO_NUMBERS.search(error_of(result))
+    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)} if found else set()
+    if found is None:
+        return source
+    call = f".{found['name'] or found['how']}("
+    lines = source.split("\n")
+    return "\n".join(
+        line.replace(f"{call})", f"{call}numeric_only=True)") if line.strip() in failing else line for line in lines
     )

@@ -16,7 +16,8 @@ _GROUPED = re.compile(
 _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(?i)\bwhy\b|(?:most|least) (?:often|likely)|\bdepends? on|\bdrivers?\b|\bpredict(?:s|ors?)\b"),
-        "To see what {y} goes along with:\n```\nfor c in {df}.columns.drop({y}):\n"
+        "Do it like this, for every column, so that what {y} goes along with is seen:\n```python\n"
+        "for c in {df}.columns.drop({y}):\n"
         "    groups = {df}[c] if {df}[c].nunique() < 10 else pd.cut({df}[c], 4)\n"
         "    print({df}.groupby(groups)[{y}].mean().sort_values(ascending=False))\n```",
     ),

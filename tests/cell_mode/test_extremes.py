@@ -18,13 +18,18 @@ one year         292    0.09"""
 
 def test_the_highest_and_the_lowest_of_a_series_are_told() -> None:
     assert extremes_of(SERIES, "Which leave most often?") == (
-        "By tenure_months: the highest is (0.93, 18.5] (0.393939), the lowest (18.5, 36.0] (-2.5e-05)."
+        "Of tenure_months, (0.93, 18.5] has the highest value (0.393939), (18.5, 36.0] the lowest (-2.5e-05)."
     )
+
+
+def test_a_series_is_called_by_the_last_words_before_it() -> None:
+    named = SERIES.replace("Churn:\ntenure_months", "Churn by tenure: tenure_months")
+    assert extremes_of(named, "the most?").startswith("Of tenure_months, ")
 
 
 def test_each_series_is_told_and_equal_values_are_no_order() -> None:
     equal = "island\nDream     3\nBiscoe    3\ndtype: int64"
-    assert extremes_of(f"{SERIES}\n\n{equal}", "the most?").splitlines()[1] == "By island: all are 3."
+    assert extremes_of(f"{SERIES}\n\n{equal}", "the most?").splitlines()[1] == "Of island, all are 3."
 
 
 def test_nothing_is_told_where_nobody_asks_or_no_series_stands() -> None:
@@ -36,4 +41,4 @@ def test_nothing_is_told_where_nobody_asks_or_no_series_stands() -> None:
 def test_groups_of_numbers_are_told_in_words() -> None:
     text = prompts.answer_from(Turn("Which leave most often?", "", (), ()), SERIES)
     assert "0.93 to 18.5    0.393939" in text
-    assert "the highest is 0.93 to 18.5 (0.393939)" in text
+    assert "0.93 to 18.5 has the highest value (0.393939)" in text

@@ -112,3 +112,15 @@ def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
         mended(source, result(line, "KeyError: 0"), FACTS) == "print(rates.index[0])\nprint(rates.iloc[0], other['a'])"
     )
     assert mended(source, result(line, "KeyError: 'a'"), FACTS) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "TypeError: dtype 'str' does not support operation 'mean'",
+        "TypeError: agg function failed [how->mean,dtype->object]",
+    ],
+)
+def test_a_mean_of_a_table_with_texts_is_that_of_its_numbers(error: str) -> None:
+    line = "rates = customers.groupby('churned').mean()"
+    assert mended(line, result(line, error), FACTS) == "rates = customers.groupby('churned').mean(numeric_only=True)"
