@@ -20,7 +20,7 @@ from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import cell_id_of, quoted, says_all, without_pictures
+from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.plots import on_its_figure
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
 from onyx_jupyter.messages import ToolCall
@@ -157,6 +157,7 @@ class CellStep:
                 words = self._inner.text
                 break
         below = "" if says_all(words, printed) else quoted(printed)
+        words = "" if below and only_repeats(words, printed) else words
         yield TextDelta("\n\n".join(part for part in (words.strip(), below, drawn) if part) or _LONG_OUTPUT)
         yield self._inner.end()
 

@@ -1,12 +1,17 @@
-"""Cells that read a file which is not there into a name that the kernel has: the line is left out."""
+"""Cells that read, or speak of reading, a file which is not there into a name that the kernel has: left out."""
 
 from __future__ import annotations
 
 import ast
 import posixpath
+import re
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.imports import parsed
+
+_COMMENT = re.compile(
+    r"^# *(?:\w+ = pd\.read_\w+\(|(?:load|read|assum)(?:e|ing)?\b.*(?:data|table|load|file|kernel))", re.I
+)
 
 
 def without_needless_loads(source: str, facts: NotebookFacts) -> str:
@@ -18,8 +23,11 @@ def without_needless_loads(source: str, facts: NotebookFacts) -> str:
         if _loads(statement, tables, facts.files)
         for number in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     }
+    if tables and not any(quotes in source for quotes in ('"""', "'''")):  # in a long text such a line is no comment
+        comments = enumerate(source.split("\n"), 1)
+        left_out |= {number for number, line in comments if _COMMENT.match(line)}
     kept = [line for number, line in enumerate(source.split("\n"), 1) if number not in left_out]
-    return "\n".join(kept) if left_out else source
+    return "\n".join(kept).strip("\n") if left_out else source
 
 
 def _loads(statement: ast.stmt, tables: set[str], files: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 SHOWN_LINES = 20
+_REPEATED_WORDS = 6
 _SHOWN_CHARS = 3_000
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
 _PICTURE = re.compile(r"\[(?:image/|figure: )|<Figure size \S+ with \d+ Axes>$")
@@ -38,6 +39,12 @@ def says_all(words: str, output: str) -> bool:
     """Whether each line of the output stands in the words, so that it need not stand below them once more."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return bool(lines) and all(line in words for line in lines)
+
+
+def only_repeats(words: str, output: str) -> bool:
+    """Whether the words are a part of the output, written as one line: it stands below them and reads better."""
+    said = " ".join(words.split())
+    return len(said.split()) >= _REPEATED_WORDS and said in " ".join(output.split())
 
 
 def quoted(output: str) -> str:

@@ -34,6 +34,15 @@ def test_a_table_of_the_kernel_is_not_read_from_a_file_that_is_nowhere() -> None
     assert without_needless_loads(source, IN_KERNEL) == "import pandas as pd\nfees.mean()"
 
 
+def test_nor_is_its_reading_spoken_of() -> None:
+    source = (
+        "# Load the dataset (if not already loaded)\n# fees = pd.read_csv('other.csv')\n\n# Compute it\nfees.mean()"
+    )
+    assert without_needless_loads(source, IN_KERNEL) == "# Compute it\nfees.mean()"
+    of_file = NotebookFacts("a.ipynb", frames=(Frame("fees", (), 1, "fees = pd.read_csv('a.csv')", "a.csv"),))
+    assert without_needless_loads(source, of_file) == source
+
+
 @pytest.mark.parametrize(
     "source", ["fees = pd.read_csv('fees.csv')", "new = pd.read_csv('other.csv')", "fees = pd.read_csv(name)", "x ="]
 )
