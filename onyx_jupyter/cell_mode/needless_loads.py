@@ -12,6 +12,7 @@ from onyx_jupyter.cell_mode.imports import parsed
 _COMMENT = re.compile(
     r"^# *(?:\w+ = pd\.read_\w+\(|(?:load|read|assum)(?:e|ing)?\b.*(?:data|table|load|file|kernel))", re.I
 )
+_GAP = re.compile(r"\n{3,}")
 
 
 def without_needless_loads(source: str, facts: NotebookFacts) -> str:
@@ -27,7 +28,7 @@ def without_needless_loads(source: str, facts: NotebookFacts) -> str:
         comments = enumerate(source.split("\n"), 1)
         left_out |= {number for number, line in comments if _COMMENT.match(line)}
     kept = [line for number, line in enumerate(source.split("\n"), 1) if number not in left_out]
-    return "\n".join(kept).strip("\n") if left_out else source
+    return _GAP.sub("\n\n", "\n".join(kept)).strip("\n") if left_out else source
 
 
 def _loads(statement: ast.stmt, tables: set[str], files: tuple[str, ...]) -> bool:
