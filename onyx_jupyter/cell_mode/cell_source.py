@@ -6,6 +6,7 @@ import ast
 import re
 
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
+from onyx_jupyter.cell_mode.imports import parsed
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 
 _BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
@@ -60,8 +61,4 @@ def problem_in(source: str) -> str | None:
 
 def is_code(answer: str) -> bool:
     """Whether words were asked for and Python came: an assignment or a call. A name or a number alone is an answer."""
-    try:
-        tree = ast.parse(answer.strip())
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    return any(isinstance(node, ast.Assign | ast.Call | ast.Import) for node in ast.walk(tree))
+    return any(isinstance(node, ast.Assign | ast.Call | ast.Import) for node in ast.walk(parsed(answer.strip())))

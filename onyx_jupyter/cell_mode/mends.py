@@ -50,12 +50,8 @@ def _with_accessor(source: str, result: str, facts: NotebookFacts) -> str:
     accessor = accessor_of(found["name"]) if found else None
     if found is None or accessor is None:
         return source
-    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)}
     name = re.compile(rf"(?<!\.dt)(?<!\.str)\.{found['name']}\b")
-    lines = source.split("\n")
-    return "\n".join(
-        name.sub(f".{accessor}.{found['name']}", line) if line.strip() in failing else line for line in lines
-    )
+    return _on_failing_lines(source, result, lambda line: name.sub(f".{accessor}.{found['name']}", line))
 
 
 def _with_function(source: str, result: str, facts: NotebookFacts) -> str:
@@ -139,24 +135,22 @@ def _meant(name: str, facts: NotebookFacts) -> str | None:
 def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
     """`rates[0]` of a series that is labelled otherwise is `rates.iloc[0]`."""
     found = _NO_POSITION.match(error_of(result))
-    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)} if found else set()
     if found is None:
         return source
     indexed = re.compile(rf"\b(?P<name>[A-Za-z_]\w*)\[{found['number']}\]")
-    lines = source.split("\n")
-    return "\n".join(
-        indexed.sub(rf"\g<name>.iloc[{found['number']}]", line) if line.strip() in failing else line for line in lines
-    )
+    return _on_failing_lines(source, result, lambda line: indexed.sub(rf"\g<name>.iloc[{found['number']}]", line))
 
 
 def _of_numbers_only(source: str, result: str, facts: NotebookFacts) -> str:
     """`groups.mean()` of a table that has texts, too, is `groups.mean(numeric_only=True)`."""
     found = _NO_NUMBERS.search(error_of(result))
-    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)} if found else set()
     if found is None:
         return source
     call = f".{found['name'] or found['how']}("
-    lines = source.split("\n")
-    return "\n".join(
-        line.replace(f"{call})", f"{call}numeric_only=True)") if line.strip() in failing else line for line in lines
-    )
+    return _on_failing_lines(source, result, lambda line: line.replace(f"{call})", f"{call}numeric_only=True)"))
+
+
+def _on_failing_lines(source: str, result: str, change: Callable[[str], str]) -> str:
+    """The source with the lines changed that the traceback points at."""
+    failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)}
+    return "\n".join(change(line) if line.strip() in failing else line for line in source.split("\n"))
