@@ -1,5 +1,7 @@
 """Real kernels for tests: a notebook's session on a real Jupyter server, and what runs in it."""
 
+import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,18 @@ from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.protocols import CellRun
 from onyx_jupyter.testing.fake_clock import fake_ids
+from tests.notebook import shout_kernel
 from tests.notebook.files import cell, write_notebook
+
+
+def add_shouting_kernel(server_app: Any, folder: Path) -> None:
+    """A kernel of a language that is not Python, as `loud-env`, with its specification in the folder."""
+    place = folder / "kernels" / "loud-env"
+    place.mkdir(parents=True)
+    command = [sys.executable, shout_kernel.__file__, "-f", "{connection_file}"]
+    spec = {"argv": command, "display_name": "Shout", "language": shout_kernel.LANGUAGE}
+    (place / "kernel.json").write_text(json.dumps(spec), "utf-8")
+    server_app.kernel_spec_manager.kernel_dirs.append(str(place.parent))
 
 
 def quiet(line: str) -> None:

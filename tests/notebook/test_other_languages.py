@@ -1,7 +1,6 @@
 """A notebook whose kernel speaks no Python: cells run there, and nothing is asked that it cannot answer."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,14 @@ import pytest
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.document_service import DocumentService, document_service, notebook_paths
-from tests.notebook import shout_kernel
 from tests.notebook.files import cell, write_notebook
-from tests.notebook.kernels import KernelPlace, quiet
+from tests.notebook.kernels import KernelPlace, add_shouting_kernel, quiet
 
 
 @pytest.fixture
 def service(kernels: KernelPlace, tmp_path: Path) -> DocumentService:
     """Of a server that has that kernel, too; `work.ipynb` asks for it."""
-    folder = tmp_path / "kernels" / "loud-env"
-    folder.mkdir(parents=True)
-    command = [sys.executable, shout_kernel.__file__, "-f", "{connection_file}"]
-    spec = {"argv": command, "display_name": "Shout", "language": shout_kernel.LANGUAGE}
-    (folder / "kernel.json").write_text(json.dumps(spec), "utf-8")
-    kernels.server_app.kernel_spec_manager.kernel_dirs.append(str(folder.parent))
+    add_shouting_kernel(kernels.server_app, tmp_path)
     cells = [cell("good", "say hello\nsay again"), cell("bad", "say hello\nwhisper")]
     write_notebook(kernels.root / "work.ipynb", cells)
     file = kernels.root / "work.ipynb"

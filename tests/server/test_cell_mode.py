@@ -1,17 +1,14 @@
 """What a cell of a small model may do wrong, in a real kernel: it is asked about, stopped, cut short, or never run."""
 
 import asyncio
-import json
-import sys
 from contextlib import suppress
 
 import pytest
 
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Finish, Say
-from tests.notebook import shout_kernel
 from tests.notebook.files import cell, read_cells, write_notebook
-from tests.notebook.kernels import KernelPlace
+from tests.notebook.kernels import KernelPlace, add_shouting_kernel
 
 PATH = "work.ipynb"
 MADE = "made-by-the-shell.txt"
@@ -192,12 +189,7 @@ async def test_a_question_that_needs_no_code_is_answered_in_words_and_code_in_th
 
 
 async def test_a_kernel_that_is_no_python_gets_a_cell_in_its_language(person, replies, kernels, tmp_path, jp_root_dir):
-    folder = tmp_path / "kernels" / "loud-env"
-    folder.mkdir(parents=True)
-    command = [sys.executable, shout_kernel.__file__, "-f", "{connection_file}"]
-    spec = {"argv": command, "display_name": "Shout", "language": shout_kernel.LANGUAGE}
-    (folder / "kernel.json").write_text(json.dumps(spec), "utf-8")
-    kernels.server_app.kernel_spec_manager.kernel_dirs.append(str(folder.parent))
+    add_shouting_kernel(kernels.server_app, tmp_path)
     kernelspec = {"name": "loud-env", "display_name": "Shout", "language": "shout"}
     write_notebook(jp_root_dir / PATH, [], kernelspec=kernelspec)
     replies.next = [block("whisper hello", "shout"), block("say hello", "shout"), "It says HELLO."]
