@@ -35,6 +35,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
     report = yield
     if report.failed:
         item.stash[FAILED] = True
+        tabs = getattr(item, "funcargs", {}).get("tabs")
+        if tabs is not None:
+            # Where only the report is kept, this is all that tells what the page was doing.
+            report.sections.append(("what the pages logged last", "\n".join(line[:240] for line in tabs.console[-25:])))
     return report
 
 
