@@ -18,6 +18,7 @@ from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.imports import missing_imports, uses_module
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
+from onyx_jupyter.cell_mode.name_signs import without_signs
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
@@ -132,6 +133,7 @@ class CellStep:
         """With the names of columns as they are, and the imports that it forgot."""
         if not source or not self._is_python:
             return source
+        source = without_signs(source)
         exact = with_exact_columns(on_its_figure(without_needless_loads(source, self._facts)), self._facts)
         begun = self._opening
         known = self._facts.known_names()

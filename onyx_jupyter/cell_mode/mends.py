@@ -11,7 +11,7 @@ from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
-from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
+from onyx_jupyter.cell_mode.source_edits import rewritten, text_of, without_argument
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
 _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")
@@ -23,7 +23,11 @@ _NO_NUMBERS = re.compile(
     r"dtype '\w+' does not support operation '(?P<name>\w+)'|agg function failed \[how->(?P<how>\w+)"
 )
 _NO_NAME = re.compile(r"^NameError: name '(?P<name>\w+)' is not defined")
+_NO_KEYWORD = re.compile(
+    r"^TypeError: (?:\w+\.)*(?P<function>\w+)\(\) got an unexpected keyword argument '(?P<name>\w+)'"
+)
 _ANY_TABLE = ("df", "data")
+_ACCESSORS = ("cat", "dt", "str")
 _NEAR = 0.85
 
 
@@ -40,6 +44,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _with_table,
         _by_position,
         _of_numbers_only,
+        _without_keyword,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -148,6 +153,39 @@ def _of_numbers_only(source: str, result: str, facts: NotebookFacts) -> str:
         return source
     call = f".{found['name'] or found['how']}("
     return _on_failing_lines(source, result, lambda line: line.replace(f"{call})", f"{call}numeric_only=True)"))
+
+
+def _without_keyword(source: str, result: str, facts: NotebookFacts) -> str:
+    """A keyword goes that the function does not take; a statement `x.f(inplace=True)` is `x = x.f()` then."""
+    found = _NO_KEYWORD.match(error_of(result))
+    while found is not None:
+        nodes = list(ast.walk(parsed(source)))
+        calls = [node for node in nodes if isinstance(node, ast.Call) and _name_of(node) == found["function"]]
+        taken = ((call, one) for call in calls for one in call.keywords if one.arg == found["name"])
+        if (first := next(taken, None)) is None:
+            break
+        call, keyword = first
+        is_statement = any(isinstance(node, ast.Expr) and node.value is call for node in nodes)
+        changed = _changed_in_place(call) if is_statement and found["name"] == "inplace" else None
+        assigned = f"{text_of(source, changed)} = " if changed is not None else ""
+        source = rewritten(source, call, assigned + without_argument(source, call, keyword))
+    return source
+
+
+def _name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _changed_in_place(call: ast.Call) -> ast.expr | None:
+    """`df["a"]` of `df["a"].cat.f()`; None where nothing can be assigned to it."""
+    match call.func:
+        case ast.Attribute(value=ast.Attribute(value=inner, attr=accessor)) if accessor in _ACCESSORS:
+            receiver = inner
+        case ast.Attribute(value=inner):
+            receiver = inner
+        case _:
+            return None
+    return receiver if isinstance(receiver, ast.Name | ast.Subscript | ast.Attribute) else None
 
 
 def _on_failing_lines(source: str, result: str, change: Callable[[str], str]) -> str:

@@ -18,7 +18,20 @@ def rewritten(source: str, node: ast.expr, text: str) -> str:
     return (encoded[:begin] + text.encode() + encoded[end:]).decode()
 
 
-def _span(source: str, node: ast.expr) -> tuple[int, int]:
+def without_argument(source: str, call: ast.Call, keyword: ast.keyword) -> str:
+    """The call alone, without that one of its arguments."""
+    begin, end = _span(source, call)
+    encoded = source.encode()
+    spans = sorted(_span(source, one) for one in [*call.args, *call.keywords])
+    at = spans.index(_span(source, keyword))
+    if at > 0:
+        left_out = (spans[at - 1][1], spans[at][1])
+    else:
+        left_out = (spans[0][0], spans[1][0] if len(spans) > 1 else spans[0][1])
+    return (encoded[begin : left_out[0]] + encoded[left_out[1] : end]).decode()
+
+
+def _span(source: str, node: ast.expr | ast.keyword) -> tuple[int, int]:
     """In bytes of UTF-8, as ast counts columns."""
     lines = source.encode().split(b"\n")
     starts = [0]

@@ -124,3 +124,30 @@ def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
 def test_a_mean_of_a_table_with_texts_is_that_of_its_numbers(error: str) -> None:
     line = "rates = customers.groupby('churned').mean()"
     assert mended(line, result(line, error), FACTS) == "rates = customers.groupby('churned').mean(numeric_only=True)"
+
+
+UNEXPECTED = "TypeError: {name}() got an unexpected keyword argument '{keyword}'"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (
+            "df['part'].cat.set_categories(['a', 'b'], inplace=True)\ndf.head()",
+            "df['part'] = df['part'].cat.set_categories(['a', 'b'])\ndf.head()",
+        ),
+        ("part.set_categories(inplace=True)", "part = part.set_categories()"),
+        ("x = part.set_categories(\n    names,\n    inplace=False,\n)", "x = part.set_categories(\n    names,\n)"),
+        ("f(df).set_categories('ö', inplace=True)", "f(df).set_categories('ö')"),
+        ("part.other(inplace=True)", None),
+    ],
+)
+def test_a_keyword_that_is_not_taken_is_left_out(written: str, meant: str | None) -> None:
+    error = UNEXPECTED.format(name="Categorical.set_categories", keyword="inplace")
+    assert mended(written, result(written, error), FACTS) == meant
+
+
+def test_any_keyword_is_left_out_wherever_the_function_is_called() -> None:
+    error = UNEXPECTED.format(name="read", keyword="squeeze")
+    source = "a = read('a.csv', squeeze=True, sep=';')\nb = read(squeeze=True)"
+    assert mended(source, result(source, error), FACTS) == "a = read('a.csv', sep=';')\nb = read()"
