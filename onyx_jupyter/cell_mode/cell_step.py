@@ -22,7 +22,7 @@ from onyx_jupyter.cell_mode.name_signs import without_signs
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
-from onyx_jupyter.cell_mode.plots import on_its_figure
+from onyx_jupyter.cell_mode.plots import draws, on_its_figure, wants_plot
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
@@ -91,7 +91,7 @@ class CellStep:
                     yield event
             is_part = self._inner.is_cut and not has_whole_block(self._inner.text)
             source = "" if is_part else self._finished(cell_of(self._inner.text, begun))
-            if source and source not in failed and (not self._is_python or self._is_worth_running(source)):
+            if source and source not in failed and self._is_worth_running(source, is_first=attempt == 0):
                 break
             source = ""
         if not source or not self._can_run:
@@ -113,9 +113,16 @@ class CellStep:
             ToolCall("", EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "run": True})
         )
 
-    def _is_worth_running(self, source: str) -> bool:
-        is_possible = problem_in(source) is None and not uses_module(source, self._missing)
-        return is_possible and not only_claims(source, self._turn.request)
+    def _is_worth_running(self, source: str, *, is_first: bool) -> bool:
+        """The first of a step is asked more of, where the words do not say for certain what is wanted."""
+        request, earlier = self._turn.request, self._turn.earlier
+        if is_first and any(one.cell == source and one.request != request for one in earlier):
+            return False
+        if not self._is_python:
+            return True
+        if problem_in(source) is not None or uses_module(source, self._missing) or only_claims(source, request):
+            return False
+        return not is_first or draws(source) or not wants_plot(request)
 
     @property
     def _missing(self) -> tuple[str, ...]:
@@ -156,7 +163,7 @@ class CellStep:
                 async for event in events:
                     yield event
             if known.unfounded(self._inner.text, strict=True) is None and not is_code(self._inner.text):
-                words = self._inner.text
+                words = f"{self._inner.text.rstrip()} …" if self._inner.is_cut else self._inner.text
                 break
         below = "" if says_all(words, printed) else quoted(printed)
         words = "" if below and only_repeats(words, printed) else words

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
+from onyx_jupyter.cell_mode.scatter_groups import by_groups
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
 from onyx_jupyter.cell_mode.source_edits import rewritten, text_of, without_argument
 
@@ -45,6 +46,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _by_position,
         _of_numbers_only,
         _without_keyword,
+        _by_groups,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -170,6 +172,10 @@ def _without_keyword(source: str, result: str, facts: NotebookFacts) -> str:
         assigned = f"{text_of(source, changed)} = " if changed is not None else ""
         source = rewritten(source, call, assigned + without_argument(source, call, keyword))
     return source
+
+
+def _by_groups(source: str, result: str, facts: NotebookFacts) -> str:
+    return by_groups(source, error_of(result))
 
 
 def _name_of(call: ast.Call) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 
 from onyx_jupyter.cell_mode.imports import parsed
 from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
 
 PLOT_IMPORT = "import matplotlib.pyplot as plt"
+_DRAWING_WORDS = "plt pyplot matplotlib sns seaborn px go plotly alt altair hv holoviews bokeh ax axes axs fig figure"
+_DRAWING = frozenset(_DRAWING_WORDS.split())
+_DRAWN_BY_TABLES = frozenset(["plot", "hist", "boxplot"])
 _MATPLOTLIB = ("plt", "ax", "axes", "axs", "figure", "fig")
 _WANTED = re.compile(
     r"\b(?:plots?|draw|visuali[sz]e|histograms?|(?:bar|line|pie|scatter|box)[ -]?(?:charts?|plots?|graphs?)|charts?"
@@ -20,6 +24,19 @@ _WANTED = re.compile(
 def wants_plot(request: str) -> bool:
     """By its words; one that asks about a plot that is there ("explain the plot") is no request for a cell at all."""
     return _WANTED.search(request) is not None
+
+
+def draws(source: str) -> bool:
+    """Whether anything in the cell may draw; a function of the notebook's own may."""
+    for node in ast.walk(parsed(source)):
+        match node:
+            case ast.Name(id=name) if name in _DRAWING:
+                return True
+            case ast.Attribute(attr=name) if name in _DRAWN_BY_TABLES:
+                return True
+            case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name):
+                return True
+    return False
 
 
 def on_its_figure(source: str) -> str:

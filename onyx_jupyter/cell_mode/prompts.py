@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from onyx_jupyter.cell_mode.extremes import extremes_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
+from onyx_jupyter.cell_mode.plots import wants_plot
 from onyx_jupyter.cell_mode.recipes import recipes_for
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
 
@@ -45,9 +46,14 @@ def write_cell(facts: NotebookFacts, turn: Turn) -> str:
         before_cell(facts, turn),
         _request(turn),
         recipes_for(turn.request, facts),
-        f"Now write only the cell that computes and prints what is needed, as one ```{facts.language} block; "
+        f"Now write only the cell that {_to_do(turn.request)} what is needed, as one ```{facts.language} block; "
         "print each value with its name. The answer comes in a later step.",
     )
+
+
+def _to_do(request: str) -> str:
+    """Of a request for a plot, a cell that computes and prints was the answer: the plot was left out."""
+    return "draws the plot and prints" if wants_plot(request) else "computes and prints"
 
 
 def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:

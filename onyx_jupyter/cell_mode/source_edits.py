@@ -22,7 +22,8 @@ def without_argument(source: str, call: ast.Call, keyword: ast.keyword) -> str:
     """The call alone, without that one of its arguments."""
     begin, end = _span(source, call)
     encoded = source.encode()
-    spans = sorted(_span(source, one) for one in [*call.args, *call.keywords])
+    arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    spans = sorted(_span(source, one) for one in arguments)
     at = spans.index(_span(source, keyword))
     if at > 0:
         left_out = (spans[at - 1][1], spans[at][1])

@@ -25,6 +25,7 @@ from onyx_jupyter.protocols import Guidance, TextDelta, TextWasThought
 MAX_REPAIRS = 4
 _WORDS_TOKENS = 400
 _OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
+_CUT = " …\n\n*The answer reached its limit here; ask for the rest.*"
 _NOT_DONE = "Not done, as you wished."
 
 
@@ -110,8 +111,8 @@ class Step:
                     yield TextDelta(ready)
         number = known.unfounded(shown + held)
         if number is None:
-            if held:
-                yield TextDelta(held)
+            if held or self._inner.is_cut:
+                yield TextDelta(f"{held}{_CUT}" if self._inner.is_cut else held)
             yield self._inner.end()
             return
         if not self._can_run:

@@ -158,7 +158,9 @@ class RuntimeConfig(Section):
         default=20, ge=1, le=500, description="how often the model is asked in one run; then once without tools"
     )
     default_timeout_ms: int = Field(
-        default=300_000, ge=1000, description="milliseconds of work in one run; waiting for you is not counted"
+        default=300_000,
+        ge=1000,
+        description="milliseconds of work in one run; waiting for you and cells that run are not counted",
     )
     max_tokens_per_run: int | None = Field(
         default=None, ge=1000, description="input and output tokens of one run; no limit where unset"

@@ -6,6 +6,8 @@ import pytest
 
 from onyx_jupyter.cell_mode.cell_source import problem_in
 from onyx_jupyter.cell_mode.output_text import quoted
+from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
+from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
 from tests.cell_mode.test_model import INSERTED, READ, Scripted, asked, insert, step
 
@@ -66,3 +68,39 @@ def test_a_line_without_end_stands_below_its_cell_and_not_in_the_chat() -> None:
     assert said == "Many letters."
     said, _, _ = step(Scripted("9", "8"), asked("print it", (insert("x"), f"{INSERTED}{output}", "ok")))
     assert said == "Done: what came out stands below the cell."
+
+
+def test_a_plot_that_the_first_cell_leaves_out_is_asked_for_once_more_and_no_further() -> None:
+    drawn = "df['fee'].plot.hist()"
+    model = Scripted(MEAN, drawn)
+    _, call, _ = step(model, asked("Plot the fees"))
+    assert call == insert(f"{READ}\n{PLOT_IMPORT}\n{drawn}")
+    assert "draws the plot" in model.asked[0].messages[0].content
+    model = Scripted(MEAN, MEAN)
+    assert step(model, asked("Plot the fees"))[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{MEAN}")
+
+
+def test_words_that_the_limit_of_tokens_cut_off_say_so() -> None:
+    said, _, _ = step(CutOff("It reads a table and"), asked("What does this notebook do?"))
+    assert said.startswith("It reads a table and …")
+    assert "ask for the rest" in said
+    said, _, _ = step(Scripted("It reads a table."), asked("What does this notebook do?"))
+    assert said == "It reads a table."
+
+
+def test_an_answer_from_an_output_that_was_cut_off_ends_with_a_mark() -> None:
+    output = "\n".join(f"{name} 1" for name in "abc")
+    said, _, _ = step(CutOff("There are a, b and"), asked("What is there?", (insert("x"), f"{INSERTED}{output}", "ok")))
+    assert said.startswith("There are a, b and …\n\n")
+
+
+def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
+    before = [
+        *asked("What is the mean fee?", (insert(f"{READ}\n{MEAN}"), f"{INSERTED}62.76", "ok")),
+        Message("assistant", "It is 62.76."),
+    ]
+    by_contract = "print(df.groupby('contract').fee.mean())"
+    model = Scripted(MEAN, by_contract)
+    assert step(model, [*before, Message("user", "now by contract")])[1] == insert(f"{READ}\n{by_contract}")
+    model = Scripted(MEAN)
+    assert step(model, [*before, Message("user", "What is the mean fee?")])[1] == insert(f"{READ}\n{MEAN}")

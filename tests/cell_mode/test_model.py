@@ -298,7 +298,7 @@ def test_cells_that_were_never_run_run_first() -> None:
 
 
 def test_a_no_with_a_reason_is_a_wish_and_one_without_ends_it() -> None:
-    model = Scripted("import seaborn")
+    model = Scripted("import seaborn\nseaborn.histplot(df['fee'])")
     denied = (insert("x"), "Denied: use seaborn", "denied")
     _, call, _ = step(model, asked("plot the fees", denied))
     assert call is not None

@@ -4,7 +4,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.cell_source import opening_lines
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, on_its_figure
+from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draws, on_its_figure
 
 FIGURE = "plt.figure(figsize=(10, 6))\n"
 
@@ -43,3 +43,26 @@ def test_a_table_is_drawn_on_the_figure_that_was_made_for_it(drawn: str, meant: 
 def test_without_such_a_figure_a_table_makes_its_own() -> None:
     assert on_its_figure("df.plot()") == "df.plot()"
     assert on_its_figure("df.plot()\n" + FIGURE) == "df.plot()\n" + FIGURE
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "fees.plot()",
+        "fees['fee'].hist()",
+        "plt.bar(x, y)",
+        "ax.set_title('a')",
+        "sns.heatmap(t)",
+        "fees.plot.bar(ylabel='fee')",
+        "my_chart(fees)",
+    ],
+)
+def test_what_may_draw(source: str) -> None:
+    assert draws(source)
+
+
+@pytest.mark.parametrize(
+    "source", ["", "x =", "import matplotlib.pyplot as plt\nprint(fees.mean())", "print(len(fees))"]
+)
+def test_what_draws_nothing(source: str) -> None:
+    assert not draws(source)
