@@ -6,7 +6,10 @@ import re
 
 from onyx_jupyter.cell_mode.cell_source import problem_in
 
-_ASSIGNED = re.compile(r"^[ \t]*[@$](?P<name>[A-Za-z_]\w*)(?:\[\w*\])?[ \t]*=(?!=)", re.MULTILINE)
+_SIGNED = r"[@$](?P<name>[A-Za-z_]\w*)(?:\[\w*\])?"
+_ANY = re.compile(_SIGNED)
+# One name or several, and what is assigned to them.
+_ASSIGNED = re.compile(rf"^[ \t]*(?:{_SIGNED.replace('?P<name>', '?:')}[ \t]*,?[ \t]*)+=(?!=)", re.MULTILINE)
 
 
 def without_signs(source: str) -> str:
@@ -14,10 +17,10 @@ def without_signs(source: str) -> str:
 
     In texts the sign stays: `"@mean[2]"` is the form that was asked for. In `f"{@mean}"` it goes.
     """
-    names = {found["name"] for found in _ASSIGNED.finditer(source)}
+    names = {found["name"] for line in _ASSIGNED.findall(source) for found in _ANY.finditer(line)}
     if not names or problem_in(source) is None:
         return source
+    plain = _ASSIGNED.sub(lambda line: _ANY.sub(r"\g<name>", line[0]), source)
     any_name = "|".join(sorted(names, key=len, reverse=True))
-    plain = re.sub(rf"^([ \t]*)[@$]({any_name})(?:\[\w*\])?([ \t]*=(?!=))", r"\1\2\3", source, flags=re.MULTILINE)
-    plain = re.sub(rf"([({{,=][ \t]*)[@$]({any_name})\b", r"\1\2", plain)
+    plain = re.sub(rf"([({{,=][ \t]*)[@$]({any_name})\b(?!\[)", r"\1\2", plain)
     return plain if problem_in(plain) is None else source

@@ -9,7 +9,7 @@ from onyx_jupyter.cell_mode.plots import wants_plot
 
 _GROUPED = re.compile(
     r"\b(?:rates?|shares?|means?|averages?|medians?|totals?|sums?|counts?|numbers?|plot|chart|draw)\b"
-    r"[^.?!\n]{0,60}\b(?:by|per|for each|of each|across)\b"
+    r"[^.?!\n]{0,60}\b(?:by|per(?! (?:capita|cent|se)\b)|for each|of each|across)\b"
     r"|\b(?:now|and|split|broken down|grouped?) (?:it |that |them )?(?:by|per|for each)\b",
     re.IGNORECASE,
 )

@@ -14,6 +14,8 @@ INSERT, EDIT, RUN_ALL, REMEMBER = "notebook_insert_cell", "notebook_edit_cell", 
 CREATE = "notebook_create"
 _CELLS = (INSERT, EDIT, CREATE)
 _OURS = "[Onyx]"
+# As `sessions/sent_along.py` words it.
+_FRONT, _OPEN = "the notebook in front is ", "also open: "
 _DENIED = re.compile(r"^Denied[.:]?\s*")
 _PLAIN_NO = re.compile(r"The user said no\b[^.]*\.?")
 
@@ -91,8 +93,21 @@ def turn_of(messages: Sequence[Message]) -> Turn:
     while first - 1 in asked:
         first -= 1
     request = "\n".join(messages[at].content for at in range(first, asked[-1] + 1))
-    context = "\n\n".join(messages[at].context for at in range(first, asked[-1] + 1) if messages[at].context)
+    along = (_without_places(messages[at].context) for at in range(first, asked[-1] + 1))
+    context = "\n\n".join(one for one in along if one)
     return Turn(request.strip(), context, _steps(messages[asked[-1] + 1 :]), _exchanges(messages[:first]))
+
+
+def _without_places(context: str) -> str:
+    """Without what stands in the facts already, which notebook is in front; it was copied into cells as a line."""
+    first, end, texts = context.partition("\n\n")
+    told = first.split("; ")
+    front = next((one.removeprefix(_FRONT) for one in told if one.startswith(_FRONT)), None)
+    if front is None:
+        return context
+    itself = re.compile(rf"notebook {re.escape(front)}(?: cell \S+)?")
+    kept = [one for one in told if not one.startswith((_FRONT, _OPEN)) and not itself.fullmatch(one)]
+    return f"{'; '.join(kept)}{end if kept else ''}{texts}"
 
 
 def _steps(messages: Sequence[Message]) -> tuple[Step, ...]:

@@ -11,6 +11,7 @@ from onyx_jupyter.cell_mode.name_signs import without_signs
     [
         ("@mean_2007[float] = round(m, 2)\nprint(@mean_2007)", "mean_2007 = round(m, 2)\nprint(mean_2007)"),
         ("@mean[] = 2\nprint(f'@mean[{@mean:.2f}]')", "mean = 2\nprint(f'@mean[{mean:.2f}]')"),
+        ("@a[float], @b[x] = m, s\nprint(f'@a[{@a:.2f}], @b[{@b}]')", "a, b = m, s\nprint(f'@a[{a:.2f}], @b[{b}]')"),
         ("$total = 3\nprint(f'{$total}')", "total = 3\nprint(f'{total}')"),
         ("if ok:\n    @mean = 2\nprint(@mean, mean @ b)", "if ok:\n    mean = 2\nprint(mean, mean @ b)"),
     ],

@@ -43,3 +43,8 @@ def test_the_one_yes_no_column_is_called_by_its_name() -> None:
     told = recipes_for("Which leave most often, and why?", NotebookFacts("a.ipynb", frames=(customers,)))
     assert "customers.columns.drop('churned')" in told
     assert "[y]" in recipes_for("Which leave most often, and why?", FACTS)
+
+
+def test_per_capita_is_no_grouping() -> None:
+    assert recipes_for("the mean of the product per capita", FACTS) == ""
+    assert "groupby" in recipes_for("the mean product per country", FACTS)
