@@ -52,7 +52,10 @@ class CellStep:
         if (cell := cell_to_change(self._turn, self._facts)) is not None:
             prompt = prompts.change_cell(self._facts, self._turn, cell.source)
             return self._propose([prompt], cell_id=cell.id, unlike=cell.source)
-        return self._propose([prompts.write_cell(self._facts, self._turn)])
+        ways = [prompts.write_cell(self._facts, self._turn)]
+        if self._turn.earlier and (before := self._turn.earlier[-1].cell):
+            ways.append(prompts.change_cell(self._facts, self._turn, before))
+        return self._propose(ways)
 
     def repair(self) -> Events:
         """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
@@ -91,7 +94,7 @@ class CellStep:
                     yield event
             is_part = self._inner.is_cut and not has_whole_block(self._inner.text)
             source = "" if is_part else self._finished(cell_of(self._inner.text, begun))
-            if source and source not in failed and self._is_worth_running(source, is_first=attempt == 0):
+            if source and source not in failed and self._is_worth_running(source, attempt):
                 break
             source = ""
         if not source or not self._can_run:
@@ -113,16 +116,16 @@ class CellStep:
             ToolCall("", EDIT if cell_id else INSERT, {"path": self._facts.path, **where, "run": True})
         )
 
-    def _is_worth_running(self, source: str, *, is_first: bool) -> bool:
-        """The first of a step is asked more of, where the words do not say for certain what is wanted."""
-        request, earlier = self._turn.request, self._turn.earlier
-        if is_first and any(one.cell == source and one.request != request for one in earlier):
+    def _is_worth_running(self, source: str, attempt: int) -> bool:
+        """Of the first tries it is asked that they draw, and are not an earlier cell: words are not certain."""
+        request = self._turn.request
+        if attempt < _WRITES - 1 and any(one.cell == source and one.request != request for one in self._turn.earlier):
             return False
         if not self._is_python:
             return True
         if problem_in(source) is not None or uses_module(source, self._missing) or only_claims(source, request):
             return False
-        return not is_first or draws(source) or not wants_plot(request)
+        return attempt > 0 or draws(source) or not wants_plot(request)
 
     @property
     def _missing(self) -> tuple[str, ...]:

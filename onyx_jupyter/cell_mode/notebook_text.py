@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from onyx_jupyter.cell_mode.facts import PYTHON, CellFact, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.imports import bound_names
@@ -26,10 +26,11 @@ _SPEAKS_OF_CODE = re.compile(
 )
 
 
-def for_code(facts: NotebookFacts, about: str = "") -> str:
+def for_code(facts: NotebookFacts, about: str = "", *, request: str = "", shown: Collection[str] = ()) -> str:
     """What a cell is written from: the tables with their columns, other variables, and the code that it speaks of.
 
-    Of a table with many columns, those that `about` speaks of are described and the others only named.
+    Of a table with many columns, those that `about` speaks of are described and the others only named; code is spoken
+    of in the `request` itself. `shown` are sources that the model sees elsewhere.
     """
     parts = [_frame(frame, about) for frame in reversed(facts.frames)]
     if facts.variables:
@@ -38,7 +39,7 @@ def for_code(facts: NotebookFacts, about: str = "") -> str:
         parts.append("Files beside the notebook: " + ", ".join(facts.files))
     if facts.frames and not any(frame.file for frame in facts.frames):
         parts.append("All of that is in the kernel already: load no file.")
-    if code := _relevant_code(facts, about):
+    if code := _relevant_code(facts, about, request, shown):
         title = "Cells that have run:" if any(cell.has_run for cell in code) else "Cells of the notebook, not run yet:"
         parts.append("\n".join([title, *_sources(code, facts.language)]))
     return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
@@ -88,10 +89,10 @@ def _short_frame(frame: Frame) -> str:
     return f"`{frame.name}` is a table{rows}: {', '.join(column.name for column in frame.columns[:MAX_COLUMNS])}"
 
 
-def _relevant_code(facts: NotebookFacts, about: str) -> list[CellFact]:
+def _relevant_code(facts: NotebookFacts, about: str, request: str, shown: Collection[str]) -> list[CellFact]:
     """The code that a new cell needs to see: of what is not described here. Other code is only copied from."""
-    code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip()]
-    if facts.language != PYTHON or not facts.frames or _SPEAKS_OF_CODE.search(about):
+    code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip() and cell.source not in shown]
+    if facts.language != PYTHON or not facts.frames or _SPEAKS_OF_CODE.search(request):
         return code
     columns = {one.name for frame in facts.frames for one in frame.columns}
     described = columns | {frame.name for frame in facts.frames}

@@ -46,14 +46,18 @@ def write_cell(facts: NotebookFacts, turn: Turn) -> str:
         before_cell(facts, turn),
         _request(turn),
         recipes_for(turn.request, facts),
-        f"Now write only the cell that {_to_do(turn.request)} what is needed, as one ```{facts.language} block; "
-        "print each value with its name. The answer comes in a later step.",
+        f"Now write only the cell that {_to_do(turn.request)}, as one ```{facts.language} block; "
+        f"{_to_print(turn.request)}. The answer comes in a later step.",
     )
 
 
 def _to_do(request: str) -> str:
     """Of a request for a plot, a cell that computes and prints was the answer: the plot was left out."""
-    return "draws the plot and prints" if wants_plot(request) else "computes and prints"
+    return "draws what is asked for" if wants_plot(request) else "computes and prints what is needed"
+
+
+def _to_print(request: str) -> str:
+    return "print only what is asked for beside the plot" if wants_plot(request) else "print each value with its name"
 
 
 def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:
@@ -62,7 +66,7 @@ def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:
         f"The cell to change:\n```{facts.language}\n{source}\n```",
         _request(turn),
         recipes_for(turn.request, facts),
-        f"Now write the whole changed cell, as one ```{facts.language} block; print each value with its name. "
+        f"Now write the whole changed cell, as one ```{facts.language} block; {_to_print(turn.request)}. "
         "The answer comes in a later step.",
     )
 
@@ -101,7 +105,9 @@ def in_words(facts: NotebookFacts, turn: Turn) -> str:
 
 
 def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:
-    return _joined(for_code(facts, asked), _before(turn.earlier, facts.language))
+    shown = [one.cell for one in turn.earlier[-_EXCHANGES:] if len(one.cell) <= _CELL_CHARS]
+    known = for_code(facts, asked, request=turn.request, shown=shown)
+    return _joined(known, _before(turn.earlier, facts.language))
 
 
 def _request(turn: Turn) -> str:

@@ -16,8 +16,8 @@ def test_code_is_told_where_the_request_speaks_of_what_it_makes() -> None:
 
 
 def test_code_is_told_where_the_request_speaks_of_code() -> None:
-    assert "scatter" in for_code(FACTS, "make the points of that plot red")
-    assert "scatter" in for_code(FACTS, "why does cell 2 take so long")
+    assert "scatter" in for_code(FACTS, request="make the points of that plot red")
+    assert "scatter" in for_code(FACTS, request="why does cell 2 take so long")
 
 
 def test_other_code_is_not_told_where_the_table_is_known() -> None:
@@ -42,3 +42,11 @@ def test_the_table_comes_last_and_what_its_rows_are_called_by_is_no_column() -> 
     text = for_code(NotebookFacts("a.ipynb", frames=(grouped,), variables=("limit (int): 3",)), "the highest rate")
     assert text.index("limit (int)") < text.index("`rates` is the table")
     assert "- its index, no column: category named tenure" in text
+
+
+def test_code_is_spoken_of_in_the_request_and_not_in_an_earlier_cell() -> None:
+    cell = CellFact("c1", 1, "code", "print(fees.mean())", has_run=True)
+    facts = NotebookFacts("a.ipynb", cells=(cell,), frames=(Frame("fees", (Column("fee", "float64"),)),))
+    assert "print(fees.mean())" not in for_code(facts, "# Show the plot", request="by contract")
+    assert "print(fees.mean())" in for_code(facts, "", request="change that cell")
+    assert "print(fees.mean())" not in for_code(facts, "", request="change that cell", shown=[cell.source])
