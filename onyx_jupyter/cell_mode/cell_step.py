@@ -10,19 +10,17 @@ from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
-from onyx_jupyter.cell_mode.column_names import with_exact_columns
 from onyx_jupyter.cell_mode.empty_cells import only_claims
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
-from onyx_jupyter.cell_mode.imports import missing_imports, uses_module
+from onyx_jupyter.cell_mode.finished_cell import finished
+from onyx_jupyter.cell_mode.imports import uses_module
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
-from onyx_jupyter.cell_mode.name_signs import without_signs
-from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
-from onyx_jupyter.cell_mode.plots import draws, on_its_figure, wants_plot
+from onyx_jupyter.cell_mode.plots import draws, wants_plot
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
@@ -140,15 +138,9 @@ class CellStep:
         return self._facts.language == PYTHON
 
     def _finished(self, source: str) -> str:
-        """With the names of columns as they are, and the imports that it forgot."""
         if not source or not self._is_python:
             return source
-        source = without_signs(source)
-        exact = with_exact_columns(on_its_figure(without_needless_loads(source, self._facts)), self._facts)
-        begun = self._opening
-        known = self._facts.known_names()
-        lines = [begun, *missing_imports(exact, known), exact.removeprefix(begun).lstrip("\n")]
-        return "\n".join(line for line in lines if line)
+        return finished(source, self._turn, self._facts, begun=self._opening)
 
     async def answer(self, output: str) -> Events:
         """Words from the output, and a short output below them word for word. A number that it has not is not said."""

@@ -1,0 +1,41 @@
+"""A question of how many, and a cell that says yes or no for each row instead of counting."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
+
+_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+
+
+def counted(source: str, requests: str) -> str:
+    """The cell with `(t["x"] == 2).sum()` where its last line shows `t["x"] == 2` alone.
+
+    `requests` are the person's words, those before a short "and in 2008?" included.
+    """
+    body = parsed(source).body
+    if not body or not _HOW_MANY.search(requests):
+        return source
+    match body[-1]:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[])):
+            condition = shown
+        case ast.Expr(value=condition):
+            pass
+        case _:
+            return source
+    if not _is_of_rows(condition):
+        return source
+    return rewritten(source, condition, f"({text_of(source, condition)}).sum()")
+
+
+def _is_of_rows(node: ast.expr) -> bool:
+    """Whether it is a comparison of a table's column, or several of them joined."""
+    match node:
+        case ast.Compare(left=ast.Subscript(slice=ast.Constant(value=str())) | ast.Attribute(), ops=[op]):
+            return not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+            return _is_of_rows(left) and _is_of_rows(right)
+    return False

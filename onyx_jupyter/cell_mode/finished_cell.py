@@ -1,0 +1,24 @@
+"""What is done to a cell of Python before it is proposed: what can be put right without asking the model again."""
+
+from __future__ import annotations
+
+from onyx_jupyter.cell_mode.column_names import with_exact_columns
+from onyx_jupyter.cell_mode.counted import counted
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.grouped_bars import of_each_group
+from onyx_jupyter.cell_mode.imports import missing_imports
+from onyx_jupyter.cell_mode.name_signs import without_signs
+from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
+from onyx_jupyter.cell_mode.plots import on_its_figure
+from onyx_jupyter.cell_mode.turn import Turn
+
+
+def finished(source: str, turn: Turn, facts: NotebookFacts, *, begun: str) -> str:
+    """The cell, which goes on from `begun`, with the names of columns as they are and the imports that it forgot."""
+    known = facts.known_names()
+    asked = "\n".join([*(one.request for one in turn.earlier[-1:]), turn.request])
+    source = without_needless_loads(without_signs(source), facts)
+    source = on_its_figure(of_each_group(counted(source, asked), known))
+    source = with_exact_columns(source, facts)
+    lines = [begun, *missing_imports(source, known), source.removeprefix(begun).lstrip("\n")]
+    return "\n".join(line for line in lines if line)
