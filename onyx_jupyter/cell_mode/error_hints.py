@@ -20,7 +20,8 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile("(?i)could not convert string|unsupported operand type|can only concatenate str|no numeric types"),
-        "A text column stands where numbers are needed: use pd.to_numeric(..., errors='coerce') or numeric columns.",
+        "A text column stands where numbers are needed: write `t[c] = pd.to_numeric(t[c], errors='coerce')` in the "
+        "place of `.astype`, or use numeric columns.",
     ),
     (
         re.compile("(?i)contains NaN|infs or NaNs|must not contain"),

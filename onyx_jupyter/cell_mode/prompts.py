@@ -24,6 +24,11 @@ _HOW_TO_EXPLAIN = (
 )
 # As pandas writes the groups of pd.cut: half of it was taken for the whole.
 _INTERVAL = re.compile(r"[(\[](-?\d[\d.]*), (-?\d[\d.]*)[)\]](?=\s)")
+# What wants words or values beside a plot.
+_ASKS = re.compile(
+    r"\b(?:calculat\w+|comput\w+|determin\w+|find|tell|print|give|report|list|what|which|where|how|why|is|are|does|do)\b",
+    re.IGNORECASE,
+)
 FENCE_END = "\n```"
 NO_CODE = "root ::= [^`]+"
 
@@ -52,12 +57,16 @@ def write_cell(facts: NotebookFacts, turn: Turn) -> str:
 
 
 def _to_do(request: str) -> str:
-    """Of a request for a plot, a cell that computes and prints was the answer: the plot was left out."""
-    return "draws what is asked for" if wants_plot(request) else "computes and prints what is needed"
+    """Of a request for a plot, a cell that computes and prints was the answer, and the other way round."""
+    if not wants_plot(request):
+        return "computes and prints what is needed"
+    return "draws the plot, and computes and prints what else is asked" if _ASKS.search(request) else "draws the plot"
 
 
 def _to_print(request: str) -> str:
-    return "print only what is asked for beside the plot" if wants_plot(request) else "print each value with its name"
+    if wants_plot(request) and not _ASKS.search(request):
+        return "print nothing beside it"
+    return "print each value with its name"
 
 
 def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:

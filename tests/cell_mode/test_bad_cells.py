@@ -75,7 +75,7 @@ def test_a_plot_that_the_first_cell_leaves_out_is_asked_for_once_more_and_no_fur
     model = Scripted(MEAN, drawn)
     _, call, _ = step(model, asked("Plot the fees"))
     assert call == insert(f"{READ}\n{PLOT_IMPORT}\n{drawn}")
-    assert "draws what is asked for" in model.asked[0].messages[0].content
+    assert "draws the plot" in model.asked[0].messages[0].content
     model = Scripted(MEAN, MEAN)
     assert step(model, asked("Plot the fees"))[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{MEAN}")
 

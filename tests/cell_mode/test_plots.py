@@ -5,6 +5,8 @@ import pytest
 from onyx_jupyter.cell_mode.cell_source import opening_lines
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draws, on_its_figure
+from onyx_jupyter.cell_mode.prompts import write_cell
+from onyx_jupyter.cell_mode.turn import Turn
 
 FIGURE = "plt.figure(figsize=(10, 6))\n"
 
@@ -66,3 +68,20 @@ def test_what_may_draw(source: str) -> None:
 )
 def test_what_draws_nothing(source: str) -> None:
     assert not draws(source)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("Plot the fees by contract", ("draws the plot, as", "print nothing beside it")),
+        (
+            "Plot body mass by sex, and tell me where they differ most.",
+            ("draws the plot, and computes", "with its name"),
+        ),
+        ("Draw a scatter plot. Calculate the correlation.", ("draws the plot, and computes", "with its name")),
+        ("What is the mean fee?", ("computes and prints what is needed", "with its name")),
+    ],
+)
+def test_a_plot_and_what_else_is_asked_are_told_apart(request_text: str, told: tuple[str, ...]) -> None:
+    prompt = write_cell(NotebookFacts("a.ipynb"), Turn(request_text, "", (), ()))
+    assert [words for words in told if words not in prompt] == []
