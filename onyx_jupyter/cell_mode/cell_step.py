@@ -16,7 +16,7 @@ from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.finished_cell import finished
 from onyx_jupyter.cell_mode.imports import uses_module
-from onyx_jupyter.cell_mode.inner import BOLD, CALM, Events, Inner
+from onyx_jupyter.cell_mode.inner import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
@@ -26,6 +26,8 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
 
 _WRITES = 3
+# A repair that is not hotter than this is often the failed cell, word for word, three times over.
+_TEMPERATURES = (CALM, BOLD, HOT)
 _CELL_TOKENS = 700
 _ANSWER_TOKENS = 300
 _NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
@@ -84,7 +86,7 @@ class CellStep:
         for attempt in range(_WRITES):
             yield ModelProgress("Writing a cell…")
             guidance = Guidance(opening, (prompts.FENCE_END,), seed=1 + tried * _WRITES + attempt)
-            temperature = BOLD if tried or attempt else CALM
+            temperature = _TEMPERATURES[min(bool(tried) + attempt, 2)]
             prompt = ways[attempt % len(ways)]
             asking = self._inner.ask_for_cell(prompt, guidance, max_tokens=_CELL_TOKENS, temperature=temperature)
             async with aclosing(drafted(asking, begun)) as events:

@@ -12,7 +12,7 @@ from onyx_jupyter.security.external_content import plainly
 
 Events = AsyncGenerator[ModelEvent, None]
 _WRITE_IT = "Write the cell: one block of code between ``` and ```, and nothing else."
-CALM, BOLD = 0.2, 0.7
+CALM, BOLD, HOT = 0.2, 0.7, 1.1
 """Temperatures: of a first try, and of one after a failure, which has to be another one."""
 
 

@@ -10,7 +10,9 @@ _SHOWN_CHARS = 3_000
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
 _PICTURE = re.compile(r"\[(?:image/|figure: )|<Figure size \S+ with \d+ Axes>$")
 _NOTHING = "(no output)"
-_STDERR = "stderr:\n"
+# As Python writes them: where, what, in one line or several, and the line of code.
+_WARNING = r"[^\s:][^\n]*:\d+: \w*Warning: [^\n]*(?:\n(?:(?!\[image/|\[figure: )[^\n]*\n){0,12}?  \S[^\n]*)?(?:\n|\Z)"
+_WARNINGS = re.compile(rf"^(?:stderr:\n)?(?:{_WARNING})+", re.MULTILINE)
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
 
 
@@ -24,8 +26,7 @@ def output_of(result: str) -> str:
 
 def without_pictures(output: str) -> str:
     """What was printed, without the lines that stand for pictures and without warnings: neither is a result."""
-    printed, mark, errors = output.rpartition(_STDERR)
-    text = printed if mark and "Warning: " in errors else output
+    text = _WARNINGS.sub("", output)
     return "\n".join(line for line in text.splitlines() if not _PICTURE.match(line)).strip("\n")
 
 

@@ -53,11 +53,6 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
         "For a p-value: `from scipy.stats import pearsonr`, then `r, p = pearsonr(x, y)` on rows with both values.",
     ),
     (
-        re.compile(r"(?i)significan|\bp[- ]?values?\b|\bnormal(?:ly|ity)\b|\bnormal distribution\b"),
-        "What the p-value says is decided in the code: `if p < 0.05:`, `elif` and `else` in lines of their own, and "
-        "that word printed.",
-    ),
-    (
         re.compile(r"(?i)iqr\b|interquartile", re.S),
         "By the IQR rule: `q1, q3 = x.quantile(0.25), x.quantile(0.75)`, then keep "
         "`x.between(q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1))`.",
