@@ -84,7 +84,7 @@ def parsed(source: str) -> ast.Module:
     """Its syntax tree; an empty one where it is no plain Python."""
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ast.Module([], [])
 
 

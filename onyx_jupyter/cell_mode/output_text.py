@@ -10,9 +10,10 @@ _SHOWN_CHARS = 3_000
 _HEADLINE = re.compile(r"\A(?:\([^\n]*\)|(?:Created|Inserted|Edited|Ran|Cell)\b[^\n]*)(?:\n|\Z)")
 _PICTURE = re.compile(r"\[(?:image/|figure: )|<Figure size \S+ with \d+ Axes>$")
 _NOTHING = "(no output)"
-# As Python writes them: where, what, in one line or several, and the line of code.
-_WARNING = r"[^\s:][^\n]*:\d+: \w*Warning: [^\n]*(?:\n(?:(?!\[image/|\[figure: )[^\n]*\n){0,12}?  \S[^\n]*)?(?:\n|\Z)"
-_WARNINGS = re.compile(rf"^(?:stderr:\n)?(?:{_WARNING})+", re.MULTILINE)
+# As Python writes them: where and what, of a file in several lines perhaps, up to the line of code, which is indented.
+_IN_A_FILE = r"[^\s:][^\n]*\.py:\d+: \w*Warning: [^\n]*\n(?:(?!\[image/|\[figure: )[^\n]*\n){0,12}?  \S[^\n]*(?:\n|\Z)"
+_IN_A_LINE = r"[^\s:][^\n]*:\d+: \w*Warning: [^\n]*(?:\n|\Z)"
+_WARNINGS = re.compile(rf"^(?:stderr:\n)?(?:{_IN_A_FILE}|{_IN_A_LINE})+", re.MULTILINE)
 _CELL_ID = re.compile(r"\bcell ([A-Za-z0-9_-]{1,64})\b[^\n]*\bhash\b")
 
 

@@ -102,5 +102,32 @@ def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
     by_contract = "print(df.groupby('contract').fee.mean())"
     model = Scripted(MEAN, by_contract)
     assert step(model, [*before, Message("user", "now by contract")])[1] == insert(f"{READ}\n{by_contract}")
+    first, second = (request.messages[0].content for request in model.asked)
+    assert "The cell to change:" not in first
+    assert f"The cell to change:\n```python\n{READ}\n{MEAN}" in second
     model = Scripted(MEAN)
     assert step(model, [*before, Message("user", "What is the mean fee?")])[1] == insert(f"{READ}\n{MEAN}")
+
+
+def test_a_repair_that_is_the_failed_cell_is_asked_for_at_a_higher_temperature() -> None:
+    failed = (insert(f"{READ}\nboom"), f"{INSERTED}ValueError: no", "failed")
+    model = Scripted("boom", "boom", MEAN)
+    assert step(model, asked("What is the mean fee?", failed))[1] is not None
+    first, second, _ = (request.temperature or 0 for request in model.asked)
+    assert second > first > 0.5
+
+
+@pytest.mark.parametrize(
+    ("request_text", "written", "proposed"),
+    [
+        ("How many fees are above 9?", "df['fee'] > 9", "(df['fee'] > 9).sum()"),
+        ("What is the mean fee?", "@mean[x] = df['fee'].mean()\nprint(@mean)", "mean = df['fee'].mean()\nprint(mean)"),
+        (
+            "Plot the mean fee by contract",
+            "plt.bar(df['contract'], df['fee'].mean())",
+            f"{PLOT_IMPORT}\nby_group = df.groupby('contract')['fee'].mean()\nplt.bar(by_group.index, by_group)",
+        ),
+    ],
+)
+def test_what_can_be_put_right_is_before_anybody_sees_the_cell(request_text: str, written: str, proposed: str) -> None:
+    assert step(Scripted(written), asked(request_text))[1] == insert(f"{READ}\n{proposed}")

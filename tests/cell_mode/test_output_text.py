@@ -54,3 +54,7 @@ def test_a_warning_of_several_lines_goes_to_its_line_of_code() -> None:
 
 def test_what_speaks_of_a_warning_is_none() -> None:
     assert without_pictures("Warning: low\nstderr:\nhello") == "Warning: low\nstderr:\nhello"
+
+
+def test_a_warning_without_its_line_of_code_takes_no_table_along() -> None:
+    assert without_pictures("stderr:\n<string>:1: UserWarning: low\nn: 3\n  a  b\n0 1  2") == "n: 3\n  a  b\n0 1  2"
