@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
@@ -21,10 +22,12 @@ from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
-from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Turn
+from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
 
+# Of the cells that a second repair did not save, none was saved by a third or fourth: that only took minutes.
+_REPAIRS = 2
 _WRITES = 3
 # A repair that is not hotter than this is often the failed cell, word for word, three times over.
 _TEMPERATURES = (CALM, BOLD, HOT)
@@ -57,14 +60,18 @@ class CellStep:
             ways.append(prompts.change_cell(self._facts, self._turn, before))
         return self._propose(ways)
 
+    @property
+    def can_repair(self) -> bool:
+        """Whether another try may help. What the error alone tells how to mend is none of the model's tries."""
+        written = sum(self._mended(before) != after.source for before, after in pairwise(self._turn.failures))
+        return self._can_run and (written < _REPAIRS or self._mend() is not None)
+
     def repair(self) -> Events:
         """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
         cell_id = cell_id_of(failed.result)
-        if self._is_python and (source := mended(failed.source, failed.result, self._facts)) is not None:
-            source = self._finished(source)
-            if source not in {step.source for step in self._turn.failures}:
-                return self._run(source, cell_id)
+        if (source := self._mend()) is not None:
+            return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(self._opening).strip("\n")
         hint = hint_for(error, self._facts) if self._is_python else ""
@@ -75,6 +82,15 @@ class CellStep:
             for show in (tried % 2 == 1, tried % 2 == 0)
         ]
         return self._propose(ways, tried=tried, cell_id=cell_id)
+
+    def _mend(self) -> str | None:
+        """The last cell mended, where that has not failed before."""
+        source = self._mended(self._turn.failures[-1])
+        return None if source in {step.source for step in self._turn.failures} else source
+
+    def _mended(self, failed: Step) -> str | None:
+        source = mended(failed.source, failed.result, self._facts) if self._is_python else None
+        return None if source is None else self._finished(source)
 
     async def _propose(
         self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None, unlike: str = ""
@@ -123,7 +139,9 @@ class CellStep:
             return False
         if not self._is_python:
             return True
-        if problem_in(source) is not None or uses_module(source, self._missing) or only_claims(source, request):
+        if problem_in(source) is not None or uses_module(source, self._missing):
+            return False
+        if only_claims(source.removeprefix(self._opening), request):
             return False
         return attempt > 0 or draws(source) or not wants_plot(request)
 

@@ -1,4 +1,4 @@
-"""Cells that look like an answer and are none: they only print a sentence that stands in them, which is invented."""
+"""Cells that look like an answer and are none: they only print words that stand in them, which are invented."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from onyx_jupyter.cell_mode.imports import parsed
 
 _SAYS = ("print", "display")
-_CLAIM_WORDS = 3
 _PRINT = re.compile(r"\b(?:prints?|says?|write|hello)\b", re.IGNORECASE)
 
 
@@ -19,10 +18,10 @@ def only_claims(source: str, request: str) -> bool:
 
 
 def _is_claim(statement: ast.stmt) -> bool:
-    """An import, or a print of a sentence."""
+    """An import, or a print of words."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             return True
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(words))])) if name in _SAYS:
-            return len(words.split()) >= _CLAIM_WORDS
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str())])):
+            return name in _SAYS
     return False

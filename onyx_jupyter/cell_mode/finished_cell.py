@@ -10,6 +10,7 @@ from onyx_jupyter.cell_mode.imports import missing_imports
 from onyx_jupyter.cell_mode.name_signs import without_signs
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.plots import on_its_figure
+from onyx_jupyter.cell_mode.printed_names import with_values
 from onyx_jupyter.cell_mode.turn import Turn
 
 
@@ -19,6 +20,6 @@ def finished(source: str, turn: Turn, facts: NotebookFacts, *, begun: str) -> st
     asked = "\n".join([*(one.request for one in turn.earlier[-1:]), turn.request])
     source = without_needless_loads(without_signs(source), facts)
     source = on_its_figure(of_each_group(counted(source, asked), known))
-    source = with_exact_columns(source, facts)
+    source = with_exact_columns(with_values(source, known), facts)
     lines = [begun, *missing_imports(source, known), source.removeprefix(begun).lstrip("\n")]
     return "\n".join(line for line in lines if line)

@@ -22,7 +22,6 @@ from onyx_jupyter.cell_mode.turn import CREATE, INSERT, REMEMBER, RUN_ALL, Turn,
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, TextDelta, TextWasThought
 
-MAX_REPAIRS = 4
 _WORDS_TOKENS = 400
 _OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
 _CUT = " …\n\n*The answer reached its limit here; ask for the rest.*"
@@ -58,7 +57,7 @@ class Step:
             return self._inner.say("Noted." if last.status == "ok" else f"It could not be noted: {last.result}")
         if last.status == "ok":
             return self._cell.answer(output_of(last.result))
-        if self._can_run and len(turn.failures) <= MAX_REPAIRS:
+        if self._cell.can_repair:
             return self._cell.repair()
         return self._inner.say(
             f"I did not get this to work; the last try failed with `{error_of(last.result)}`.\n\n"

@@ -109,6 +109,12 @@ def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
     assert step(model, [*before, Message("user", "What is the mean fee?")])[1] == insert(f"{READ}\n{MEAN}")
 
 
+def test_an_answer_that_only_stands_in_the_cell_is_asked_for_again_though_the_cell_reads_the_table() -> None:
+    model = Scripted('print("@mean[62.76]")', MEAN)
+    assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
+    assert len(model.asked) == 2
+
+
 def test_a_repair_that_is_the_failed_cell_is_asked_for_at_a_higher_temperature() -> None:
     failed = (insert(f"{READ}\nboom"), f"{INSERTED}ValueError: no", "failed")
     model = Scripted("boom", "boom", MEAN)
@@ -122,6 +128,7 @@ def test_a_repair_that_is_the_failed_cell_is_asked_for_at_a_higher_temperature()
     [
         ("How many fees are above 9?", "df['fee'] > 9", "(df['fee'] > 9).sum()"),
         ("What is the mean fee?", "@mean[x] = df['fee'].mean()\nprint(@mean)", "mean = df['fee'].mean()\nprint(mean)"),
+        ("What is the mean fee?", "m = df['fee'].mean()\nprint('{m}')", "m = df['fee'].mean()\nprint(f'{m}')"),
         (
             "Plot the mean fee by contract",
             "plt.bar(df['contract'], df['fee'].mean())",

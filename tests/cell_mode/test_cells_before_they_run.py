@@ -15,6 +15,8 @@ IN_KERNEL = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float
     [
         'print("The customers who leave most often are those with a short tenure.")',
         '# because of the fee\nimport pandas as pd\nprint("Mean fee is 12.5")',
+        'print("Monthly")',
+        'print("@mean[12.5]")',
     ],
 )
 def test_a_sentence_that_stands_in_the_cell_is_no_result(source: str) -> None:

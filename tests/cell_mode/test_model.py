@@ -208,11 +208,31 @@ def test_a_failed_cell_is_written_anew_in_its_place_from_a_fresh_request() -> No
     assert "boom\n```" not in model.prompt  # every other try does not see the failed cell
 
 
-def test_after_four_repairs_it_says_what_is_wrong() -> None:
-    step_ = (insert("boom"), f"{INSERTED}NameError: name 'boom' is not defined", "failed")
-    said, call, _ = step(Scripted(), asked("What is the mean fee?", *[step_] * 5))
+def test_after_two_repairs_it_says_what_is_wrong() -> None:
+    failures = [(insert(f"boom{n}"), f"{INSERTED}NameError: name 'boom{n}' is not defined", "failed") for n in range(3)]
+    said, call, _ = step(Scripted(), asked("What is the mean fee?", *failures))
     assert call is None
-    assert "NameError: name 'boom' is not defined" in said
+    assert "NameError: name 'boom2' is not defined" in said
+    assert step(Scripted("print(1)"), asked("What is the mean fee?", *failures[:2]))[1] is not None
+
+
+def test_what_the_error_mends_is_none_of_the_two_repairs() -> None:
+    def lowered(column: str, accessor: str = "") -> tuple[ToolCall, str, str]:
+        line = f"print(df['{column}']{accessor}.lower())"
+        error = "ValueError: no" if accessor else "AttributeError: 'Series' object has no attribute 'lower'"
+        return insert(f"{READ}\n{line}"), f"{INSERTED}Traceback\n----> 3 {line}\n\n{error}", "failed"
+
+    one, one_mended, two, two_mended = lowered("a"), lowered("a", ".str"), lowered("b"), lowered("b", ".str")
+    model = Scripted("print(1)")
+    assert step(model, asked("lower it", one, one_mended, two, two_mended))[1] is not None
+    assert len(model.asked) == 1
+    last = lowered("c")
+    _, call, _ = step(Scripted(), asked("lower it", one, one_mended, two, two_mended, last))
+    assert call is not None
+    assert call.arguments["source"] == f"{READ}\nprint(df['c'].str.lower())"
+    said, call, _ = step(Scripted(), asked("lower it", one, one_mended, two, two_mended, last, lowered("c", ".str")))
+    assert call is None
+    assert "ValueError: no" in said
 
 
 def test_what_is_no_python_is_asked_for_again_before_anybody_sees_it() -> None:

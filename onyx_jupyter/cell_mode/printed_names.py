@@ -1,0 +1,67 @@
+"""Texts that a cell prints with a name in them where its value was meant: `"Mean: {mean}"`, `"@mean[mean]"`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Set
+
+from onyx_jupyter.cell_mode.imports import bound_names, parsed
+from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
+
+_SAYS = ("print", "display")
+# Of an answer's form; what stands in the brackets is a word that says what belongs there.
+_FORM = re.compile(r"@(?P<name>[A-Za-z_]\w*)\[(?P<word>[A-Za-z_]\w*)?\]")
+_BRACED = re.compile(r"\{(?P<inner>[^{}]+)\}")
+_PLAIN_QUOTE = re.compile(r"['\"]")
+
+
+def with_values(source: str, known: Set[str]) -> str:
+    """The cell with values in the places of names that it prints; `known` are names that the kernel has.
+
+    Only where every name in braces has a value. A text with another prefix, or that is formatted, stays as it is.
+    """
+    names = bound_names(source) | known
+    for _ in range(source.count("print") + source.count("display")):
+        found = next(_changes(source, names), None)
+        if found is None:
+            break
+        source = rewritten(source, *found)
+    return source
+
+
+def _changes(source: str, names: Set[str]) -> Iterator[tuple[ast.Constant, str]]:
+    """The texts to change, each with the new one."""
+    for node in ast.walk(parsed(source)):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in _SAYS:
+                for argument in arguments:
+                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                        written = text_of(source, argument)
+                        changed = _with_values(written, names)
+                        if changed != written and parsed(changed).body:
+                            yield argument, changed
+
+
+def _with_values(text: str, names: Set[str]) -> str:
+    if not _PLAIN_QUOTE.match(text) or "{{" in text:
+        return text
+    braced = _BRACED.findall(text)
+    if braced:
+        return f"f{text}" if all(_has_value(one, names) for one in braced) else text
+    if "{" in text or "}" in text:
+        return text
+    filled = _FORM.sub(lambda form: _filled(form, names), text)
+    return text if filled == text else f"f{filled}"
+
+
+def _filled(form: re.Match[str], names: Set[str]) -> str:
+    value = next((one for one in (form["word"], form["name"]) if one in names), None)
+    return form[0] if value is None else f"@{form['name']}[{{{value}}}]"
+
+
+def _has_value(braced: str, names: Set[str]) -> bool:
+    """Whether what stands in the braces is an expression of known names, as in `mean:.2f`."""
+    tree = parsed(f"f'''{{{braced}}}'''")
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return bool(used) and used <= names
