@@ -38,7 +38,7 @@ const SEEN: SentItem = { ...CELL, text: '--- code\n6 * 7', tokens: 12 };
 let root: Root;
 let host: HTMLElement;
 let props: Partial<ComposerProps>;
-const calls = { send: vi.fn(), addContext: vi.fn(), editLast: vi.fn() };
+const calls = { send: vi.fn(), addContext: vi.fn(), editLast: vi.fn(), awaitText: vi.fn() };
 const sources: MentionSources = {
   now: () => [{ section: 'cells', name: 'df.plot()', detail: 'cell 4', item: CELL }],
   variables: () => Promise.resolve([variable('df'), variable('model')]),
@@ -106,13 +106,35 @@ beforeEach(async () => {
   props = {};
   Object.values(calls).forEach(call => call.mockReset());
   await draw();
-  input().focus();
+  await act(async () => input().focus());
 });
 
 afterEach(async () => {
   await act(async () => root.unmount());
   host.remove();
   vi.unstubAllGlobals();
+});
+
+describe('the input waits for a text', () => {
+  it('with the focus, nothing in it and no answer under way, and says so each time anew', async () => {
+    const times = () => calls.awaitText.mock.calls.length;
+    expect(times()).toBe(1);
+    await write('W');
+    await write('');
+    expect(times()).toBe(2);
+    props = { running: true };
+    await draw();
+    expect(times()).toBe(2);
+    props = {};
+    await draw();
+    expect(times()).toBe(3);
+    await act(async () => input().blur());
+    props = { running: true };
+    await draw();
+    props = {};
+    await draw();
+    expect(times()).toBe(3);
+  });
 });
 
 describe('the menu of @', () => {

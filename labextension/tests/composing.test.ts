@@ -43,6 +43,20 @@ describe('while a person writes', () => {
     });
   });
 
+  it('the server hears of the empty input that waits for a text, and of none that has one', () => {
+    composing.awaited();
+    expect(told()).toEqual(['']);
+    composing.typed('W');
+    composing.awaited();
+    expect(told()).toEqual(['', 'W']);
+    composing.ended();
+    composing.awaited();
+    expect(told()).toEqual(['', 'W', '']);
+    composing.dispose();
+    composing.awaited();
+    expect(told()).toEqual(['', 'W', '']);
+  });
+
   it('nothing is told of a text that was sent or taken away', () => {
     composing.typed('W');
     composing.typed('What');

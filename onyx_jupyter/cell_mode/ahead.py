@@ -11,21 +11,24 @@ from onyx_jupyter.cell_mode.turn import Turn
 _TELLING_WORDS = 3
 
 
-def tells_enough(turn: Turn) -> bool:
-    """Whether the notebook is worth looking at; before that, only the instructions are known."""
-    return len(turn.request.split()) >= _TELLING_WORDS
+def known_beginnings(facts: NotebookFacts, turn: Turn) -> list[str]:
+    """How the request may begin, as far as it is known; empty texts where only the instructions are.
 
-
-def known_beginning(facts: NotebookFacts, turn: Turn) -> str | None:
-    """As far as it is known before the request is; empty where only the instructions are, None where nothing is asked.
-
-    `turn.request` is the draft, which tells enough.
+    `turn.request` is the draft. Where it does not tell enough, a cell comes first, which takes less to read. None where
+    no model will be asked.
     """
+    if not _tells_enough(turn):
+        words = prompts.before_words(facts, turn)
+        # A notebook that has not run is run first, and is another one then.
+        return [words] if facts.unrun else [prompts.before_cell(facts, turn), words]
     match kind_of(turn.request, facts, follows=bool(turn.earlier)):
         case "words":
-            return prompts.before_words(facts, turn)
+            return [prompts.before_words(facts, turn)]
         case "cell":
-            # A notebook that has not run is run first, and is another one then.
-            return "" if facts.unrun else prompts.before_cell(facts, turn)
+            return ["" if facts.unrun else prompts.before_cell(facts, turn)]
         case "remember" | "action":  # done without the model's words
-            return None
+            return []
+
+
+def _tells_enough(turn: Turn) -> bool:
+    return len(turn.request.split()) >= _TELLING_WORDS

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
-from onyx_jupyter.cell_mode.ahead import known_beginning, tells_enough
+from onyx_jupyter.cell_mode.ahead import known_beginnings
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Inner
 from onyx_jupyter.cell_mode.step import Step
@@ -59,18 +59,14 @@ class CellModel:
         """Without bound: of a conversation only the newest exchanges are sent, in short."""
         return max(_WHOLE_CONVERSATION, self._inner.context_window)
 
-    async def beginning(self, request: ModelRequest) -> ModelRequest | None:
-        """What the model inside would be asked first, as far as it is known; None where nothing will be asked.
+    async def beginnings(self, request: ModelRequest) -> list[ModelRequest]:
+        """What the model inside may be asked first, as far as it is known, in the order in which it is worth reading.
 
-        The request ends with what the person has written so far.
+        The request ends with what the person has written so far, which may be nothing.
         """
         turn = turn_of(request.messages)
-        beginning: str | None = ""
-        if tells_enough(turn):
-            beginning = known_beginning(await self._around.facts(turn.request, turn.made), turn)
-        if beginning is None:
-            return None
-        return ModelRequest(request.system, [Message("user", plainly(self._redact(beginning)))])
+        known = known_beginnings(await self._around.facts(turn.request, turn.made), turn)
+        return [ModelRequest(request.system, [Message("user", plainly(self._redact(text)))]) for text in known]
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""

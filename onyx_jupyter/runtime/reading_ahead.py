@@ -1,4 +1,4 @@
-"""While a person writes, a model of this machine reads what their request will begin with. It answers nothing.
+"""While a person writes, or is about to, a model of this machine reads what it will begin with. It answers nothing.
 
 Everything else comes first: nothing is read while a run works, and what is asked ends a reading at once.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.agent.processor import Halt, Processors, RunSoFar
@@ -51,11 +51,12 @@ class ReadingAhead:
         self._transcript_of = transcript_of
         self._newest: Draft | None = None
         self._looking: asyncio.Task[None] | None = None
-        self._readings: set[asyncio.Task[None]] = set()
+        self._wanted: list[ModelRequest] = []
+        self._reading: asyncio.Task[None] | None = None
 
     def composing(self, draft: Draft) -> None:
-        """The person has paused in writing. Returns at once."""
-        if not self._around.settings().config.local.read_ahead or not draft.text.strip():
+        """The person has paused in writing, or has begun nothing yet. Returns at once."""
+        if not self._around.settings().config.local.read_ahead:
             return
         self._newest = draft
         if self._looking is None or self._looking.done():
@@ -63,7 +64,7 @@ class ReadingAhead:
 
     async def close(self) -> None:
         """Ends it all."""
-        tasks = [*self._readings, *([self._looking] if self._looking else [])]
+        tasks = [task for task in (self._reading, self._looking) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -79,7 +80,7 @@ class ReadingAhead:
                 log.exception("What could be read ahead was not found out")
 
     async def _begin(self, draft: Draft) -> None:
-        """Begins to read; the model itself ends what it read for another draft. Raises: OnyxError, Halt."""
+        """Begins to read, and ends what was read for another draft. Raises: OnyxError, Halt."""
         around, settings = self._around, self._around.settings()
         transcript = await self._transcript_of(draft.session_key) if draft.session_key else None
         if self._runs.working or (draft.session_key and self._runs.activity(draft.session_key) != "idle"):
@@ -94,15 +95,17 @@ class ReadingAhead:
         model = around.models().open(model_id)
         if not isinstance(model, ReadsAhead):
             return
-        request = await self._beginning(draft, transcript, parts, model)
-        if request is not None:
-            reading = asyncio.create_task(model.read_ahead(request), name="onyx reading ahead")
-            self._readings.add(reading)
-            reading.add_done_callback(self._readings.discard)
+        requests = await self._beginnings(draft, transcript, parts, model)
+        if self._reading is not None and not self._reading.done():
+            if requests == self._wanted:
+                return
+            self._reading.cancel()
+        self._wanted = requests
+        self._reading = asyncio.create_task(_read(model, requests), name="onyx reading ahead")
 
-    async def _beginning(
+    async def _beginnings(
         self, draft: Draft, transcript: SessionTranscript | None, parts: AgentParts, inner: Model
-    ) -> ModelRequest | None:
+    ) -> list[ModelRequest]:
         """Made as a run makes it, from what a run would find. Raises: OnyxError, Halt."""
         around, settings, message = self._around, self._around.settings(), self._as_sent(draft)
         notebooks = around.notebooks_for(Author(parts.config.id, draft.session_key or "", ""))
@@ -114,7 +117,7 @@ class ReadingAhead:
         processors = Processors(around.processors(settings))
         await processors.begin(RunSoFar(ToolRegistry([]), (), Usage()))
         request = ModelRequest(await prompt.build(_tell_nobody), messages)
-        return await model.beginning(await processors.before_model(request))
+        return await model.beginnings(await processors.before_model(request))
 
     def _as_sent(self, draft: Draft) -> Entry:
         """With the notebook that is in front now."""
@@ -122,6 +125,11 @@ class ReadingAhead:
         facts = {"mode": draft.mode, "notebooks": {"front": front} if front else None}
         meta = {name: value for name, value in facts.items() if value}
         return Entry("", None, timestamp(self._around.clock.now()), "user", draft.text, meta=meta)
+
+
+async def _read(model: ReadsAhead, requests: Sequence[ModelRequest]) -> None:
+    for request in requests:
+        await model.read_ahead(request)
 
 
 async def _tell_nobody(kind: str, message: str, data: object) -> None:

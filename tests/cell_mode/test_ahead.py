@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.ahead import known_beginning
+from onyx_jupyter.cell_mode.ahead import known_beginnings
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
@@ -28,8 +28,7 @@ def turn(request: str) -> Turn:
 
 @pytest.mark.parametrize("written", ["Plot the mean", "Plot the mean fee by contract"])
 def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(written: str) -> None:
-    read = known_beginning(FACTS, turn(written))
-    assert read
+    (read,) = known_beginnings(FACTS, turn(written))
     assert "'fee': float64" in read
     assert "Asked before" in read
     assert written not in read
@@ -40,32 +39,31 @@ def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(writ
 
 
 def test_a_question_that_is_answered_in_words_begins_with_the_cells_and_their_outputs() -> None:
-    read = known_beginning(FACTS, turn("What does this notebook"))
-    assert read
+    (read,) = known_beginnings(FACTS, turn("What does this notebook"))
     assert "1200 rows" in read
     assert prompts.in_words(FACTS, turn("What does this notebook do?")).startswith(f"{read}\n\n")
 
 
-def test_two_words_tell_of_nothing_but_that_something_will_be_asked() -> None:
-    """Then the notebook is not even looked at, and the model may start at once."""
+@pytest.mark.parametrize("written", ["", "What does"])
+def test_before_the_third_word_a_cell_and_an_answer_in_words_are_both_read(written: str) -> None:
+    cell, words = known_beginnings(FACTS, turn(written))
+    assert prompts.write_cell(FACTS, turn("Plot the mean fee by contract.")).startswith(f"{cell}\n\n")
+    assert prompts.in_words(FACTS, turn("What does this notebook do?")).startswith(f"{words}\n\n")
 
-    class NoLook:
-        async def facts(self, request: str, made: str | None) -> NotebookFacts:
-            raise AssertionError(request)
 
-    model = CellModel(ScriptedModel([]), NoLook(), str)
-    request = asyncio.run(model.beginning(ModelRequest("You are Onyx.", [Message("user", "What does")])))
-    assert request == ModelRequest("You are Onyx.", [Message("user", "")])
+def test_without_a_notebook_and_a_conversation_only_the_instructions_are_known() -> None:
+    assert known_beginnings(NotebookFacts(), Turn("", "", (), ()))[-1] == ""
 
 
 def test_nothing_is_read_for_what_is_only_to_be_remembered() -> None:
-    assert known_beginning(FACTS, turn("Remember that fees are in cents")) is None
+    assert known_beginnings(FACTS, turn("Remember that fees are in cents")) == []
 
 
 def test_of_a_notebook_that_has_not_run_no_table_is_read_since_there_is_none_yet() -> None:
     unrun = replace(FACTS, cells=(replace(RUN, has_run=False),), frames=())
-    assert known_beginning(unrun, turn("Plot the mean fee by contract")) == ""
-    assert known_beginning(unrun, turn("What does this notebook do?"))
+    assert known_beginnings(unrun, turn("Plot the mean fee by contract")) == [""]
+    (words,) = known_beginnings(unrun, turn("What does this notebook do?"))
+    assert known_beginnings(unrun, turn("")) == [words]
 
 
 class Around:
@@ -76,8 +74,7 @@ class Around:
 def test_the_model_inside_begins_with_the_instructions_and_what_is_known_without_secrets() -> None:
     model = CellModel(ScriptedModel([]), Around(), lambda text: text.replace("hunter2", "[redacted:password]"))
     written = [Message("user", "What does this notebook do")]
-    request = asyncio.run(model.beginning(ModelRequest("You are Onyx.", written)))
-    assert request is not None
+    (request,) = asyncio.run(model.beginnings(ModelRequest("You are Onyx.", written)))
     assert request.system == "You are Onyx."
     (message,) = request.messages
     assert "hunter2" not in message.content

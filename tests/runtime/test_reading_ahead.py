@@ -1,5 +1,6 @@
 """While a person writes, a model of this machine reads what their message will begin with, and no other model does."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ async def looked(house: House) -> None:
     """Returns when it is found out what could be read."""
     ahead = house.onyx._at_work.reading_ahead
     await until(lambda: ahead._looking is None or ahead._looking.done())
-    await until(lambda: not ahead._readings)
+    await until(lambda: ahead._reading is None or ahead._reading.done())
 
 
 def begins_with(asked: ModelRequest, read: ModelRequest) -> bool:
@@ -89,6 +90,47 @@ async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(t
     await house.close()
 
 
+@pytest.mark.parametrize("written", ["", "  ", "What"])
+async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are_read(
+    tmp_path: Path, written: str
+) -> None:
+    model = ReadingModel("It sets x.", "x = 2")
+    shelf = Shelf(a=[code("one", "x = 1", execution_count=1)])
+    house = open_house(tmp_path, model, shelf=shelf)
+    await house.onyx.ready()
+    house.onyx.composing(Draft(None, written))
+    await looked(house)
+    cell, words = model.ahead
+    await house.run(await house.session(), QUESTION)
+    assert begins_with(model.requests[0], words)
+    assert not begins_with(model.requests[0], cell)
+    await house.close()
+
+
+class SlowReadingModel(ReadingModel):
+    """Reads until it has to give way."""
+
+    async def read_ahead(self, request: ModelRequest) -> None:
+        await super().read_ahead(request)
+        await asyncio.Event().wait()
+
+
+async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_reading(tmp_path: Path) -> None:
+    model = SlowReadingModel()
+    house = open_house(tmp_path, model)
+    await house.onyx.ready()
+    ahead = house.onyx._at_work.reading_ahead
+    for draft in ("", "What", "What does", "What does this notebook"):
+        house.onyx.composing(Draft(None, draft))
+        await until(lambda: ahead._looking is None or ahead._looking.done())
+    await until(lambda: len(model.ahead) == 1)
+    first = ahead._reading
+    house.onyx.composing(Draft(None, "Remember that x is one"))
+    await until(lambda: first is not None and first.cancelled())
+    assert len(model.ahead) == 1
+    await house.close()
+
+
 async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
     model = ReadingModel([hang := Hang()])
     house = open_house(tmp_path, model)
@@ -105,12 +147,11 @@ async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "draft",
     [
-        Draft(None, "  "),
         Draft(None, "Remember that x is one"),
         Draft("01JGZZZZZZZZZZZZZZZZZZZZZZ", QUESTION),
         Draft(None, QUESTION, "local/other.gguf"),
     ],
-    ids=["nothing written", "nothing to ask", "no such session", "no such model"],
+    ids=["nothing to ask", "no such session", "no such model"],
 )
 async def test_nothing_is_read_and_nothing_fails(tmp_path: Path, draft: Draft) -> None:
     model = ReadingModel("It sets x.")

@@ -1,6 +1,6 @@
 /** The input: what goes along, the text, which model, what it cost so far, send and stop. */
 import { stopIcon } from '@jupyterlab/ui-components';
-import { useId, useRef } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 
 import type { MentionSources } from '../models/mentions';
 import type { ContextItem } from '../protocol/wire';
@@ -24,6 +24,8 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   /** Send it for when the answer under way is done. */
   sendAfter: () => void;
   stop: () => void;
+  /** The person is in the empty input, and no answer is under way. */
+  awaitText: () => void;
   editLast: () => void;
   /** Go to the request that waits for an answer. */
   answerWaiting: () => void;
@@ -38,12 +40,20 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const { text, setText, send, sendAfter, stop, editLast, answerWaiting, running, online, usage } = props;
+  const { text, setText, send, sendAfter, stop, editLast, answerWaiting, awaitText, running, online, usage } =
+    props;
   const { trans } = useUi();
   const input = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
   const mentions = useMentions({ text, setText, input, sources: props.mentions, add: props.addContext });
   const hasText = text.trim() !== '';
+  const [hasFocus, setHasFocus] = useState(false);
+  const isAwaited = hasFocus && !hasText && !running;
+  useEffect(() => {
+    if (isAwaited) {
+      awaitText();
+    }
+  }, [isAwaited]);
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) {
       return;
@@ -83,6 +93,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           focusRequest={props.focusRequest}
           onChange={setText}
           onKeyDown={onKeyDown}
+          onFocus={setHasFocus}
           onCaret={mentions.onCaret}
           list={
             mentions.isOpen

@@ -9,6 +9,7 @@ export interface GrowingInputProps {
   focusRequest: number;
   onChange: (text: string) => void;
   onKeyDown: (event: React.KeyboardEvent<HTMLTextAreaElement>) => void;
+  onFocus: (hasFocus: boolean) => void;
   /** Where the caret is; null when the input lost the focus. */
   onCaret: (caret: number | null) => void;
   /** The list that the input leads through, while there is one. */
@@ -16,7 +17,7 @@ export interface GrowingInputProps {
 }
 
 export function GrowingInput(props: GrowingInputProps): JSX.Element {
-  const { node, value, placeholder, focusRequest, onChange, onKeyDown, onCaret, list } = props;
+  const { node, value, placeholder, focusRequest, onChange, onKeyDown, onFocus, onCaret, list } = props;
   const fit = () => {
     const area = node.current!;
     area.style.height = 'auto';
@@ -60,7 +61,11 @@ export function GrowingInput(props: GrowingInputProps): JSX.Element {
         onCaret(event.target.selectionStart);
       }}
       onSelect={event => onCaret(event.currentTarget.selectionStart)}
-      onBlur={() => onCaret(null)}
+      onFocus={() => onFocus(true)}
+      onBlur={() => {
+        onFocus(false);
+        onCaret(null);
+      }}
       onKeyDown={onKeyDown}
     />
   );

@@ -121,6 +121,11 @@ export class ChatModel extends AbstractChatModel {
     this._composing.typed(text);
   }
 
+  /** The person is in the empty input, and no answer is under way. */
+  awaitText(): void {
+    this._composing.awaited();
+  }
+
   override sendMessage(message: INewMessage): void {
     const text = message.body.trim();
     if (text) {

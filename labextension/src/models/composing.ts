@@ -1,6 +1,7 @@
 /**
  * Tells the server that a person writes, so that a model of this machine can read what the message will begin with:
- * at once with the first letter, since its process may have to start, then once for each pause. It sends no message.
+ * when the input gets the focus, since its process may have to start, at the first letter, then once for each pause. It
+ * sends no message.
  */
 import type { IDisposable } from '@lumino/disposable';
 
@@ -27,6 +28,13 @@ export class Composing implements IDisposable {
 
   get isDisposed(): boolean {
     return this._isDisposed;
+  }
+
+  /** The input has the focus and nothing in it, and no answer is under way. */
+  awaited(): void {
+    if (this._text.trim() === '' && !this._isDisposed) {
+      this._tell();
+    }
   }
 
   /** The person has changed the text by hand. */

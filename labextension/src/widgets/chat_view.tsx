@@ -321,6 +321,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       sendAfter={() => chat.submit('followup')}
       stop={() => void session.abort().catch(() => undefined)}
       editLast={() => chat.editLast()}
+      awaitText={() => chat.awaitText()}
       answerWaiting={() => view.focusApproval()}
       running={session.isRunning}
       online={client.state === 'open'}
