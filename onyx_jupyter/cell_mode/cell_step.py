@@ -35,6 +35,10 @@ _CELL_TOKENS = 700
 _ANSWER_TOKENS = 300
 _NO_CELL = "I could not write a cell for this. Say it in other words, or choose a larger model."
 _TOO_LONG = "The cell for this became too long to be written to its end. Ask for it in smaller steps."
+_GIVEN_UP = (
+    "I did not get this to work; the last try failed with `{error}`.\n\n"
+    "Say how it should be done, or choose a larger model."
+)
 _ONLY_SHOWN = "This cell would do it; asked in the chat, in Agent mode, I can insert and run it:"
 _ONLY_A_PICTURE = "Done: the picture stands below the cell."
 _NOTHING_PRINTED = "Done: the cell ran and printed nothing."
@@ -63,8 +67,9 @@ class CellStep:
     @property
     def can_repair(self) -> bool:
         """Whether another try may help. What the error alone tells how to mend is none of the model's tries."""
-        written = sum(self._mended(before) != after.source for before, after in pairwise(self._turn.failures))
-        return self._can_run and (written < _REPAIRS or self._mend() is not None)
+        failures = self._turn.failures
+        written = sum(self._mended(before) != after.source for before, after in pairwise(failures))
+        return self._can_run and bool(failures) and (written < _REPAIRS or self._mend() is not None)
 
     def repair(self) -> Events:
         """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
@@ -82,6 +87,16 @@ class CellStep:
             for show in (tried % 2 == 1, tried % 2 == 0)
         ]
         return self._propose(ways, tried=tried, cell_id=cell_id)
+
+    def give_up(self) -> Events:
+        """Says how the last cell failed, if one did."""
+        return self._inner.say(self._no_cell)
+
+    @property
+    def _no_cell(self) -> str:
+        if self._turn.failures:
+            return _GIVEN_UP.format(error=error_of(self._turn.failures[-1].result))
+        return _TOO_LONG if self._inner.is_cut else _NO_CELL
 
     def _mend(self) -> str | None:
         """The last cell mended, where that has not failed before."""
@@ -114,8 +129,7 @@ class CellStep:
                 break
             source = ""
         if not source or not self._can_run:
-            no_cell = _TOO_LONG if self._inner.is_cut else _NO_CELL
-            yield TextDelta(shown(_ONLY_SHOWN, source, self._facts) if source else no_cell)
+            yield TextDelta(shown(_ONLY_SHOWN, source, self._facts) if source else self._no_cell)
             yield self._inner.end()
             return
         async with aclosing(self._run(source, cell_id)) as events:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.frequencies import with_new_frequency
 from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
 from onyx_jupyter.cell_mode.scatter_groups import by_groups
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
@@ -19,6 +20,9 @@ _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '
 _NO_TEXT = re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer)")
 _CONVERSIONS = frozenset(["extract", "replace", "strip", "rstrip", "lstrip", "astype"])
 _FAILING_LINE = re.compile(r"^-+> *\d+ (?P<line>.*)$", re.MULTILINE)
+_ROW_OF = re.compile(
+    r"(?<![\w.])(?P<table>[A-Za-z_]\w*)(?P<label>\[(?P=table)(?:\[[^\[\]]+\]|\.\w+)\.idx(?:max|min)\(\)\])"
+)
 _NO_POSITION = re.compile(r"^KeyError: (?P<number>-?\d+)$")
 _NO_NUMBERS = re.compile(
     r"dtype '\w+' does not support operation '(?P<name>\w+)'|agg function failed \[how->(?P<how>\w+)"
@@ -43,10 +47,12 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _without_conversion,
         _with_near_column,
         _with_table,
+        _by_label,
         _by_position,
         _of_numbers_only,
         _without_keyword,
         _by_groups,
+        _with_new_frequency,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -139,6 +145,13 @@ def _meant(name: str, facts: NotebookFacts) -> str | None:
     return facts.frames[0].name if name in _ANY_TABLE and len(facts.frames) == 1 else None
 
 
+def _by_label(source: str, result: str, facts: NotebookFacts) -> str:
+    """`t[t["x"].idxmax()]["name"]` is the row `t.loc[t["x"].idxmax()]["name"]`."""
+    if not error_of(result).startswith("KeyError: "):
+        return source
+    return _on_failing_lines(source, result, lambda line: _ROW_OF.sub(r"\g<table>.loc\g<label>", line))
+
+
 def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
     """`rates[0]` of a series that is labelled otherwise is `rates.iloc[0]`."""
     found = _NO_POSITION.match(error_of(result))
@@ -176,6 +189,10 @@ def _without_keyword(source: str, result: str, facts: NotebookFacts) -> str:
 
 def _by_groups(source: str, result: str, facts: NotebookFacts) -> str:
     return by_groups(source, error_of(result))
+
+
+def _with_new_frequency(source: str, result: str, facts: NotebookFacts) -> str:
+    return with_new_frequency(source, error_of(result))
 
 
 def _name_of(call: ast.Call) -> str:

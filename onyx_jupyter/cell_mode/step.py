@@ -11,7 +11,6 @@ from onyx_jupyter.cell_mode.action_requests import action_request
 from onyx_jupyter.cell_mode.action_step import ActionStep
 from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.cell_step import CellStep, shown
-from onyx_jupyter.cell_mode.error_hints import error_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.inner import Events, Inner
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
@@ -59,10 +58,7 @@ class Step:
             return self._cell.answer(output_of(last.result))
         if self._cell.can_repair:
             return self._cell.repair()
-        return self._inner.say(
-            f"I did not get this to work; the last try failed with `{error_of(last.result)}`.\n\n"
-            "Say how it should be done, or choose a larger model."
-        )
+        return self._cell.give_up()
 
     @property
     def _can_run(self) -> bool:

@@ -115,6 +115,44 @@ def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("best = df[df['fee_2007'].idxmax()]['JAMES LOGAN']", "best = df.loc[df['fee_2007'].idxmax()]['JAMES LOGAN']"),
+        ("print(df[df.fee_2007.idxmin()])", "print(df.loc[df.fee_2007.idxmin()])"),
+        ("print(df.loc[df.fee_2007.idxmin()])", None),
+        ("print(x[df.fee_2007.idxmin()])", None),
+    ],
+)
+def test_the_row_of_the_highest_is_looked_for_by_its_label(line: str, meant: str | None) -> None:
+    assert mended(line, result(line, "KeyError: 15"), FACTS) == meant
+    assert mended(line, result(line, "ValueError: 15"), FACTS) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("s.resample('M').mean()", "s.resample('ME').mean()"),
+        ("df[df.sex == 'M'].resample(rule='2M', on='at').n", "df[df.sex == 'M'].resample(rule='2ME', on='at').n"),
+        ("df.groupby(pd.Grouper(key='at', freq='H')).size()", "df.groupby(pd.Grouper(key='at', freq='h')).size()"),
+        ("a = t.dt.floor('15T')\nb = u.dt.round(\"15T\")", "a = t.dt.floor('15min')\nb = u.dt.round('15min')"),
+        ("pd.date_range('2026', periods=3, freq='Q-DEC')", "pd.date_range('2026', periods=3, freq='QE-DEC')"),
+    ],
+)
+def test_a_frequency_has_the_name_that_pandas_says_it_has_now(written: str, meant: str) -> None:
+    setting = "import pandas as pd\nat = pd.date_range('2026', periods=400)\n"
+    setting += "df = pd.DataFrame({'at': at, 'sex': 'M', 'n': 1})\ns, t, u = df.n.set_axis(at), df['at'], df['at']\n"
+    with pytest.raises(ValueError, match="Invalid frequency") as raised:
+        exec(setting + written)  # noqa: S102 (pandas itself has to say it)
+    assert mended(written, result(written, f"ValueError: {raised.value}"), FACTS) == meant
+    exec(setting + meant)  # noqa: S102
+
+
+def test_another_wrong_frequency_stays() -> None:
+    line = "s.resample('M').mean()"
+    assert mended(line, result(line, "ValueError: Invalid frequency: M."), FACTS) is None
+
+
+@pytest.mark.parametrize(
     "error",
     [
         "TypeError: dtype 'str' does not support operation 'mean'",

@@ -250,8 +250,9 @@ def test_what_cannot_run_and_what_has_failed_before_is_never_proposed() -> None:
     _, call, _ = step(Scripted("boom", "boom", "print(1)"), asked("What is the mean fee?", failed))
     assert call is not None
     assert call.arguments["source"] == f"{READ}\nprint(1)"
-    _, call, _ = step(Scripted(*["boom"] * 3), asked("What is the mean fee?", failed))
+    said, call, _ = step(Scripted(*["boom"] * 3), asked("What is the mean fee?", failed))
     assert call is None
+    assert "the last try failed with `NameError: name 'boom' is not defined`" in said
 
 
 def test_words_stream_until_a_number_stands_nowhere_and_then_it_becomes_a_cell() -> None:
