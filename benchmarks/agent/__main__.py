@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.agent import actions, dabench, first_minute, follow_ups
 from benchmarks.agent.one_shot import OneShot
-from benchmarks.agent.onyx import Onyx, configuration
+from benchmarks.agent.onyx import WRITING_S, Onyx, configuration
 from benchmarks.agent.report import Result, as_failures, as_json, as_table
 from benchmarks.agent.task import TIME_LIMIT_S, System, Task, Turn
 from benchmarks.run import machine_text
@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _tell(f"{len(results)}/{len(tasks)} {task.id}: {_word(results[-1])}, {results[-1].total('seconds'):.0f} s")
             if options.json:
                 write_text_atomically(options.json, as_json(results, about))
-    print(f"{options.set}, {options.system}, {Path(options.model).name}\n\n{as_table(results)}\n")
+    written = f", each message written for {options.writing_s:g} s" if options.system == "onyx" else ""
+    print(f"{options.set}, {options.system}, {Path(options.model).name}{written}\n\n{as_table(results)}\n")
     print(as_failures(results))
     print(f"\nMeasured {machine_text()}\nConversations and notebooks: {kept}")
     return 0
@@ -75,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--threads", type=int, help="of the model (default: as many as cores); 1 where others work, too"
+    )
+    parser.add_argument(
+        "--writing-s",
+        type=float,
+        default=WRITING_S,
+        help="how long a person writes at each message to Onyx, which may read ahead (default: %(default)g)",
+        metavar="SECONDS",
     )
     parser.add_argument("--json", type=Path, help="write every answer into this file")
     parser.add_argument("--keep", type=Path, help="folder for conversations and notebooks (default: a new one)")
@@ -112,7 +120,8 @@ def _known(option: str, given: Sequence[str], there: Sequence[str]) -> None:
 @contextlib.contextmanager
 def _system(options: argparse.Namespace) -> Iterator[System]:
     if options.system == "onyx":
-        yield Onyx(configuration(options.model, options.time_limit_s, options.threads), options.time_limit_s)
+        config = configuration(options.model, options.time_limit_s, options.threads)
+        yield Onyx(config, options.time_limit_s, options.writing_s)
         return
     with OneShot(options.model, options.time_limit_s, options.threads) as one_shot:
         yield one_shot

@@ -16,6 +16,7 @@ from benchmarks.agent.server_notebook import read_cells, run_all, write_empty
 from benchmarks.agent.task import MAX_MODEL_CALLS, TIME_LIMIT_S, NbCell, Task, Turn, output_texts, touched_cells
 from benchmarks.jupyter_process import JupyterProcess
 from benchmarks.socket_client import Event, SocketClient
+from onyx_jupyter.server.wire.chat import MAX_DRAFT_CHARS
 
 NOTEBOOK = "question.ipynb"
 _RUNS_CODE = (
@@ -27,6 +28,7 @@ _HEADLINE = re.compile(r"\A(Ran|Cell|Inserted|Edited|Changed) .*\n?")
 _TEXTS = (".md", ".txt", ".csv")
 _NOTES = (".md", ".jsonl")
 _POLL_S = 0.5
+WRITING_S = 10.0
 _ABORT_TIMEOUT_S = 60.0
 _NOBODY = "Nobody is here to answer. Decide for yourself and go on."
 
@@ -45,15 +47,19 @@ def configuration(model: str, time_limit_s: float = TIME_LIMIT_S, threads: int |
 class Onyx:
     """Answers tasks with what `onyx.json` says; a task that takes longer than its time is stopped."""
 
-    def __init__(self, config: Mapping[str, Any], time_limit_s: float = TIME_LIMIT_S) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], time_limit_s: float = TIME_LIMIT_S, writing_s: float = WRITING_S
+    ) -> None:
+        """`writing_s` is how long a person writes at each message; no second of it counts as the answer's."""
         self._config = config
         self._time_limit_s = time_limit_s
+        self._writing_s = writing_s
 
     def run(self, task: Task, kept: Path) -> list[Turn]:
         """Keeps the conversation's file and the notebooks as they are in the end. Raises: RuntimeError."""
         with JupyterProcess(configuration=self._config) as server, SocketClient(server.port, server.token) as client:
             name = _lay_out(server, task)
-            chat = _Chat(server, client, name, self._time_limit_s)
+            chat = _Chat(server, client, name, self._time_limit_s, self._writing_s)
             turns: list[Turn] = []
             try:
                 for message in task.messages:
@@ -69,15 +75,15 @@ class Onyx:
 
 
 def _lay_out(server: JupyterProcess, task: Task) -> str:
-    """The files and the notebook at the server's root, a given notebook run from top to bottom; its name."""
+    """The files and the notebook at the server's root, with a kernel, as in JupyterLab, and run; its name."""
     for file in task.files:
         shutil.copy(file, server.root)
     name = task.notebook.name if task.notebook else NOTEBOOK
     if task.notebook:
         shutil.copy(task.notebook, server.root / name)
-        run_all(server, name)
     else:
         write_empty(server.root / name)
+    run_all(server, name)
     return name
 
 
@@ -95,11 +101,14 @@ class _Seen:
 class _Chat:
     """One conversation from a page that has the notebook in front."""
 
-    def __init__(self, server: JupyterProcess, client: SocketClient, name: str, time_limit_s: float) -> None:
+    def __init__(
+        self, server: JupyterProcess, client: SocketClient, name: str, time_limit_s: float, writing_s: float
+    ) -> None:
         self._server = server
         self._client = client
         self._name = name
         self._time_limit_s = time_limit_s
+        self._writing_s = writing_s
         self._deadline = time.monotonic() + time_limit_s
         self._key = client.call("sessions.create")["sessionKey"]
 
@@ -111,6 +120,7 @@ class _Chat:
     def turn(self, message: str) -> Turn:
         """Sends the message and waits for the end of its answer, or until the task's time is over."""
         cells, before = read_cells(self._server.root / self._name), self._spent()
+        self._write(message)
         began = time.monotonic()
         seen = _Seen()
         run_id = self._send(message, seen)
@@ -140,12 +150,20 @@ class _Chat:
             "\n".join(_text(path) for path in self._server.home.glob("workspace/**/*") if path.suffix in _NOTES),
         )
 
-    def _send(self, message: str, seen: _Seen) -> str:
-        """As the sidebar does; the notebook is in front while it is sent.
-
-        Then the page closes it: it draws nothing, so cells are worked on in the file and in the kernel of its session.
-        """
+    def _write(self, message: str) -> None:
+        """As the sidebar tells while a person writes, the notebook in front."""
         self._client.call("client.update", notebooks=[{"path": self._name, "active": True}])
+        for text in ("", message[:MAX_DRAFT_CHARS]) if self._writing_s else ():
+            self._client.call("chat.composing", sessionKey=self._key, text=text, mode="auto")
+            time.sleep(self._writing_s / 2)
+        self._deadline += self._writing_s
+
+    def _send(self, message: str, seen: _Seen) -> str:
+        """As the sidebar does.
+
+        Then the page closes the notebook: it draws nothing, so cells are worked on in the file and in the kernel of
+        its session.
+        """
         request = self._client.send("chat.send", sessionKey=self._key, message=message, mode="auto", typed=True)
         while (sent := self._client.answer(request)) is None:
             self._take(seen)

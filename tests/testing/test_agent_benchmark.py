@@ -126,7 +126,7 @@ def test_onyx_is_asked_with_the_notebook_in_front_and_what_it_did_is_kept(data: 
     (one,) = read_tasks(data)
     asked: list[Received] = []
     with ScriptedServer(adds_cells(NOTEBOOK, asked, (CODE, "The mean is 3.5: @mean_legs[3.5]"))) as provider:
-        (turn,) = Onyx(scripted(provider)).run(one, tmp_path / "kept")
+        (turn,) = Onyx(scripted(provider), writing_s=0.2).run(one, tmp_path / "kept")
     assert turn.error == ""
     assert f"the notebook in front is {NOTEBOOK}" in json.dumps(asked[0].body["messages"])
     assert turn.answer == "The mean is 3.5: @mean_legs[3.5]"
@@ -150,7 +150,7 @@ def test_a_second_question_is_asked_of_a_notebook_that_has_run(tmp_path: Path) -
     chart = 'rates.plot.bar(ylabel="churn rate")'
     script = adds_cells(WELCOME.name, [], (rates, "There it is."), (chart, "There it is as bars."))
     with ScriptedServer(script) as provider:
-        first, second = Onyx(scripted(provider)).run(one, tmp_path / "kept")
+        first, second = Onyx(scripted(provider), writing_s=0).run(one, tmp_path / "kept")
     assert "monthly" in "".join(first.cell_outputs)
     assert second.answer == "There it is as bars."
     assert len(second.touched) == 1
@@ -162,7 +162,7 @@ def test_a_second_question_is_asked_of_a_notebook_that_has_run(tmp_path: Path) -
 def test_an_answer_that_takes_too_long_is_stopped_and_counts_as_an_error(data: Path, tmp_path: Path) -> None:
     (one,) = read_tasks(data)
     with ScriptedServer(lambda _: [Say("and so on " * 1000, chunk_chars=10, delay_s=0.2)]) as provider:
-        (turn,) = Onyx(scripted(provider), time_limit_s=4).run(one, tmp_path / "kept")
+        (turn,) = Onyx(scripted(provider), time_limit_s=4, writing_s=0).run(one, tmp_path / "kept")
     assert turn.error == "no answer within 4 s"
     assert turn.answer == ""
     assert not one.judge([turn]).right
