@@ -52,6 +52,8 @@ def _sentence(figure: str) -> str:
         return f"{subject} is empty: nothing is drawn in it." if "nothing is drawn in it" in parts else f"{subject}."
     lines = [_line(found, alone=len(kinds) == 1) for found in series]
     about = _about(labels, chart)
+    if about.casefold() == (title or "").casefold():
+        about = ""  # the title says it already
     if len(lines) == 1:
         return f"{subject} shows {about}{': ' if about and lines[0] else ''}{lines[0]}".rstrip() + "."
     return "\n".join([f"{subject} shows {about}:" if about else f"{subject} shows:", *(f"- {line}" for line in lines)])

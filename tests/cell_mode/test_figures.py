@@ -21,6 +21,10 @@ BARS = (
             'x "mm" from 1 to 9; y "g" from 2 to 8; points: 150 points, x from 1 to 9, y from 2 to 8',
             "The scatter plot shows g against mm: 150 points, x from 1 to 9, y from 2 to 8.",
         ),
+        (
+            'title "Churn Rate by Contract"; x "Contract": a, b; y "Churn rate" from 0 to 1; bars: a 1, b 0.5',
+            "The bar chart “Churn Rate by Contract” shows a 1, b 0.5.",
+        ),
         ("pie with shares: u 0.25, v 0.75", "The pie chart shows u 0.25, v 0.75."),
         ("x: a, b; y: a, b; heat map of 2 × 2, values from 0 to 1", "The heat map shows 2 × 2, values from 0 to 1."),
         (
