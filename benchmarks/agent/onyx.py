@@ -120,9 +120,9 @@ class _Chat:
     def turn(self, message: str) -> Turn:
         """Sends the message and waits for the end of its answer, or until the task's time is over."""
         cells, before = read_cells(self._server.root / self._name), self._spent()
-        self._write(message)
-        began = time.monotonic()
         seen = _Seen()
+        self._write(message, seen)
+        began = time.monotonic()
         run_id = self._send(message, seen)
         while not seen.is_over and time.monotonic() < self._deadline:
             self._take(seen)
@@ -150,12 +150,14 @@ class _Chat:
             "\n".join(_text(path) for path in self._server.home.glob("workspace/**/*") if path.suffix in _NOTES),
         )
 
-    def _write(self, message: str) -> None:
+    def _write(self, message: str, seen: _Seen) -> None:
         """As the sidebar tells while a person writes, the notebook in front."""
-        self._client.call("client.update", notebooks=[{"path": self._name, "active": True}])
         for text in ("", message[:MAX_DRAFT_CHARS]) if self._writing_s else ():
+            self._open_notebook()
             self._client.call("chat.composing", sessionKey=self._key, text=text, mode="auto")
-            time.sleep(self._writing_s / 2)
+            until = time.monotonic() + self._writing_s / 2
+            while time.monotonic() < until:
+                self._take(seen)
         self._deadline += self._writing_s
 
     def _send(self, message: str, seen: _Seen) -> str:
@@ -164,6 +166,7 @@ class _Chat:
         Then the page closes the notebook: it draws nothing, so cells are worked on in the file and in the kernel of
         its session.
         """
+        self._open_notebook()
         request = self._client.send("chat.send", sessionKey=self._key, message=message, mode="auto", typed=True)
         while (sent := self._client.answer(request)) is None:
             self._take(seen)
@@ -205,6 +208,9 @@ class _Chat:
         until = time.monotonic() + _ABORT_TIMEOUT_S
         while not seen.is_over and time.monotonic() < until:
             self._take(seen)
+
+    def _open_notebook(self) -> None:
+        self._client.call("client.update", notebooks=[{"path": self._name, "active": True}])
 
     def _close_notebook(self) -> None:
         self._client.send("client.update", notebooks=[])

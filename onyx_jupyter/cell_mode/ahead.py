@@ -14,13 +14,15 @@ _TELLING_WORDS = 3
 def known_beginnings(facts: NotebookFacts, turn: Turn) -> list[str]:
     """How the request may begin, as far as it is known; empty texts where only the instructions are.
 
-    `turn.request` is the draft. Where it does not tell enough, a cell comes first, which takes less to read. None where
-    no model will be asked.
+    `turn.request` is the draft. Where it does not tell enough, what is likelier comes first: a conversation begins with
+    a question about the notebook, and goes on with cells. None where no model will be asked.
     """
     if not _tells_enough(turn):
         words = prompts.before_words(facts, turn)
-        # A notebook that has not run is run first, and is another one then.
-        return [words] if facts.unrun else [prompts.before_cell(facts, turn), words]
+        if facts.unrun:  # it is run first, and is another one then
+            return [words]
+        cell = prompts.before_cell(facts, turn)
+        return [cell, words] if turn.earlier else [words, cell]
     match kind_of(turn.request, facts, follows=bool(turn.earlier)):
         case "words":
             return [prompts.before_words(facts, turn)]

@@ -12,12 +12,15 @@ from onyx_jupyter.cell_mode.named_columns import named_columns
 _FEW_COLUMNS = 6
 _TOLD_COLUMNS = 10
 _TEXT_CHARS = 500
-_OUTLINE_CODE_CHARS = 300
+_OUTLINE_CODE_CHARS = 240
 _CODE_CELL_CHARS = 500
 _OUTLINE_CHARS = 6_000
 _CODE_CHARS = 1_500
-_OUTPUT_CHARS = 200
+_OUTPUT_CHARS = 120
 MAX_COLUMNS = 40
+# Below the head of a table in Markdown: a third of a small table's tokens.
+_RULER = re.compile(r"^\|(?: ?:?-+:? ?\|)+\n", re.MULTILINE)
+_CELL_NUMBER = re.compile(r"\bcell (\d{1,4})\b", re.IGNORECASE)
 # Words that speak of code which stands there already.
 _SPEAKS_OF_CODE = re.compile(
     r"\b(?:the|this|that|my|these|last|previous|above) (?:\w+ )?"
@@ -45,15 +48,26 @@ def for_code(facts: NotebookFacts, about: str = "", *, request: str = "", shown:
     return "\n\n".join(parts) or "The notebook is empty: no table is loaded and no file lies beside it."
 
 
-def for_words(facts: NotebookFacts) -> str:
-    """What a question about the notebook is answered from: its cells in order with their outputs, and its tables."""
+def cells_named(facts: NotebookFacts, request: str) -> list[CellFact]:
+    """The cells that a request names by their numbers, as in "explain cell 5"."""
+    numbers = {int(number) for number in _CELL_NUMBER.findall(request)}
+    return [cell for cell in facts.cells if cell.number in numbers]
+
+
+def for_words(facts: NotebookFacts, request: str = "") -> str:
+    """What a question about the notebook is answered from: its cells in order with their outputs, and its tables.
+
+    Of cells that the `request` names, only they are told, with more of their code.
+    """
     if facts.path is None:
         return ""
+    named = cells_named(facts, request)
+    most = _CODE_CHARS if named else _OUTLINE_CODE_CHARS
     lines, left = [f"The notebook {facts.path.rpartition('/')[2]}:"], _OUTLINE_CHARS
-    for cell in facts.cells:
-        text = _cut(cell.source.strip(), _OUTLINE_CODE_CHARS if cell.type == "code" else _TEXT_CHARS)
+    for cell in named or facts.cells:
+        text = _cut(cell.source.strip(), most if cell.type == "code" else _TEXT_CHARS)
         kind = "code" if cell.type == "code" else "text"
-        output = f"\nOutput: {_cut(cell.output, _OUTPUT_CHARS)}" if cell.output else ""
+        output = f"\nOutput: {_cut(_RULER.sub('', cell.output), _OUTPUT_CHARS)}" if cell.output else ""
         entry = f"[cell {cell.number}, {kind}]\n{text}{output}"
         left -= len(entry)
         if left < 0:

@@ -21,42 +21,57 @@ def with_values(source: str, known: Set[str]) -> str:
 
     Only where every name in braces has a value. A text with another prefix, or that is formatted, stays as it is.
     """
-    names = bound_names(source) | known
+    made = bound_names(source)
+    names = made | known
     for _ in range(source.count("print") + source.count("display")):
-        found = next(_changes(source, names), None)
+        found = next(_changes(source, names, made), None)
         if found is None:
             break
         source = rewritten(source, *found)
     return source
 
 
-def _changes(source: str, names: Set[str]) -> Iterator[tuple[ast.Constant, str]]:
+def _changes(source: str, names: Set[str], made: Set[str]) -> Iterator[tuple[ast.expr, str]]:
     """The texts to change, each with the new one."""
     for node in ast.walk(parsed(source)):
         match node:
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in _SAYS:
                 for argument in arguments:
-                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    if _is_fixed_text(argument):
                         written = text_of(source, argument)
-                        changed = _with_values(written, names)
+                        changed = _with_values(written, names, made)
                         if changed != written and parsed(changed).body:
                             yield argument, changed
 
 
-def _with_values(text: str, names: Set[str]) -> str:
-    if not _PLAIN_QUOTE.match(text) or "{{" in text:
+def _is_fixed_text(node: ast.expr) -> bool:
+    """Whether it is a text without any value, be it an f-string."""
+    match node:
+        case ast.Constant(value=str()):
+            return True
+        case ast.JoinedStr(values=values):
+            return all(isinstance(one, ast.Constant) for one in values)
+    return False
+
+
+def _with_values(text: str, names: Set[str], made: Set[str]) -> str:
+    plain = text.removeprefix("f")
+    if not _PLAIN_QUOTE.match(plain) or "{{" in text:
         return text
     braced = _BRACED.findall(text)
     if braced:
         return f"f{text}" if all(_has_value(one, names) for one in braced) else text
     if "{" in text or "}" in text:
         return text
-    filled = _FORM.sub(lambda form: _filled(form, names), text)
-    return text if filled == text else f"f{filled}"
+    filled = _FORM.sub(lambda form: _filled(form, names, made), plain)
+    return text if filled == plain else f"f{filled}"
 
 
-def _filled(form: re.Match[str], names: Set[str]) -> str:
-    value = next((one for one in (form["word"], form["name"]) if one in names), None)
+def _filled(form: re.Match[str], names: Set[str], made: Set[str]) -> str:
+    """With the value of that name, or else of the only one that the cell makes and whose name begins so."""
+    longer = [one for one in made if one.startswith(f"{form['name']}_")]
+    meant = (form["word"], form["name"], *(longer if len(longer) == 1 else ()))
+    value = next((one for one in meant if one in names), None)
     return form[0] if value is None else f"@{form['name']}[{{{value}}}]"
 
 

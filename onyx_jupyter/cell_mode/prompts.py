@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from onyx_jupyter.cell_mode.extremes import extremes_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
+from onyx_jupyter.cell_mode.notebook_text import cells_named, for_code, for_words
 from onyx_jupyter.cell_mode.plots import wants_plot
 from onyx_jupyter.cell_mode.recipes import recipes_for
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
@@ -19,9 +19,8 @@ _EXCHANGES = 2
 _CELL_CHARS = 700
 _ANSWER_CHARS = 300
 _OUTPUT_CHARS = 3_000
-_HOW_TO_EXPLAIN = (
-    "Answer in a few plain sentences from what stands above. Of a notebook, say first whose data it is about."
-)
+_HOW_TO_EXPLAIN = "Answer in a few plain sentences from what stands above."
+_OF_A_NOTEBOOK = " Of a notebook, say first whose data it is about."
 # As pandas writes the groups of pd.cut: half of it was taken for the whole.
 _INTERVAL = re.compile(r"[(\[](-?\d[\d.]*), (-?\d[\d.]*)[)\]](?=\s)")
 # What wants words or values beside a plot.
@@ -43,7 +42,7 @@ def before_cell(facts: NotebookFacts, turn: Turn) -> str:
 
 def before_words(facts: NotebookFacts, turn: Turn) -> str:
     """The same of each request for words."""
-    return _joined(for_words(facts), _before(turn.earlier, facts.language))
+    return _joined(for_words(facts, turn.request), _before(turn.earlier, facts.language))
 
 
 def write_cell(facts: NotebookFacts, turn: Turn) -> str:
@@ -109,8 +108,12 @@ def in_words(facts: NotebookFacts, turn: Turn) -> str:
         before_words(facts, turn),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
-        _HOW_TO_EXPLAIN if facts.path else "",
+        _how_to_explain(facts, turn.request) if facts.path else "",
     )
+
+
+def _how_to_explain(facts: NotebookFacts, request: str) -> str:
+    return _HOW_TO_EXPLAIN if cells_named(facts, request) else _HOW_TO_EXPLAIN + _OF_A_NOTEBOOK
 
 
 def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:

@@ -51,8 +51,15 @@ def test_before_the_third_word_a_cell_and_an_answer_in_words_are_both_read(writt
     assert prompts.in_words(FACTS, turn("What does this notebook do?")).startswith(f"{words}\n\n")
 
 
+def test_a_conversation_is_thought_to_begin_with_a_question_about_the_notebook_and_to_go_on_with_cells() -> None:
+    cell, words = known_beginnings(FACTS, Turn("", "", (), BEFORE))
+    assert words.startswith("The notebook a.ipynb:")
+    assert "'fee': float64" in cell
+    assert known_beginnings(FACTS, Turn("", "", (), ()))[0].startswith("The notebook a.ipynb:")
+
+
 def test_without_a_notebook_and_a_conversation_only_the_instructions_are_known() -> None:
-    assert known_beginnings(NotebookFacts(), Turn("", "", (), ()))[-1] == ""
+    assert known_beginnings(NotebookFacts(), Turn("", "", (), ()))[0] == ""
 
 
 def test_nothing_is_read_for_what_is_only_to_be_remembered() -> None:

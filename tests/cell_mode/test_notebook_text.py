@@ -1,7 +1,7 @@
 """What a model is told of a notebook: the table that is meant, and no code that it would only copy."""
 
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.notebook_text import for_code
+from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.prompts import before_cell
 from onyx_jupyter.cell_mode.turn import Exchange, Turn
 
@@ -10,6 +10,16 @@ MAKES_FRAME = CellFact("a", 1, "code", "penguins = load_penguins()", has_run=Tru
 PLOTS = CellFact("b", 2, "code", "for species, length in penguins:\n    axes.scatter(length)", has_run=True)
 DEFINES = CellFact("c", 3, "code", "def fit_line(x):\n    return x", has_run=True)
 FACTS = NotebookFacts("a.ipynb", cells=(MAKES_FRAME, PLOTS, DEFINES), frames=(PENGUINS,))
+
+
+def test_of_a_table_below_a_cell_the_head_and_first_rows_are_told() -> None:
+    table = (
+        "|  | fee | left |\n| --- | ---: | :--- |\n| 0 | 12.5 | True |\n| 1 | 99.0 | False |\n"
+        + "| 2 | 1 | True |\n" * 30
+    )
+    text = for_words(NotebookFacts("a.ipynb", cells=(CellFact("a", 1, "code", "fees.head()", table),)))
+    assert "Output: |  | fee | left |\n| 0 | 12.5 | True |\n| 1 | 99.0 | False |\n" in text
+    assert len(text) < 250
 
 
 def test_code_is_told_where_the_request_speaks_of_what_it_makes() -> None:
@@ -58,3 +68,14 @@ def test_the_cell_of_the_last_question_stands_in_the_prompt_once() -> None:
     facts = NotebookFacts("a.ipynb", cells=(PLOTS,), frames=(PENGUINS,))
     turn = Turn("make that plot red", "", (), (Exchange("plot it", PLOTS.source, "Done."),))
     assert before_cell(facts, turn).count(PLOTS.source) == 1
+
+
+def test_of_a_cell_that_is_named_by_its_number_only_that_one_is_told_and_more_of_it() -> None:
+    long = CellFact("d", 4, "code", "\n".join(f"x{n} = {n}" for n in range(90)), has_run=True)
+    facts = NotebookFacts("a.ipynb", cells=(*FACTS.cells, long), frames=(PENGUINS,))
+    text = for_words(facts, "Explain what cell 4 does.")
+    assert "x89 = 89" in text
+    assert "scatter" not in text
+    assert "`penguins` is a table with 344 rows" in text
+    assert "x89 = 89" not in for_words(facts, "Explain what cell 40 does.")
+    assert "scatter" in for_words(facts, "Explain what cell 40 does.")

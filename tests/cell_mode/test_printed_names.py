@@ -15,6 +15,8 @@ from onyx_jupyter.cell_mode.printed_names import with_values
         ("m = 2\nprint('@mean[m]', '@mean[]')", "m = 2\nprint(f'@mean[{m}]', '@mean[]')"),
         ("mean = 2\nprint('@mean[value]')", "mean = 2\nprint(f'@mean[{mean}]')"),
         ("mean = 2\nprint('@mean[]')\nprint('{mean}')", "mean = 2\nprint(f'@mean[{mean}]')\nprint(f'{mean}')"),
+        ("mean = 2\nprint(f'@mean[mean_value]')", "mean = 2\nprint(f'@mean[{mean}]')"),
+        ("mean_fee = 2\nprint(f'@mean[x]@sd[sd]')", "mean_fee = 2\nprint(f'@mean[{mean_fee}]@sd[sd]')"),
         ("print('{fees.mean()}')", "print(f'{fees.mean()}')"),
     ],
 )
@@ -36,6 +38,9 @@ def test_the_value_is_printed_in_the_place_of_its_name(written: str, meant: str)
         "mean = 2\nprint('{{mean}}')",
         "mean = 2\nprint('@mean[2]')",
         "print('@mean[value]')",
+        "print(f'@mean[value]')",
+        "mean_a = mean_b = 2\nprint('@mean[value]')",
+        "mean = 2\nprint(f'@mean[{mean}], @sd[mean]')",
         "mean = 2\nlabel('{mean}')",
         "print('{mean'",
         "",

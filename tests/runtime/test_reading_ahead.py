@@ -100,7 +100,7 @@ async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are
     await house.onyx.ready()
     house.onyx.composing(Draft(None, written))
     await looked(house)
-    cell, words = model.ahead
+    words, cell = model.ahead
     await house.run(await house.session(), QUESTION)
     assert begins_with(model.requests[0], words)
     assert not begins_with(model.requests[0], cell)
