@@ -62,6 +62,9 @@ function Page(): JSX.Element {
     mentions: sources,
     usage: { inputTokens: 0, outputTokens: 0 },
     focusRequest: 0,
+    online: true,
+    standard: 'local/small',
+    chosen: null,
     models: [],
     mode: 'agent',
     allowedModes: ['ask', 'agent', 'auto']
@@ -128,12 +131,23 @@ describe('the input waits for a text', () => {
     props = {};
     await draw();
     expect(times()).toBe(3);
+    props = { online: false, standard: null };
+    await draw();
+    props = { standard: null };
+    await draw();
+    expect(times()).toBe(3);
+    props = {};
+    await draw();
+    expect(times()).toBe(4);
+    props = { chips: [{ item: { type: 'notebook', path: 'a.ipynb' }, remove: () => undefined }] };
+    await draw();
+    expect(times()).toBe(5);
     await act(async () => input().blur());
     props = { running: true };
     await draw();
     props = {};
     await draw();
-    expect(times()).toBe(3);
+    expect(times()).toBe(5);
   });
 });
 

@@ -48,12 +48,14 @@ export function Composer(props: ComposerProps): JSX.Element {
   const mentions = useMentions({ text, setText, input, sources: props.mentions, add: props.addContext });
   const hasText = text.trim() !== '';
   const [hasFocus, setHasFocus] = useState(false);
-  const isAwaited = hasFocus && !hasText && !running;
+  const isAwaited = hasFocus && !hasText && !running && online;
+  const model = props.chosen ?? props.standard;
+  const notebook = props.chips.find(({ item }) => item.type === 'notebook')?.item.path;
   useEffect(() => {
-    if (isAwaited) {
+    if (isAwaited && model !== null) {
       awaitText();
     }
-  }, [isAwaited]);
+  }, [isAwaited, model, notebook]);
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) {
       return;
