@@ -27,6 +27,8 @@ _NO_POSITION = re.compile(r"^KeyError: (?P<number>-?\d+)$")
 _NO_NUMBERS = re.compile(
     r"dtype '\w+' does not support operation '(?P<name>\w+)'|agg function failed \[how->(?P<how>\w+)"
 )
+_NO_FORMAT = re.compile(r"^TypeError: unsupported format string passed to (?:Series|DataFrame)\.__format__")
+_FORMATTED = re.compile(r"\{(?P<value>[^{}:!=]+):,?\.(?P<decimals>\d+)f\}")
 _NO_NAME = re.compile(r"^NameError: name '(?P<name>\w+)' is not defined")
 _NO_KEYWORD = re.compile(
     r"^TypeError: (?:\w+\.)*(?P<function>\w+)\(\) got an unexpected keyword argument '(?P<name>\w+)'"
@@ -53,6 +55,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _without_keyword,
         _by_groups,
         _with_new_frequency,
+        _rounded,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -193,6 +196,13 @@ def _by_groups(source: str, result: str, facts: NotebookFacts) -> str:
 
 def _with_new_frequency(source: str, result: str, facts: NotebookFacts) -> str:
     return with_new_frequency(source, error_of(result))
+
+
+def _rounded(source: str, result: str, facts: NotebookFacts) -> str:
+    """`f"{rates:.2f}"` of a whole column is `f"{round(rates, 2)}"`."""
+    if not _NO_FORMAT.match(error_of(result)):
+        return source
+    return _on_failing_lines(source, result, lambda line: _FORMATTED.sub(r"{round(\g<value>, \g<decimals>)}", line))
 
 
 def _name_of(call: ast.Call) -> str:

@@ -123,7 +123,10 @@ def _is_word(name: str) -> bool:
 
 
 def _is_spoken_of(name: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    """Whether the text means what the notebook has under that name: not where code in it makes that anew."""
+    word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    is_made = re.search(rf"^\s*{word}\s*=(?!=)(?!.*{word})", text, re.MULTILINE)
+    return is_made is None and re.search(word, text) is not None
 
 
 def _sources(cells: Sequence[CellFact], language: str) -> list[str]:

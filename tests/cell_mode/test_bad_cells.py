@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from onyx_jupyter.cell_mode.cell_source import problem_in
+from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.output_text import quoted
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
@@ -112,6 +113,15 @@ def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
 def test_an_answer_that_only_stands_in_the_cell_is_asked_for_again_though_the_cell_reads_the_table() -> None:
     model = Scripted('print("@mean[62.76]")', MEAN)
     assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
+    assert len(model.asked) == 2
+
+
+def test_a_cell_that_puts_something_made_up_in_the_place_of_a_table_is_asked_for_again() -> None:
+    made_up = "fees = pd.DataFrame({'fee': [1, 2]})\nprint(fees['fee'].mean())"
+    mean = "print(fees['fee'].mean())"
+    facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),), 7),))
+    model = Scripted(made_up, mean)
+    assert step(model, asked("What is the mean fee?"), facts)[1] == insert(mean)
     assert len(model.asked) == 2
 
 

@@ -189,3 +189,18 @@ def test_any_keyword_is_left_out_wherever_the_function_is_called() -> None:
     error = UNEXPECTED.format(name="read", keyword="squeeze")
     source = "a = read('a.csv', squeeze=True, sep=';')\nb = read(squeeze=True)"
     assert mended(source, result(source, error), FACTS) == "a = read('a.csv', sep=';')\nb = read()"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('print(f"{rates:.2f}")', 'print(f"{round(rates, 2)}")'),
+        ("""print(f"{fees['a']:,.1f} and {n}")""", """print(f"{round(fees['a'], 1)} and {n}")"""),
+        ('print(f"{rates:>10}")', None),
+    ],
+)
+def test_a_whole_column_that_is_formatted_as_a_number_is_rounded(written: str, meant: str | None) -> None:
+    error = "TypeError: unsupported format string passed to Series.__format__"
+    before = 'print(f"{fee:.2f}")\n'
+    expected = None if meant is None else before + meant
+    assert mended(before + written, result(written, error), FACTS) == expected

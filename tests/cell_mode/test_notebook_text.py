@@ -79,3 +79,9 @@ def test_of_a_cell_that_is_named_by_its_number_only_that_one_is_told_and_more_of
     assert "`penguins` is a table with 344 rows" in text
     assert "x89 = 89" not in for_words(facts, "Explain what cell 40 does.")
     assert "scatter" in for_words(facts, "Explain what cell 40 does.")
+
+
+def test_code_is_not_told_for_a_name_that_the_tried_cell_makes_itself() -> None:
+    assert "def fit_line" not in for_code(FACTS, "the trend\n  fit_line = np.polyfit(x, y, 1)\nprint(fit_line)")
+    assert "def fit_line" in for_code(FACTS, "the trend\nfit_line = cached(fit_line)")
+    assert "def fit_line" in for_code(FACTS, "the trend\nif fit_line == other: pass")
