@@ -148,12 +148,15 @@ class CellStep:
         )
 
     def _is_worth_running(self, source: str, attempt: int) -> bool:
-        """Of the first tries it is asked that they draw, and are not an earlier cell: words are not certain."""
-        request = self._turn.request
-        if attempt < _WRITES - 1 and any(one.cell == source and one.request != request for one in self._turn.earlier):
+        """Of the first tries it is asked that they draw, are not an earlier cell, and import what is there."""
+        request, is_first = self._turn.request, attempt < _WRITES - 1
+        if is_first and any(one.cell == source and one.request != request for one in self._turn.earlier):
             return False
         if not self._is_python:
             return True
+        unasked = [name for name in self._facts.lacking if name not in request.lower()]
+        if is_first and uses_module(source, unasked):
+            return False
         if problem_in(source) is not None or uses_module(source, self._missing):
             return False
         written = source.removeprefix(self._opening)

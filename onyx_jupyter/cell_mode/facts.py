@@ -62,9 +62,9 @@ class SkillFact:
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case. `skills` are the agent's, whatever notebook it is;
-    `boilerplate` are the lines that its memory came with, which say nothing of anybody. `new_path` is where a notebook
-    can be made, if none is there.
+    `language` is what its kernel speaks, in lower case; `lacking` are the packages that it is known not to have.
+    `skills` are the agent's, whatever notebook it is; `boilerplate` are the lines that its memory came with, which say
+    nothing of anybody. `new_path` is where a notebook can be made, if none is there.
     """
 
     path: str | None = None
@@ -73,6 +73,7 @@ class NotebookFacts:
     frames: tuple[Frame, ...] = ()
     variables: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    lacking: frozenset[str] = frozenset()
     skills: tuple[SkillFact, ...] = ()
     boilerplate: frozenset[str] = frozenset()
     new_path: str | None = None

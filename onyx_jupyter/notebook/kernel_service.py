@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
@@ -28,6 +28,7 @@ _INSPECT_S = 4.0
 _VARIABLES = TypeAdapter(KernelVariables)
 _INSPECTION = TypeAdapter(Inspection)
 _SOURCES = TypeAdapter(dict[int, str])
+_NAMES = TypeAdapter(frozenset[str])
 
 
 class KernelService:
@@ -53,6 +54,9 @@ class KernelService:
 
     async def executed(self, path: str) -> Mapping[int, str]:
         return _parsed(_SOURCES, (await self._ask(path, "executed", _VARIABLES_S)).get("sources"))
+
+    async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
+        return _parsed(_NAMES, (await self._ask(path, "lacking", _VARIABLES_S, names=list(packages))).get("names"))
 
     async def execute(self, path: str, code: str, progress: Callable[[str], None]) -> CellRun:
         session = await self._running(path)

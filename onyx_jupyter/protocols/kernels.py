@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -91,6 +91,13 @@ class Kernels(Protocol):
 
     async def executed(self, path: str) -> Mapping[int, str]:
         """Execution count → `cell_hash` of the source that ran under it, without line ends at its end.
+
+        Raises: NotebookError as `variables` does.
+        """
+        ...
+
+    async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
+        """Which of these packages its kernel would not find to import; none is imported.
 
         Raises: NotebookError as `variables` does.
         """

@@ -18,7 +18,7 @@ from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Kernels, Notebooks, NotebookView
-from onyx_jupyter.runtime.kernel_facts import PATIENCE_S, kernel_facts
+from onyx_jupyter.runtime.kernel_facts import PATIENCE_S, kernel_facts, packages_lacking
 from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
@@ -72,7 +72,8 @@ class CellSurroundings:
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
         if language != PYTHON:  # how it reads a table is the model's to know
             table = tuple(replace(one, name=one.file, read="") for one in table)
-        return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files)
+        lacking = await packages_lacking(self._kernels, path) if self._kernels and language == PYTHON else frozenset()
+        return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files, lacking)
 
     def _without_notebook(self, request: str) -> NotebookFacts:
         """Where a new one would go: beside the files that the person sees."""

@@ -15,6 +15,10 @@ from onyx_jupyter.protocols import Inspection, Kernels, Variable
 PATIENCE_S = 5.0
 _OTHER_VARIABLES = 8
 _VARIABLE_CHARS = 110
+_LIKED_PACKAGES = (
+    "altair", "bokeh", "matplotlib", "numpy", "pandas", "plotly",
+    "polars", "scipy", "seaborn", "sklearn", "statsmodels",
+)  # fmt: skip
 _NO_TABLES = ("Series", "Index", "Array")
 # What a cell draws with or throws dice with; a new cell makes its own.
 _NOT_TOLD = re.compile(r"^(?:matplotlib\.|numpy\.Generator|numpy\.random)")
@@ -42,6 +46,14 @@ async def kernel_facts(kernels: Kernels, path: str, request: str) -> tuple[tuple
     told = {frame.name for frame in frames}
     others = [one for one in variables if one.name not in told and _is_told(one, request)]
     return tuple(frames), tuple(_line(one) for one in _spoken_of_first(others, request)[:_OTHER_VARIABLES])
+
+
+async def packages_lacking(kernels: Kernels, path: str) -> frozenset[str]:
+    """Those that models like to use and its kernel does not have; none where it cannot be asked."""
+    with contextlib.suppress(OnyxError, TimeoutError):
+        async with asyncio.timeout(PATIENCE_S):
+            return await kernels.lacking(path, _LIKED_PACKAGES)
+    return frozenset()
 
 
 def _about(variables: Sequence[Variable], request: str) -> list[Variable]:

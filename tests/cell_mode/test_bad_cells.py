@@ -1,6 +1,7 @@
 """What a model writes that is no cell, or only a part of one: never proposed, and said plainly in the end."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from onyx_jupyter.cell_mode.output_text import quoted
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
-from tests.cell_mode.test_model import INSERTED, READ, Scripted, asked, insert, step
+from tests.cell_mode.test_model import FACTS, INSERTED, READ, Scripted, asked, insert, step
 
 MEAN = "print(df['fee'].mean())"
 
@@ -79,6 +80,21 @@ def test_a_plot_that_the_first_cell_leaves_out_is_asked_for_once_more_and_no_fur
     assert "draws the plot" in model.asked[0].messages[0].content
     model = Scripted(MEAN, MEAN)
     assert step(model, asked("Plot the fees"))[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{MEAN}")
+
+
+def test_a_package_that_the_kernel_does_not_have_is_not_proposed() -> None:
+    drawn = "df['fee'].plot.hist()"
+    model = Scripted("import seaborn as sns\nsns.histplot(df['fee'])", drawn)
+    lacking = replace(FACTS, lacking=frozenset(["seaborn"]))
+    assert step(model, asked("Plot the fees"), lacking)[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{drawn}")
+
+
+@pytest.mark.parametrize("request_text", ["Plot the fees with seaborn", "Plot the fees"])
+def test_one_that_is_asked_for_or_comes_three_times_is_proposed_so_that_the_kernel_says_it(request_text: str) -> None:
+    liked = "import seaborn as sns\nsns.histplot(df['fee'])"
+    model = Scripted(*[liked] * (1 if "seaborn" in request_text else 3))
+    lacking = replace(FACTS, lacking=frozenset(["seaborn"]))
+    assert step(model, asked(request_text), lacking)[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{liked}")
 
 
 def test_words_that_the_limit_of_tokens_cut_off_say_so() -> None:

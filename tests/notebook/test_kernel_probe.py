@@ -20,8 +20,8 @@ def test_it_is_python_3_8_and_imports_the_standard_library_alone() -> None:
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {
         "__future__", "ast", "collections", "collections.abc", "contextlib", "ctypes", "datetime", "decimal", "enum",
-        "fnmatch", "fractions", "hashlib", "inspect", "itertools", "json", "math", "os", "pathlib", "re", "signal",
-        "sys", "threading", "time", "types", "typing", "uuid", "warnings",
+        "fnmatch", "fractions", "hashlib", "importlib.util", "inspect", "itertools", "json", "math", "os", "pathlib",
+        "re", "signal", "sys", "threading", "time", "types", "typing", "uuid", "warnings",
     }  # fmt: skip
 
 

@@ -55,9 +55,17 @@ async def test_looking_changes_nothing(kernels: KernelPlace) -> None:
     await kernels.service.variables("work.ipynb", functions=True)
     await kernels.service.inspect("work.ipynb", "x")
     await kernels.service.executed("work.ipynb")
+    await kernels.service.lacking("work.ipynb", ["json", "no_such_package"])
     assert await kernels.value(state) == before
     assert await kernels.value("[name for name in sys.modules if 'onyx' in name]") == "[]"
     assert await kernels.value("'trigger' in vars(get_ipython().events)") == "False"
+
+
+async def test_packages_that_an_import_would_not_find(kernels: KernelPlace) -> None:
+    await kernels.run("import sys, types\nsys.modules['by_hand'] = types.ModuleType('by_hand')")
+    asked = ["pandas", "wave", "by_hand", "no_such_package"]
+    assert await kernels.service.lacking("work.ipynb", asked) == {"no_such_package"}
+    assert await kernels.value("'wave' in sys.modules") == "False"
 
 
 BUSY = """

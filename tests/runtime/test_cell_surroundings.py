@@ -136,6 +136,9 @@ def test_the_language_is_the_kernels_and_only_python_reads_a_table_with_pandas(
         async def variables(self, path: str, **_: Any) -> None:
             raise NotebookError("not_python", "only Python's")
 
+        async def lacking(self, path: str, packages: Any) -> None:
+            raise NotebookError("no_kernel", "none runs")
+
     message = Entry("id", None, "2026-01-01T00:00:00.000Z", "user", "", meta={"notebooks": {"front": "work/a.ipynb"}})
     around = CellSurroundings(message, Here(), Kernels(), PathGuard(root, root / "workspace"))  # type: ignore[arg-type]
     told = asyncio.run(around.facts("the mean of fees.csv"))

@@ -1,12 +1,13 @@
 """Of what a kernel holds, the table that a request is about comes first, and what would mislead is not told."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.protocols import Inspection, InspectionTable, KernelVariables, Variable
 from onyx_jupyter.runtime import kernel_facts as module
-from onyx_jupyter.runtime.kernel_facts import kernel_facts
+from onyx_jupyter.runtime.kernel_facts import kernel_facts, packages_lacking
 
 CUSTOMERS = Variable("customers", "frame", "pandas.DataFrame", "1,200 × 3: contract str, churned bool, calls int64")
 RATES = Variable("churn_by_tenure", "frame", "pandas.DataFrame", "4 × 1: churn_rate float64")
@@ -96,3 +97,16 @@ def test_a_kernel_that_cannot_be_asked_tells_nothing() -> None:
             raise NotebookError("kernel_dead", "It died.")
 
     assert facts(Dead(), "calls") == ((), ())
+
+
+def test_packages_are_asked_of_the_kernel_and_none_lacks_where_it_cannot_say() -> None:
+    class Python:
+        async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
+            return frozenset(packages) & {"seaborn", "polars"}
+
+    class Busy:
+        async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
+            raise NotebookError("kernel_busy", "it is busy")
+
+    assert asyncio.run(packages_lacking(Python(), "a.ipynb")) == {"seaborn", "polars"}  # type: ignore[arg-type]
+    assert asyncio.run(packages_lacking(Busy(), "a.ipynb")) == frozenset()  # type: ignore[arg-type]

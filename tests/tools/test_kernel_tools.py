@@ -1,6 +1,6 @@
 """The kernel tools: what a model reads, what a person is asked, and what is refused."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,9 @@ class OneKernel:
         return self.told
 
     async def executed(self, path: str) -> Mapping[int, str]:
+        raise AssertionError("no tool here asks for it")
+
+    async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
         raise AssertionError("no tool here asks for it")
 
     async def execute(self, path: str, code: str, progress: Callable[[str], None]) -> CellRun:

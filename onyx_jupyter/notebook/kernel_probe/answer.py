@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, from_library, is_a, is_environment, is_of, type_name
@@ -205,6 +206,18 @@ def _executed(shell: Any, question: dict[str, Any], look: Look) -> dict[str, Any
     }
 
 
+def _lacking(shell: Any, question: dict[str, Any], look: Look) -> dict[str, Any]:
+    """Which packages an import would not find; none is imported."""
+    return {"names": [name for name in question["names"] if not _is_found(name)]}
+
+
+def _is_found(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # there, but made by hand
+        return True
+
+
 def _matches(name: str, pattern: str) -> bool:
     plain = pattern.lower()
     return fnmatch.fnmatchcase(name.lower(), plain if any(sign in plain for sign in "*?[") else f"*{plain}*")
@@ -214,6 +227,7 @@ _ABOUT = {
     "variables": _variables,
     "inspect": _inspect,
     "executed": _executed,
+    "lacking": _lacking,
     "watch_figures": watch_figures,
     "drawn_figures": drawn_figures,
 }
