@@ -12,13 +12,15 @@ from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.plots import on_its_figure
 from onyx_jupyter.cell_mode.printed_names import with_values
 from onyx_jupyter.cell_mode.turn import Turn
+from onyx_jupyter.cell_mode.unused_imports import without_unused_imports
 
 
 def finished(source: str, turn: Turn, facts: NotebookFacts, *, begun: str) -> str:
     """The cell, which goes on from `begun`, with the names of columns as they are and the imports that it forgot."""
     known = facts.known_names()
     asked = "\n".join([*(one.request for one in turn.earlier[-1:]), turn.request])
-    source = without_needless_loads(without_signs(source), facts)
+    source = without_unused_imports(without_signs(source), facts.lacking)
+    source = without_needless_loads(source, facts)
     source = on_its_figure(of_each_group(counted(source, asked), known))
     source = with_exact_columns(with_values(source, known), facts)
     lines = [begun, *missing_imports(source, known), source.removeprefix(begun).lstrip("\n")]

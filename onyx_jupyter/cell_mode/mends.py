@@ -7,13 +7,14 @@ import difflib
 import re
 from collections.abc import Callable
 
-from onyx_jupyter.cell_mode.error_hints import error_of
+from onyx_jupyter.cell_mode.error_hints import error_of, missing_modules
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.frequencies import with_new_frequency
 from onyx_jupyter.cell_mode.imports import is_of_scipy, parsed
 from onyx_jupyter.cell_mode.scatter_groups import by_groups
 from onyx_jupyter.cell_mode.series_accessors import accessor_of
 from onyx_jupyter.cell_mode.source_edits import rewritten, text_of, without_argument
+from onyx_jupyter.cell_mode.unused_imports import without_unused_imports
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
 _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")
@@ -56,6 +57,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
         _by_groups,
         _with_new_frequency,
         _rounded,
+        _without_unused_import,
     )
     return next((changed for way in ways if (changed := way(source, result, facts)) != source), None)
 
@@ -203,6 +205,11 @@ def _rounded(source: str, result: str, facts: NotebookFacts) -> str:
     if not _NO_FORMAT.match(error_of(result)):
         return source
     return _on_failing_lines(source, result, lambda line: _FORMATTED.sub(r"{round(\g<value>, \g<decimals>)}", line))
+
+
+def _without_unused_import(source: str, result: str, facts: NotebookFacts) -> str:
+    """An import of what is not installed, where the cell has no use for it."""
+    return without_unused_imports(source, missing_modules([error_of(result)]))
 
 
 def _name_of(call: ast.Call) -> str:
