@@ -18,7 +18,7 @@ from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.finished_cell import finished
 from onyx_jupyter.cell_mode.imports import uses_module
 from onyx_jupyter.cell_mode.inner import BOLD, CALM, HOT, Events, Inner
-from onyx_jupyter.cell_mode.kept_tables import makes_anew
+from onyx_jupyter.cell_mode.made_up_data import makes_up_data, speaks_of
 from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
@@ -160,8 +160,9 @@ class CellStep:
         if problem_in(source) is not None or uses_module(source, self._missing):
             return False
         written = source.removeprefix(self._opening)
-        tables = (frame.name for frame in self._facts.frames if not frame.read)
-        if only_claims(written, request) or makes_anew(written, tables, request):
+        if only_claims(written, request):
+            return False
+        if (is_first or speaks_of(self._facts, request)) and makes_up_data(written, self._facts, request):
             return False
         return attempt > 0 or draws(source) or not wants_plot(request)
 

@@ -11,7 +11,7 @@ from onyx_jupyter.cell_mode.output_text import quoted
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
-from tests.cell_mode.test_model import FACTS, INSERTED, READ, Scripted, asked, insert, step
+from tests.cell_mode.test_model import FACTS, INSERTED, READ, TABLE, Scripted, asked, insert, step
 
 MEAN = "print(df['fee'].mean())"
 
@@ -95,6 +95,18 @@ def test_one_that_is_asked_for_or_comes_three_times_is_proposed_so_that_the_kern
     model = Scripted(*[liked] * (1 if "seaborn" in request_text else 3))
     lacking = replace(FACTS, lacking=frozenset(["seaborn"]))
     assert step(model, asked(request_text), lacking)[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{liked}")
+
+
+def test_data_that_a_cell_makes_up_is_never_proposed_where_the_request_speaks_of_what_is_there() -> None:
+    made_up = "import numpy as np\nprint('mean fee', np.random.uniform(15, 119, 1200).mean())"
+    kernel = replace(FACTS, frames=(replace(TABLE, read=""),))
+    said, call, _ = step(Scripted(made_up, made_up, made_up), asked("What is the mean fee?"), kernel)
+    assert (call, "could not write" in said) == (None, True)
+    _, call, _ = step(Scripted(made_up, made_up, "print(df['fee'].mean())"), asked("What is the mean fee?"), kernel)
+    assert call == insert("print(df['fee'].mean())")
+    bell = "import numpy as np\nprint(np.random.normal(size=9))"
+    _, call, _ = step(Scripted(bell, bell, bell), asked("Which values does a standard normal give?"), kernel)
+    assert call == insert(bell)
 
 
 def test_words_that_the_limit_of_tokens_cut_off_say_so() -> None:

@@ -1,0 +1,127 @@
+"""Cells that make up data where there is some: by chance, or written out in the cell."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.named_columns import named_columns
+
+_WANTS_NEW = re.compile(
+    r"\b(?:new|creat\w*|mak(?:e|es|ing)|generat\w*|simulat\w*|replac\w*|overwrit\w*|reset\w*|random\w*|example|"
+    r"dummy|fake|synthetic|toy|load\w*|read\w*|dice|coins?|monte carlo)\b",
+    re.IGNORECASE,
+)
+# As the variables of a kernel are told: `n_customers (int): 1200`. None of these holds rows.
+_SCALAR = re.compile(r"^(?P<name>\w+) \((?:int|float|str|bool|numpy\.\w+?\d+)\)")
+_CHANCE = frozenset(["random", "default_rng", "RandomState"])
+# From this many on, numbers in a cell are data and no bounds or settings.
+_FEW = 3
+
+
+def makes_up_data(source: str, facts: NotebookFacts, request: str) -> bool:
+    """Whether the cell puts something made up in the place of a table, or computes from nothing else.
+
+    Never where the request speaks of making or reading data, or has the numbers itself.
+    """
+    if not facts.frames or _WANTS_NEW.search(request):
+        return False
+    tree = parsed(source)
+    kept = {frame.name for frame in facts.frames if not frame.read}
+    if any(_replaces(statement, kept) for statement in tree.body):
+        return True
+    if _read(tree) & _with_rows(facts) or _reads_a_file(tree):
+        return False
+    return _throws_dice(tree) or (_is_written_out(tree) and len(re.findall(r"\d+", request)) < _FEW)
+
+
+def speaks_of(facts: NotebookFacts, request: str) -> bool:
+    """Whether the request has a table or a column of what is known, in whatever writing (`monthly fee`)."""
+    names = (name for frame in facts.frames for name in (frame.name, *(column.name for column in frame.columns)))
+    return bool(named_columns(tuple(names), request))
+
+
+def _replaces(statement: ast.stmt, tables: set[str]) -> bool:
+    """`df = pd.DataFrame({…})` does; `df = df.dropna()` keeps the table, and so does `df = sales`."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            names = {target.id for target in targets if isinstance(target, ast.Name)}
+            return bool(names & tables) and not _read(value) & tables and _is_made_up(value)
+    return False
+
+
+def _is_made_up(value: ast.AST) -> bool:
+    """Whether it is written out in the cell: a table of literals, or a literal itself."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr="DataFrame" | "from_dict" | "from_records")):
+            return True
+        case ast.Dict() | ast.List() | ast.Tuple() | ast.Set() | ast.Constant():
+            return True
+    return False
+
+
+def _with_rows(facts: NotebookFacts) -> set[str]:
+    """The names that may hold data: all that the kernel has but single values, modules and what chance comes from."""
+    scalars = {found["name"] for line in facts.variables if (found := _SCALAR.match(line))}
+    made: set[str] = set()
+    for cell in facts.cells:
+        if cell.has_run and cell.type == "code":
+            made |= {name for statement in ast.walk(parsed(cell.source)) for name in _named_with_rows(statement)}
+    return ({frame.name for frame in facts.frames} | made | _names_of(facts.variables)) - scalars
+
+
+def _named_with_rows(statement: ast.AST) -> Iterable[str]:
+    match statement:
+        case ast.FunctionDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets, value=value) if not isinstance(value, ast.Constant) and not _makes_chance(
+            value
+        ):
+            return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    return []
+
+
+def _makes_chance(value: ast.AST) -> bool:
+    """`np.random.default_rng(7)` itself; what it throws is data of the person's."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _CHANCE
+
+
+def _names_of(variables: Iterable[str]) -> set[str]:
+    return {line.partition(" ")[0].rstrip(":") for line in variables}
+
+
+def _throws_dice(tree: ast.AST) -> bool:
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in _CHANCE)
+        or (isinstance(node, ast.Name) and node.id in (*_CHANCE, "rng") and isinstance(node.ctx, ast.Load))
+        for node in ast.walk(tree)
+    )
+
+
+def _is_written_out(tree: ast.Module) -> bool:
+    """Whether a table of literals, or a row of numbers, gets a name."""
+    return any(
+        isinstance(node, ast.Assign)
+        and _is_made_up(node.value)
+        and sum(isinstance(one, ast.Constant) and isinstance(one.value, int | float) for one in ast.walk(node.value))
+        >= _FEW
+        for node in ast.walk(tree)
+    )
+
+
+def _reads_a_file(tree: ast.AST) -> bool:
+    return any(
+        isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Attribute) and node.func.attr.startswith(("read", "load")))
+            or (isinstance(node.func, ast.Name) and node.func.id == "open")
+        )
+        for node in ast.walk(tree)
+    )
+
+
+def _read(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
