@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.asked_groups import AskedGroups, asked_groups
+from onyx_jupyter.cell_mode.facts import Frame, NotebookFacts
 from onyx_jupyter.cell_mode.plots import wants_plot
 
 _GROUPED = re.compile(
@@ -27,7 +29,7 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
             r"|most|least|best|worst)\b.*\baverage",
             re.S,
         ),
-        "For the group with the highest mean: `means = {df}.groupby(g)[x].mean()`, then print `means.idxmax()` "
+        "For the group with the highest mean: `means = {df}.groupby({g})[{x}].mean()`, then print `means.idxmax()` "
         "and `means.max()`.",
     ),
     (
@@ -45,7 +47,7 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(r"(?i)\bdiffers? (?:the )?(?:most|least)\b|\b(?:largest|biggest|greatest|smallest) difference\b"),
-        "For where two groups differ most: `t = {df}.groupby([g, h])[x].mean().unstack()`, then print "
+        "For where two groups differ most: `t = {df}.groupby([{g}, {h}])[{x}].mean().unstack()`, then print "
         "`(t.max(axis=1) - t.min(axis=1)).idxmax()`.",
     ),
     (
@@ -61,24 +63,45 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def recipes_for(request: str, facts: NotebookFacts) -> str:
-    """The lines that the request needs, with the name of its table and of its yes/no column; most need none."""
-    table = facts.frames[0].name if facts.frames else "df"
-    yes_no = [column.name for frame in facts.frames[:1] for column in frame.columns if column.dtype == "bool"]
-    y = repr(yes_no[0]) if len(yes_no) == 1 else "y"
-    lines = [line.replace("{df}", table).replace("{y}", y) for pattern, line in _RECIPES if pattern.search(request)]
+    """The lines that the request needs, with the names of its table and columns; most need none.
+
+    A column that is not certain stands as a letter: the smallest models copy those, so they are few.
+    """
+    frame = facts.frames[0] if facts.frames else Frame("df", ())
+    yes_no = [column.name for column in frame.columns if column.dtype == "bool"]
+    asked = asked_groups(request, frame)
+    g, h, *_ = [*map(repr, asked.groups), *"gh"[len(asked.groups) :], "h"]
+    names = {
+        "{df}": frame.name,
+        "{y}": repr(yes_no[0]) if len(yes_no) == 1 else "y",
+        "{g}": g,
+        "{h}": h,
+        "{x}": repr(asked.value) if asked.value else "x",
+    }
+    lines = [_with(names, line) for pattern, line in _RECIPES if pattern.search(request)]
     if _GROUPED.search(request):
-        lines.append(_by_groups(table, plotted=wants_plot(request)))
+        lines.append(_by_groups(frame.name, asked, plotted=wants_plot(request)))
     if wants_plot(request):
         lines.append("Draw with pandas or matplotlib alone.")
     return "\n".join(lines)
 
 
-def _by_groups(table: str, *, plotted: bool) -> str:
-    """How values are computed and drawn by groups."""
-    share = "a rate is the mean of a yes/no column."
-    if not plotted:
-        return f"By groups: `{table}.groupby(g)[x].mean()`, by two columns `{table}.groupby([g, h])[x].mean()`; {share}"
+def _with(names: Mapping[str, str], line: str) -> str:
+    for placeholder, name in names.items():
+        line = line.replace(placeholder, name)
+    return line
+
+
+def _by_groups(table: str, asked: AskedGroups, *, plotted: bool) -> str:
+    """How values are computed and drawn by groups: by these, where they and the value are certain."""
+    drawn = ".plot.bar(ylabel=...)" if plotted else ""
+    begins = "To plot by groups" if plotted else "By groups"
+    if asked.groups and asked.value:
+        by = repr(asked.groups[0]) if len(asked.groups) == 1 else repr([*asked.groups])
+        side_by_side = ".unstack()" if plotted and len(asked.groups) > 1 else ""
+        return f"{begins}: `{table}.groupby({by})[{asked.value!r}].mean(){side_by_side}{drawn}`"
+    side_by_side = ".unstack()" if plotted else ""
     return (
-        f"To plot by groups: `{table}.groupby(g)[x].mean().plot.bar(ylabel=...)`, by two columns "
-        f"`{table}.groupby([g, h])[x].mean().unstack().plot.bar(ylabel=...)`; {share}"
+        f"{begins}: `{table}.groupby(g)[x].mean(){drawn}`, by two columns "
+        f"`{table}.groupby([g, h])[x].mean(){side_by_side}{drawn}`; a rate is the mean of a yes/no column."
     )

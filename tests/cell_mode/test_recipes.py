@@ -48,3 +48,39 @@ def test_the_one_yes_no_column_is_called_by_its_name() -> None:
 def test_per_capita_is_no_grouping() -> None:
     assert recipes_for("the mean of the product per capita", FACTS) == ""
     assert "groupby" in recipes_for("the mean product per country", FACTS)
+
+
+CUSTOMERS = Frame(
+    "customers",
+    (
+        Column("contract", "str"),
+        Column("monthly_fee", "float64"),
+        Column("support_calls", "int64"),
+        Column("churned", "bool"),
+        Column("sex", "str"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("Add a cell with the churn rate by contract type.", "customers.groupby('contract')['churned'].mean()"),
+        ("the rate of leaving by contract", "customers.groupby('contract')['churned'].mean()"),
+        ("Plot the churn rate by number of support calls.", "groupby('support_calls')['churned'].mean().plot.bar("),
+        (
+            "Plot the monthly fee by contract and sex, please.",
+            "customers.groupby(['contract', 'sex'])['monthly_fee'].mean().unstack().plot.bar(",
+        ),
+        (
+            "Mean monthly fee by contract and sex; where do they differ most?",
+            "t = customers.groupby(['contract', 'sex'])['monthly_fee'].mean().unstack()",
+        ),
+        ("Which sex has the highest monthly fee on average?", "means = customers.groupby('sex')[x].mean()"),
+        ("Split that by sex, too.", "customers.groupby([g, h])[x].mean()"),
+        ("the mean by sex of the shoe", "customers.groupby(g)[x].mean()"),
+        ("the mean by shoe size", "customers.groupby(g)[x].mean()"),
+    ],
+)
+def test_columns_that_are_certain_are_written_out(request_text: str, told: str) -> None:
+    assert told in recipes_for(request_text, NotebookFacts("a.ipynb", frames=(CUSTOMERS,)))
