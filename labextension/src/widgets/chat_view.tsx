@@ -21,7 +21,7 @@ import type { ChatModel } from '../models/chat_model';
 import { cellRequest, cellRequestMode } from '../models/cell_requests';
 import { asWish } from '../models/context_items';
 import { totalUsage, waitingCalls } from '../models/conversation';
-import type { Run, UserMessage } from '../models/conversation';
+import type { Run, UserMessage, WhenBusy } from '../models/conversation';
 import type { Grants } from '../models/grants';
 import type { LocalModels } from '../models/local_models';
 import type { MentionSources } from '../models/mentions';
@@ -313,12 +313,16 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
     (item: ContextItem) => preview(client, item, sessionKey, model),
     [client, sessionKey, model]
   );
+  const send = (whenBusy?: WhenBusy) => {
+    view.show('conversation'); // whatever panel stands in its place: the answer, and what it asks, come there
+    chat.submit(whenBusy);
+  };
   return (
     <Composer
       text={chat.input.value}
       setText={text => chat.type(text)}
-      send={() => chat.submit()}
-      sendAfter={() => chat.submit('followup')}
+      send={() => send()}
+      sendAfter={() => send('followup')}
       stop={() => void session.abort().catch(() => undefined)}
       editLast={() => chat.editLast()}
       awaitText={() => chat.awaitText()}
