@@ -1,7 +1,7 @@
 """The corpus of hostile answers in every place that shows what a model, a tool or a page wrote: nothing acts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -32,6 +32,15 @@ from tests.skills.notebooks import cell, write_notebook, write_text_skill
 pytestmark = pytest.mark.timeout(600)
 AT_ONCE = 40
 THEMES = "@jupyterlab/apputils-extension/themes"
+# What is drawn in the theme's colours, or brings its own: of the rest the dark theme shows the same elements.
+DIAGRAMS = ("mermaid", "mermaid-kinds")
+THEMED = (*DIAGRAMS, "styles", "covering")
+# Diagrams come one after the other, and each lays its whole page out anew: they have one to themselves.
+CARDS: dict[str, Callable[[Payload], bool]] = {
+    "cards": lambda payload: payload.group not in DIAGRAMS,
+    "diagrams": lambda payload: payload.group in DIAGRAMS,
+    "themed": lambda payload: payload.group in THEMED,
+}
 # All cells and outputs are in the page at once.
 NOTEBOOKS = {"windowingMode": "none", "maxNumberOutputs": 1000}
 SHOW = """import json
@@ -61,7 +70,8 @@ def lab(
     lab = LabServer(tmp_path_factory.mktemp("hostile"), provider.config())
     for number, some in enumerate(parts(corpus, AT_ONCE)):
         write_session(lab, f"hostile {number:02}", [payload.text for payload in some])
-    write_trusted(lab, "cards.ipynb", [card_output(payload) for payload in corpus])
+    for notebook, is_there in CARDS.items():
+        write_trusted(lab, f"{notebook}.ipynb", [card_output(payload) for payload in filter(is_there, corpus)])
     outputs = [output for payload in corpus for output in plain_outputs(payload)]
     write_trusted(lab, "outputs.ipynb", [display(CONTROL), *outputs])
     memory = lab.home / "workspace" / "memory"
@@ -106,6 +116,8 @@ def open_sidebar(watched: Watch, lab: LabServer, name: str) -> Sidebar:
 def test_answers_in_the_sidebar(watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, name: str) -> None:
     sidebar = open_sidebar(watched, lab, name)
     for number, some in enumerate(parts(corpus, AT_ONCE)):
+        if theme == "dark" and not any(payload.group in THEMED for payload in some):
+            continue
         sidebar.hook("session-title").click()
         sidebar.hook("session").filter(has_text=f"hostile {number:02}").click()
         expect(sidebar.runs).to_have_count(len(some))
@@ -127,18 +139,26 @@ def test_answers_while_they_come(
         watched.assert_quiet()
 
 
-def test_cards_below_cells(watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, name: str) -> None:
-    watched.page.goto(lab.url(f"lab/workspaces/{name}/tree/cards.ipynb", reset=""))
-    watched.show_everything()
-    cards = watched.page.locator("[data-onyx=cell-turn]")
-    expect(cards).to_have_count(len(corpus), timeout=DRAW_MS)
-    watched.assert_quiet()
+@pytest.mark.parametrize(
+    ("theme", "cards"), [("light", "cards"), ("light", "diagrams"), ("dark", "themed")], indirect=["theme"]
+)
+def test_cards_below_cells(
+    watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, cards: str, name: str
+) -> None:
+    watched.page.goto(lab.url(f"lab/workspaces/{name}/tree/{cards}.ipynb", reset=""))
+    assert_cards_quiet(watched, corpus, cards)
 
 
-def test_cards_in_notebook_7(watched: Watch, lab: LabServer, corpus: list[Payload]) -> None:
-    watched.page.goto(lab.url("notebooks/cards.ipynb"))
+@pytest.mark.parametrize("cards", ["cards", "diagrams"])
+def test_cards_in_notebook_7(watched: Watch, lab: LabServer, corpus: list[Payload], cards: str) -> None:
+    watched.page.goto(lab.url(f"notebooks/{cards}.ipynb"))
+    assert_cards_quiet(watched, corpus, cards)
+
+
+def assert_cards_quiet(watched: Watch, corpus: list[Payload], cards: str) -> None:
     watched.show_everything()
-    expect(watched.page.locator("[data-onyx=cell-turn]")).to_have_count(len(corpus), timeout=DRAW_MS)
+    shown = len(list(filter(CARDS[cards], corpus)))
+    expect(watched.page.locator("[data-onyx=cell-turn]")).to_have_count(shown, timeout=DRAW_MS)
     watched.assert_quiet()
 
 

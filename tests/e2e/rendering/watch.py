@@ -62,7 +62,7 @@ class Watch:
     def assert_quiet(self) -> None:
         """When all is drawn: nothing was asked for, nothing ran, and only what is allowed stands there."""
         page, listener = self.page, self.listener
-        page.wait_for_function(_IS_DRAWN, timeout=DRAW_MS)
+        page.wait_for_function(_IS_DRAWN, timeout=DRAW_MS, polling=250)
         page.evaluate("document.querySelectorAll('.onyx-Markdown details').forEach(one => { one.open = true; })")
         assert page.evaluate(_NOT_ALLOWED, self._allowed) == []
         assert [ran for frame in page.frames if (ran := frame.evaluate("window.__onyxRan"))] == []
