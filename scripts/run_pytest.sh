@@ -49,4 +49,11 @@ if [ ${#skipped[@]} -gt 0 ]; then
     trap explain_skips EXIT
 fi
 
+# Most of what the tests write lives for a second, and each write of it waits for the disk: in memory there is none.
+shared_memory=/dev/shm
+free_kb=$(df -Pk "$shared_memory" 2>/dev/null | awk 'NR == 2 {print $4}')
+if [ -w "$shared_memory" ] && [ "${free_kb:-0}" -gt 6000000 ]; then
+    export PYTEST_DEBUG_TEMPROOT="${PYTEST_DEBUG_TEMPROOT:-$shared_memory}"
+fi
+
 .venv/bin/python -m pytest -m "$selection" "$@"

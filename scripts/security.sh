@@ -55,7 +55,7 @@ for step in "${steps[@]}"; do
     tests)
         # Those that SECURITY.md names as the guards of a boundary, and all of the properties.
         guards=($(grep -o '`tests/[^`]*`' SECURITY.md | tr -d '`' | sort -u))
-        bash scripts/run_pytest.sh tests/security tests/properties "${guards[@]}" || fail "TESTS FAILED: see above."
+        HYPOTHESIS_PROFILE=thorough bash scripts/run_pytest.sh tests/security tests/properties "${guards[@]}" || fail "TESTS FAILED: see above."
         ;;
     *)
         echo "unknown step: $step" >&2

@@ -1,15 +1,22 @@
 """What holds for every test."""
 
 import faulthandler
+import os
 import sys
 import threading
 
 import pytest
 from anyio._backends._asyncio import WorkerThread
+from hypothesis import HealthCheck, settings
 
 from onyx_jupyter.testing.no_real_providers import no_real_providers
 
 END_S = 60
+
+# A machine that is busy is no reason for a property to fail: nothing is timed. `make security` looks longer.
+settings.register_profile("quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict
 
@@ -125,12 +126,22 @@ _LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 _OFTEN_FALSE = frozenset({"additionalProperties", "default"})
 
 
+# Every request to a model carries those of all tools. The classes of skills' arguments come and go.
+_SCHEMAS: WeakKeyDictionary[type[Arguments], dict[str, Any]] = WeakKeyDictionary()
+
+
 def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema in one piece, without titles and defaults of None: shorter, and it says the same."""
+    """The JSON schema in one piece, without titles and defaults of None: shorter, and it says the same.
+
+    The same object each time, which is not to be changed.
+    """
+    if (known := _SCHEMAS.get(arguments)) is not None:
+        return known
     schema: dict[str, Any] = arguments.model_json_schema(by_alias=True)
     definitions = schema.pop("$defs", {})
     schema = _without_noise(_in_place(schema, definitions))
     schema.pop("description", None)  # the class's docstring, written for whoever reads the code
+    _SCHEMAS[arguments] = schema
     return schema
 
 

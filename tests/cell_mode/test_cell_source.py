@@ -1,7 +1,7 @@
 """The cell in an answer, however the model wrote it."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in
@@ -38,7 +38,6 @@ def test_what_cannot_run_is_told_and_magics_can() -> None:
     assert problem_in("x = '\0'") is not None
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_gives_a_cell_or_none(answer: str) -> None:
     cell = cell_of(answer, BEGUN)

@@ -1,7 +1,7 @@
 """Names of columns are written as the table has them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
@@ -33,7 +33,6 @@ def test_only_what_can_mean_one_column_alone_is_changed(written: str, meant: str
         assert mended.startswith("df['avg. wait time'] = 1\n")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=100), st.sampled_from(NAMES))
 def test_what_names_the_columns_rightly_stays(text: str, name: str) -> None:
     source = f"x = {text!r}\ndf[{name!r}]"

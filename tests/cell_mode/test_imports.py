@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.imports import bound_names, missing_imports, uses_module
@@ -41,7 +41,6 @@ def test_what_a_source_names_is_found() -> None:
     assert bound_names(source) == {"p", "json", "x", "y", "f", "a", "i", "e"}
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_taken(source: str) -> None:
     for line in missing_imports(source, []):

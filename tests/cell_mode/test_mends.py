@@ -1,7 +1,7 @@
 """What an error alone tells is mended without the model, on the failing line alone."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
@@ -81,7 +81,6 @@ def test_in_doubt_nothing_is_changed(line: str, error: str) -> None:
     assert mended(line, result(line, error), FACTS) is None
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_any_text_is_taken(source: str, output: str) -> None:
     assert mended(source, output, FACTS) != source

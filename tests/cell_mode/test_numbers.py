@@ -1,7 +1,7 @@
 """A number is said only where it stands in something."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.numbers import Numbers
@@ -45,13 +45,11 @@ def test_what_stands_nowhere_is_found(said: str, which: str) -> None:
     assert Numbers([OUTPUT]).unfounded(said) == which
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.floats(min_value=13, max_value=1e9, allow_nan=False), st.integers(0, 6))
 def test_a_number_that_was_printed_may_always_be_said_rounded(value: float, places: int) -> None:
     assert Numbers([f"x = {value!r}"]).unfounded(f"It is {value:.{places}f}, that is {value:,.{places}f}.") is None
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_no_text_is_too_strange(known: str, said: str) -> None:
     found = Numbers([known]).unfounded(said)

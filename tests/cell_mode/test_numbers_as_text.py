@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.numbers_as_text import how_to_number
@@ -47,7 +47,6 @@ def test_what_is_no_number_is_left_alone(examples: list[str]) -> None:
     assert how_to_number(examples) == ""
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=4))
 def test_any_examples_are_taken(examples: list[str]) -> None:
     assert isinstance(how_to_number(examples), str)

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.approvals.exact import scope_of
@@ -66,7 +66,6 @@ async def decisions(granted: list[tuple[str, str]], command: str, cwd: str) -> s
         return verdict.decision
 
 
-@settings(max_examples=150, deadline=None)
 @given(granted=st.lists(st.tuples(ARGVS, FOLDERS), max_size=4), parts=COMMANDS, cwd=FOLDERS, pick=st.booleans())
 @example(granted=[(("git", "a b"), "/work")], parts=[(("git", "a", "b"), "shlex", "; ")], cwd="/work", pick=False)
 def test_a_command_runs_unasked_only_if_each_of_its_argvs_was_granted_there(granted, parts, cwd, pick):
@@ -83,7 +82,6 @@ def test_a_command_runs_unasked_only_if_each_of_its_argvs_was_granted_there(gran
         assert decision == "allow"
 
 
-@settings(max_examples=150, deadline=None)
 @given(parts=COMMANDS)
 def test_a_command_is_read_as_the_words_it_was_written_from_or_not_at_all(parts):
     """Always means exactly: no way of quoting makes another argv of it."""
@@ -103,7 +101,6 @@ RAW = st.lists(
 SHOW = 'show() { printf \'%s\\0\' "$#" "$@"; }\n'
 
 
-@settings(max_examples=400, deadline=None)
 @given(rest=RAW)
 def test_bash_itself_reads_the_same_words(rest):
     """Always means exactly: what is bound is what runs, by the shell's own word."""
@@ -159,7 +156,6 @@ INJECTIONS = (
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(argv=ARGVS, injection=st.sampled_from(INJECTIONS), where=st.integers(0, 4), cwd=FOLDERS)
 def test_what_is_slipped_into_a_granted_command_is_never_let_through(argv, injection, where, cwd):
     """Always means exactly: nothing with a meaning to the shell rides along."""

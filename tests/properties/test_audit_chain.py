@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.audit import AuditLog
@@ -39,7 +39,6 @@ def damages(draw, raw: bytes) -> bytes:
     return b"".join(lines)
 
 
-@settings(max_examples=300, deadline=None)
 @given(entries=st.lists(FACTS, min_size=2, max_size=6), more=st.integers(0, 2), data=st.data())
 def test_any_change_is_found_at_the_line_where_it_begins(entries, more, data):
     """Audit: also when the server goes on writing behind it."""

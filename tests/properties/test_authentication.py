@@ -26,7 +26,7 @@ def jp_server_config(tmp_path, monkeypatch):
     return {"ServerApp": {"jpserver_extensions": {"onyx_jupyter": True}}, "IdentityProvider": {"token": TOKEN}}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(token=TOKENS, place=st.sampled_from(["header", "bearer", "address"]), origin=st.none() | HOSTS)
 def test_a_connection_is_accepted_exactly_with_the_stored_token_from_jupyters_own_page(
     jp_ws_fetch, jp_asyncio_loop, jp_http_port, caplog, token, place, origin

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.external_content import plainly
@@ -28,7 +28,6 @@ def system_prompt(folder, files: dict[str, str], model: ScriptedModel) -> str:
     return model.requests[0].system
 
 
-@settings(max_examples=100, deadline=None)
 @given(soul=TEXTS, user=TEXTS, others=st.dictionaries(st.sampled_from(["AGENTS.md", "TOOLS.md", "MEMORY.md"]), TEXTS))
 def test_the_prompt_holds_soul_and_user_whole(tmp_path_factory, soul, user, others):
     """Property 10: For any session start, the prompt context SHALL include the contents of SOUL.md and USER.md
@@ -40,7 +39,6 @@ def test_the_prompt_holds_soul_and_user_whole(tmp_path_factory, soul, user, othe
         assert text.strip() in system
 
 
-@settings(max_examples=100, deadline=None)
 @given(soul=PLAIN, user=PLAIN)
 def test_the_short_prompt_of_a_small_model_holds_them_too(tmp_path_factory, soul, user):
     """Property 10: … the contents of SOUL.md and USER.md; a small model gets their beginnings."""

@@ -1,6 +1,6 @@
 """Chunks of any text: nothing is lost, lines are right, sizes are kept, and the same text gives the same chunks."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.retrieval.chunking import ChunkSize, chunk_children, chunk_markdown, chunk_plain
@@ -38,7 +38,6 @@ def written(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, CUTS, SIZES)
 def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text, cut, size):
     lines = text.replace("\r\n", "\n").split("\n")
@@ -52,14 +51,12 @@ def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text,
     assert {number for number, line in enumerate(lines, 1) if line.strip()} <= covered
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, CUTS, st.sampled_from([16, 60, 400]))
 def test_without_an_overlap_the_chunks_are_the_text(text, cut, max_tokens):
     chunks = cut(text, size=ChunkSize(max_tokens, 0))
     assert written("".join(chunk.text for chunk in chunks)) == written(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, CUTS, SIZES)
 def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_same(text, cut, size):
     chunks = cut(text, title="t.md", size=size)
@@ -68,7 +65,6 @@ def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_sa
     assert cut(text, title="t.md", size=size) == chunks
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS, st.booleans())
 def test_a_child_lies_within_its_parent(text, markdown):
     children = chunk_children(text, markdown=markdown, parent=ChunkSize(80, 0), child=ChunkSize(24, 6))

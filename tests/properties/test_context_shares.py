@@ -1,12 +1,11 @@
 """However much is sent along, it fits, and what is short is not cut for the sake of what is long."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.runtime.sent_context import fair_shares
 
 
-@settings(max_examples=200)
 @given(st.lists(st.integers(0, 50_000), max_size=30), st.integers(0, 40_000))
 def test_shares_fit_and_are_fair(lengths: list[int], total: int) -> None:
     shares = fair_shares(lengths, total)

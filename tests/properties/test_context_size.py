@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
@@ -28,7 +28,6 @@ SUMMARIES = {
 PICTURE = Attachment("image", "image/png", "iVBORw0KGgoAAAANSUhEUg==")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     turns=TURNS,
     newest=TEXTS,
@@ -64,7 +63,6 @@ def test_after_compaction_the_context_is_within_the_limit(tmp_path_factory, turn
     asyncio.run(run())
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(turns=TURNS, steps=STEPS, window=st.sampled_from([6000, 20_000]), summary=st.sampled_from(sorted(SUMMARIES)))
 def test_within_one_run_of_many_steps_every_request_is_within_the_limit(
     tmp_path_factory, turns, steps, window, summary

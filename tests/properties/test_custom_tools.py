@@ -1,7 +1,7 @@
 import asyncio
 from typing import Any, ClassVar
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Risk, ToolCall, ToolResult
@@ -33,7 +33,6 @@ def custom_tool(tool_name: str) -> Tool[Any]:
     return Echo()
 
 
-@settings(max_examples=200, deadline=None)
 @given(names=st.lists(TOOL_NAMES, min_size=1, max_size=5, unique=True), text=st.text(max_size=20), data=st.data())
 def test_calling_a_registered_tool_by_name_runs_that_tool(names: list[str], text: str, data: st.DataObject) -> None:
     """Property 18: Tool registration extensibility."""

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import IdSource
@@ -77,7 +77,6 @@ def damaged(raw: bytes, mutations) -> bytes:
     return raw
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(1, 4), st.lists(MUTATIONS, min_size=1, max_size=5))
 def test_any_damage_leaves_a_session_that_goes_on_and_the_damaged_file(tmp_path_factory, turns, mutations):
     """Property 3: … the exact same sequence of entries; of a damaged file, those that are left, in their order."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import DocumentUnreadable
@@ -52,7 +52,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*SUFFIXES, "", ".zip"]), st.binary(max_size=300) | damaged() | st.text().map(str.encode))
 @example(".py", b"x = " + b"(" * 5000)
 @example(".py", b"\\\n" * 5000)
@@ -80,7 +79,6 @@ def test_any_bytes_end_in_passages_or_a_report(suffix: str, data: bytes) -> None
         assert document.text.count("\n") <= data.count(b"\n") + data.count(b"\r")
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.fixed_dictionaries({}, optional={"cells": JSON, "worksheets": JSON}))
 def test_any_json_under_a_notebook_s_name_ends_in_a_text_or_a_report(content: object) -> None:
 
@@ -103,7 +101,6 @@ def process():
     process.close()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     suffix=st.sampled_from([*SUFFIXES, ""]),
     title=st.text(max_size=10),

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.external_content import FORGED, fence
@@ -45,7 +45,6 @@ def skeleton(line: str) -> str:
     return re.sub(r"[\W_]", "", plain_form(line).text)
 
 
-@settings(max_examples=500, deadline=None)
 @given(text=TEXTS, source=TEXTS)
 @example(text=END, source=END)
 @example(text="<|onyx|>  external", source="x\ny")
@@ -65,7 +64,6 @@ def test_no_line_within_the_fence_looks_like_its_end_and_no_token_is_left(text: 
     assert [token for token in TOKENS if token in shown] == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet=st.characters(categories=["L", "N", "P", "Z"], codec="ascii"), max_size=200))
 def test_text_without_brackets_and_bars_passes_unchanged(text: str) -> None:
     """Fence of external text: nothing is lost that was harmless."""

@@ -7,7 +7,7 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.memory.fact_likeness import fact_words, likeness
@@ -43,7 +43,6 @@ facts = st.lists(st.tuples(confidences, jumps, jumps), max_size=20).map(
 )
 
 
-@settings(max_examples=300)
 @given(confidences, st.lists(jumps, max_size=30))
 def test_confidence_is_always_within_0_and_1_whatever_the_clock_does(start: float, moments: list[timedelta]) -> None:
     fact = made(1, start, timedelta(), timedelta())
@@ -56,7 +55,6 @@ def test_confidence_is_always_within_0_and_1_whatever_the_clock_does(start: floa
         assert fact.reinforced_at >= last, "a clock that jumps back makes nothing older"
 
 
-@settings(max_examples=200)
 @given(facts, jumps, st.randoms(use_true_random=False))
 def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta, chance: random.Random) -> None:
     mixed = list(known)
@@ -70,7 +68,6 @@ def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta
     assert sure == sorted(sure, reverse=True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.sampled_from(["Likes tea", "likes TEA.", "Lives in Oslo", "Owns 2 boats"]), min_size=1, max_size=8),
     st.lists(st.floats(-20, 20), min_size=8, max_size=8),
@@ -105,7 +102,6 @@ one_word_more = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(some_words, one_word_more, st.integers(0, 7))
 def test_a_word_more_anywhere_is_never_taken_for_the_same(words: list[str], more: str, place: int) -> None:
     older, newer = " ".join(words), " ".join([*words[:place], more, *words[place:]])
@@ -113,7 +109,6 @@ def test_a_word_more_anywhere_is_never_taken_for_the_same(words: list[str], more
         assert likeness(fact_words(one), fact_words(other), close=True) != "same"
 
 
-@settings(max_examples=300)
 @given(some_words, st.randoms(use_true_random=False))
 def test_whether_two_are_the_same_does_not_depend_on_which_came_first(words: list[str], chance: random.Random) -> None:
     mixed = list(words)
@@ -141,7 +136,6 @@ sensible = st.builds(
 lines = st.one_of(objects.map(json.dumps), sensible.map(json.dumps), st.text(max_size=30))
 
 
-@settings(max_examples=300)
 @given(st.lists(lines, max_size=12))
 def test_whatever_stands_in_the_file_is_read_and_made_compact_without_a_loss(content: list[str]) -> None:
     text = "\n".join(content)

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import OnyxError
@@ -107,7 +107,6 @@ def context(places: dict[str, Path]) -> ToolContext:
     )
 
 
-@settings(max_examples=600, deadline=None)
 @given(call=CALLS)
 def test_no_file_tool_reads_lists_finds_or_changes_anything_outside(call: tuple[str, dict[str, Any]]) -> None:
     """Property 5: Workspace path containment."""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import AddressNotAllowed, ToolError
@@ -153,7 +153,6 @@ def test_the_listener_would_notice(listener: socket.socket) -> None:
     assert nobody_came(listener)
 
 
-@settings(max_examples=300, deadline=None)
 @given(host=st.one_of(THIS_MACHINE, NAMES), scheme=st.sampled_from(["http", "https", "HTTP"]))
 def test_no_way_of_writing_this_machine_connects_to_it(listener: socket.socket, host: str, scheme: str) -> None:
     """Forbidden addresses: every encoding."""
@@ -163,7 +162,6 @@ def test_no_way_of_writing_this_machine_connects_to_it(listener: socket.socket, 
     assert error is AddressNotAllowed
 
 
-@settings(max_examples=150, deadline=None)
 @given(host=st.one_of(THIS_MACHINE, NAMES), hops=st.integers(0, 4))
 def test_no_redirect_leads_into_this_machine(listener: socket.socket, redirector: Place, host: str, hops: int) -> None:
     """Forbidden addresses: redirects."""
@@ -176,7 +174,6 @@ def test_no_redirect_leads_into_this_machine(listener: socket.socket, redirector
     assert error is not None, "an address that httpx cannot read either is no valid answer"
 
 
-@settings(max_examples=300, deadline=None)
 @given(address=FORBIDDEN)
 def test_no_forbidden_address_is_public_or_reached(address: IPv4Address | IPv6Address) -> None:
     """Forbidden addresses: the ranges."""
@@ -187,7 +184,6 @@ def test_no_forbidden_address_is_public_or_reached(address: IPv4Address | IPv6Ad
     assert wire.reached == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(number=st.integers(0, 2**32 - 1))
 def test_what_is_called_public_is_global_in_the_standard_librarys_eyes_too(number: int) -> None:
     """Forbidden addresses: the ranges, against another implementation."""
@@ -195,7 +191,6 @@ def test_what_is_called_public_is_global_in_the_standard_librarys_eyes_too(numbe
         assert IPv4Address(number).is_global
 
 
-@settings(max_examples=200, deadline=None)
 @given(good=st.lists(PUBLIC, max_size=3), bad=st.lists(FORBIDDEN.map(str), max_size=2), data=st.data())
 def test_a_name_with_one_forbidden_address_is_not_reached_at_all(
     good: list[str], bad: list[str], data: st.DataObject
@@ -216,7 +211,6 @@ def test_a_name_with_one_forbidden_address_is_not_reached_at_all(
         assert (error, wire.reached) == (ToolError, [])
 
 
-@settings(max_examples=150, deadline=None)
 @given(first=PUBLIC, later=FORBIDDEN.map(str))
 def test_a_name_that_changes_its_address_after_the_check_is_not_asked_again(first: str, later: str) -> None:
     """Forbidden addresses: DNS rebinding."""

@@ -37,7 +37,7 @@ def shelf(request: pytest.FixtureRequest) -> Iterator[Shelf]:
         shelf.runner.close()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=ANYTHING, prefix=ANYTHING)
 @example(query="'; drop table x --", prefix="' OR '1'='1")
 @example(query='"tea', prefix="")
@@ -56,7 +56,7 @@ def test_any_query_with_any_filter_is_answered(shelf: Shelf, query: str, prefix:
     shelf.runner.run(ask())
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.tuples(ANYTHING, ANYTHING), checksum=ANYTHING, parts=st.tuples(ANYTHING, ANYTHING, ANYTHING, ANYTHING))
 @example(name=("", ""), checksum="", parts=("", "", "", ""))
 @example(name=("main", "a.md"), checksum="1", parts=("서울에서 왔다", "여행", "부산으로", "어디에서?"))

@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.agent.processors.internal_tags import InternalTagFilter
@@ -21,7 +21,6 @@ def fed(text_filter, text, cuts):
     return "".join([*map(text_filter.feed, pieces), text_filter.finish()])
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(OUTSIDE, HIDDEN), max_size=4), OUTSIDE, st.lists(st.integers(0, 10_000), max_size=12))
 def test_nothing_between_the_tags_gets_through_however_the_pieces_are_cut(parts, end, cuts):
     text = ""
@@ -34,14 +33,12 @@ def test_nothing_between_the_tags_gets_through_however_the_pieces_are_cut(parts,
     assert seen.lstrip() == one_by_one.lstrip(), "one character at a time shows something else"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="<>/internal `\n", max_size=60), st.lists(st.integers(0, 10_000), max_size=12))
 def test_an_answer_without_a_tag_comes_through_as_it_is(text, cuts):
     if "<internal" not in text and "</internal" not in text:
         assert fed(InternalTagFilter(), text, cuts) == text
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.sampled_from(["NO_REPLY", " NO_REPLY\n", "NO_REPLY.", "NO", "NO_REPLY NO_REPLY"])
     | st.text("NO_REPLY ", max_size=12),

@@ -5,7 +5,7 @@ import logging
 from datetime import datetime
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.config.schema import LoggingConfig
@@ -44,7 +44,6 @@ def written(folder: Path, entries, level="debug", session=None, operation=None) 
     return [json.loads(line) for line in raw.split("\n") if line]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ENTRIES, max_size=6), IDS, IDS)
 def test_every_line_is_json_with_its_fields(tmp_path_factory, entries, session, operation):
     """Property 23: For any log entry, the output SHALL be valid JSON containing timestamp, level, message, and context
@@ -59,7 +58,6 @@ def test_every_line_is_json_with_its_fields(tmp_path_factory, entries, session, 
         assert line["context"]["session"] == redact_data(session)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ENTRIES, max_size=10), st.sampled_from(LEVELS))
 def test_only_what_is_at_or_above_the_level_is_written(tmp_path_factory, entries, level):
     """Property 24: For any log entry, it SHALL only be written if its level is at or above the configured minimum level
@@ -69,7 +67,6 @@ def test_only_what_is_at_or_above_the_level_is_written(tmp_path_factory, entries
     assert [(line["level"], line["logger"]) for line in lines] == [(entry[0], entry[1]) for entry in wanted]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ENTRIES, min_size=1, max_size=4), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_every_error_has_its_stack_session_and_operation(tmp_path_factory, entries, session, operation):
     """Property 25: For any error log entry, the output SHALL include a stack trace and relevant context (session ID,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.kernel_probe.access import Look
@@ -49,7 +49,6 @@ def asked(shell: Any, **question: Any) -> dict[str, Any]:
     return json.loads(answer(shell, text)._repr_mimebundle_()["text/plain"])  # type: ignore[no-any-return]
 
 
-@settings(max_examples=200)
 @given(VALUES, st.integers(5, 200))
 @example(10**5000, 20)
 @example([[[[[[1]]]]]], 20)
@@ -58,7 +57,6 @@ def test_a_value_is_told_within_its_limit(value: Any, most: int) -> None:
     assert 0 < len(short(value, Look(20), most)) <= most
 
 
-@settings(max_examples=200, deadline=None)
 @given(VALUES)
 def test_any_value_can_be_listed_and_inspected(value: Any) -> None:
     held = [value, hostile(), {"x": hostile()}]
@@ -69,7 +67,6 @@ def test_any_value_can_be_listed_and_inspected(value: Any) -> None:
         assert "problem" not in asked(shell, about="inspect", name=name)
 
 
-@settings(max_examples=300)
 @given(st.recursive(st.sampled_from(["f", "held", "hostile", "1", "'k'"]), lambda inner: st.one_of(
     st.tuples(inner, st.sampled_from([".real", ".append", "()", "[0]", "['k']", ".__class__", ".shape"])).map("".join),
     st.tuples(inner, st.sampled_from([" + ", " if f() else ", "[f()]", " or ", "@"]), inner).map("".join),
@@ -84,7 +81,6 @@ def test_following_a_path_never_calls_anything(path: str) -> None:
     assert calls == []
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=30))
 def test_any_text_is_a_path_or_refused(text: str) -> None:
     try:

@@ -1,6 +1,6 @@
 """Loops end and work goes on, over any history of calls."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.agent.loop_detector import LoopDetector
@@ -30,7 +30,6 @@ def counts(steps) -> list[int]:
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(ARGUMENTS, OUTPUT, CHANGES, st.lists(NOISE, min_size=STOP_AT, max_size=20), st.lists(OUTPUT, max_size=10))
 def test_a_call_that_only_repeats_itself_always_stops(arguments, output, changes, noise, before):
     history = [("before", {}, text, changes) for text in before]
@@ -38,7 +37,6 @@ def test_a_call_that_only_repeats_itself_always_stops(arguments, output, changes
     assert max(counts(history)) >= STOP_AT
 
 
-@settings(max_examples=200, deadline=None)
 @given(ARGUMENTS, ARGUMENTS, st.tuples(OUTPUT, OUTPUT), CHANGES, CHANGES, st.lists(NOISE, min_size=12, max_size=24))
 def test_two_calls_that_only_undo_each_other_always_stop(one, two, outputs, first, second, noise):
     calls = [("one", one, outputs[0], first), ("two", two, outputs[1], second)]
@@ -46,7 +44,6 @@ def test_two_calls_that_only_undo_each_other_always_stop(one, two, outputs, firs
     assert max(counts(turns)) >= STOP_AT
 
 
-@settings(max_examples=200, deadline=None)
 @given(ARGUMENTS, OUTPUT, st.lists(st.integers(0, 4), min_size=STOP_AT, max_size=12), st.lists(NOISE, min_size=12))
 def test_a_poll_that_sees_nothing_move_always_stops_whatever_is_looked_at_in_between(arguments, output, gaps, noise):
     history, place = [], 0
@@ -58,14 +55,12 @@ def test_a_poll_that_sees_nothing_move_always_stops_whatever_is_looked_at_in_bet
     assert max(counts(history)) >= STOP_AT
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), OUTPUT, CHANGES), max_size=60))
 def test_calls_whose_results_are_always_new_never_stop(steps):
     history = [(name, {}, f"{output} step {n}", changes) for n, (name, output, changes) in enumerate(steps)]
     assert set(counts(history)) <= {1}
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.lists(st.sampled_from("abc"), max_size=4, unique=True), OUTPUT), max_size=25))
 def test_looking_again_after_each_new_change_never_stops(rounds):
     history = []
@@ -75,7 +70,6 @@ def test_looking_again_after_each_new_change_never_stops(rounds):
     assert set(counts(history)) <= {1}
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 10**6), unique=True, max_size=60), OUTPUT, CHANGES)
 def test_different_calls_never_stop_however_alike_their_results(places, output, changes):
     assert set(counts([("read", {"path": place}, output, changes) for place in places])) <= {1}

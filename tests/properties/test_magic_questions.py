@@ -1,6 +1,6 @@
 """Feature: magics, Property: a question goes out as it was typed, whatever it holds, and options never swallow it."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.magics.arguments import Asked, Options, parse
@@ -23,7 +23,6 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
 @given(OPTIONS, TEXT, st.randoms(use_true_random=False))
 def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, object], question: str, random) -> None:  # type: ignore[no-untyped-def]
     written = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
@@ -32,7 +31,6 @@ def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, obj
     assert parse(line) == Asked(Options(**options), "", question.strip())  # type: ignore[arg-type]
 
 
-@settings(max_examples=200)
 @given(TEXT, TEXT, TEXT)
 def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, value: str, after: str) -> None:
     def doubled(text: str) -> str:
@@ -42,7 +40,6 @@ def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, va
     assert asked == f"{before}{value}{after}"
 
 
-@settings(max_examples=200)
 @given(TEXT)
 def test_no_text_leaves_its_code_or_brings_a_picture_along(text: str) -> None:
     found = Elements(markdown_html(f"{code(text or 'x')}\n\n{block(text)}"))

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import ToolError
@@ -89,7 +89,6 @@ def works(call: ToolCall) -> bool:
     return FENCED not in values and all(cell in (None, *IDS) for cell in cells)
 
 
-@settings(max_examples=300, deadline=None)
 @given(CALLS)
 def test_what_is_taken_fits_its_schema_and_is_what_is_told(call: ToolCall) -> None:
     found = taken(call)
@@ -102,7 +101,6 @@ def test_what_is_taken_fits_its_schema_and_is_what_is_told(call: ToolCall) -> No
     assert bool(found.note) is not same
 
 
-@settings(max_examples=300, deadline=None)
 @given(CALLS)
 def test_a_call_that_works_is_never_altered(call: ToolCall) -> None:
     if works(call):
@@ -112,7 +110,6 @@ def test_a_call_that_works_is_never_altered(call: ToolCall) -> None:
         assert found.note == ""
 
 
-@settings(max_examples=300, deadline=None)
 @given(CALLS)
 def test_a_call_that_only_reads_is_taken_as_nothing_that_does_more(call: ToolCall) -> None:
     found = taken(call)
@@ -148,7 +145,6 @@ CELL_CALLS = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(CELL_CALLS)
 def test_what_runs_or_changes_was_on_the_card(tmp_path_factory: Any, drawn: tuple[str, dict[str, Any]]) -> None:
     """However it was called: nothing before the yes, and after it what the card said, under the tool that it named."""

@@ -3,7 +3,7 @@
 import json
 import re
 
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.memory.consolidation import HISTORY_CHARS, UnreadableAnswer, read_answer
@@ -76,7 +76,6 @@ def texts(file: str) -> list[str]:
     return [item.text for item in anatomy(file).items]
 
 
-@settings(max_examples=300, deadline=None)
 @given(files_and_wishes())
 def test_no_file_ends_emptied_or_exploded(case):
     text, operations = case
@@ -95,7 +94,6 @@ def test_no_file_ends_emptied_or_exploded(case):
         assert applied.text == text
 
 
-@settings(max_examples=300, deadline=None)
 @given(files_and_wishes())
 @example(("- a\n\n    more of it\n- b\n", [Operation("drop", "", item="a")]))
 @example(("## Facts\nlead", [Operation("add", "", section="facts", content="abc"), Operation("drop", "", item="lead")]))
@@ -123,7 +121,6 @@ def test_what_no_operation_names_stays_byte_for_byte(case):
         assert any(other in wanted for other in now), (line, applied.text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(files_and_wishes())
 def test_the_file_holds_just_the_entries_that_it_should(case):
     """Nothing that is added or reworded becomes a heading, a code block, or more than the one entry it is."""
@@ -163,7 +160,6 @@ WRAPPED = st.sampled_from(
 AROUND = st.lists(st.sampled_from(["Thanks", "Look", "ok", "Hm", "it rains", "\n", "…"]), max_size=6).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     wrapped=WRAPPED,
     before=AROUND,
@@ -183,7 +179,6 @@ def test_no_order_comes_out_of_what_a_person_only_passed_on(wrapped, before, ech
     assert said_by_a_person([Turn("u", "person", f"{order}, please.")])(wish) is None
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=700))
 @example("```")
 @example("> " * 300)
@@ -219,7 +214,6 @@ ANSWERS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(text=files(), answer=ANSWERS, fenced=st.booleans())
 @example(text="- a thing\n", answer="[" * 100_000, fenced=False)
 @example(text="- a thing\n", answer='{"operations": [' + '{"op": "drop"}' * 3, fenced=True)

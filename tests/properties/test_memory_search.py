@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import date, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.protocols.retrieval import Candidate
@@ -49,7 +49,6 @@ def selected(
     return select(candidates, search, TODAY, limit=limit, min_score=min_score, stems=["cat", "sea"])
 
 
-@settings(max_examples=300, deadline=None)
 @given(CANDIDATES, SETTINGS, st.integers(1, 12), SHARES)
 def test_results_are_ordered_by_their_score_and_no_more_than_asked_for(candidates, search, limit, min_score):
     """Property 11."""
@@ -62,7 +61,6 @@ def test_results_are_ordered_by_their_score_and_no_more_than_asked_for(candidate
         assert all(part is None or 0 <= part <= 1 + 1e-9 for part in parts)
 
 
-@settings(max_examples=300, deadline=None)
 @given(CANDIDATES, SETTINGS, SHARES)
 def test_something_that_holds_the_words_is_always_given_and_only_it_where_nothing_is_relevant_enough(
     candidates, search, min_score
@@ -76,7 +74,6 @@ def test_something_that_holds_the_words_is_always_given_and_only_it_where_nothin
         assert all(one.relevance >= min_score for one in selection.results)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     WORDS,
     st.tuples(st.floats(0.01, 1), st.floats(0.01, 40)),
@@ -98,7 +95,6 @@ def test_of_two_that_are_equal_but_for_their_day_the_more_recent_one_scores_high
     assert one.score > other.score
 
 
-@settings(max_examples=300, deadline=None)
 @given(DAYS, st.floats(0.1, 1000), SHARES)
 def test_age_never_lifts_a_score_whatever_the_clock_says(day, half_life, floor):
     """Property 12, of a clock that jumps."""
@@ -108,7 +104,6 @@ def test_age_never_lifts_a_score_whatever_the_clock_says(day, half_life, floor):
         assert factor == 1
 
 
-@settings(max_examples=300, deadline=None)
 @given(CANDIDATES, SETTINGS, st.integers(2, 12))
 def test_no_two_results_are_almost_the_same(candidates, search, limit):
     """Property 13, of any two and not only of neighbours."""
@@ -118,7 +113,6 @@ def test_no_two_results_are_almost_the_same(candidates, search, limit):
     assert max(pairs, default=0) <= 0.95 + 1e-6
 
 
-@settings(max_examples=200, deadline=None)
 @given(CANDIDATES, SETTINGS, st.randoms(use_true_random=False))
 def test_the_same_candidates_give_the_same_answer_in_whichever_order_they_come(candidates, search, random):
     unique = list({(one.path, one.chunk.start_line): one for one in candidates}.values())

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.sessions.damage import read_session
@@ -23,7 +23,6 @@ def _house(folder, reply) -> House:
     return House(folder, models=models, config=CONFIG, environment={})
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     agents=st.lists(st.sampled_from(AGENTS), min_size=1, max_size=3),
     sendings=st.lists(st.integers(0, 2), min_size=1, max_size=7),
@@ -56,7 +55,6 @@ def test_every_message_is_answered_by_its_sessions_agent_in_its_session_alone(tm
     asyncio.run(send_all())
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     agents=st.lists(st.sampled_from(AGENTS), min_size=1, max_size=2),
     sendings=st.lists(st.tuples(st.integers(0, 1), WAYS, st.integers(0, 12)), min_size=1, max_size=8),

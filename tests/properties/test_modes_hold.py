@@ -1,7 +1,7 @@
 import asyncio
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.testing.script import Call
@@ -21,7 +21,6 @@ TURNS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(turns=TURNS)
 def test_a_mode_holds_over_any_sequence_of_messages_and_what_must_be_asked_is_asked(tmp_path_factory, turns):
     """Whatever was allowed before: Ask runs nothing, Auto what is named, and no mode what a person must be asked."""

@@ -1,6 +1,6 @@
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.cells import cell_hash
@@ -37,7 +37,6 @@ def notebooks(draw: st.DrawFn) -> NotebookView:
     return NotebookView("a.ipynb", tuple(map(cell, range(count))), "contents")
 
 
-@settings(max_examples=150, deadline=None)
 @given(view=notebooks())
 def test_an_outline_keeps_its_budget_and_its_hints_lead_to_every_cell(view: NotebookView) -> None:
     found: set[str] = set()

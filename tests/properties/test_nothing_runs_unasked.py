@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.testing.script import Call
@@ -16,7 +16,6 @@ WORDS = ("a", "b")
 ADA = "user:ada"
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     turns=st.lists(
         st.tuples(st.integers(0, 1), st.sampled_from(WORDS), st.sampled_from(ANSWERS)), min_size=1, max_size=7
@@ -37,7 +36,6 @@ def test_every_change_has_its_yes_or_its_grant_on_disk_before_it(tmp_path_factor
         assert (decision["call"], decision["by"]) == (item["call"], item["by"])
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     moves=st.lists(
         st.one_of(

@@ -2,7 +2,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
@@ -34,7 +34,6 @@ def folders(base: Path) -> tuple[Path, Path, Path]:
     return root, workspace, outside
 
 
-@settings(max_examples=500, deadline=None)
 @given(path=PATHS)
 def test_a_resolved_path_never_leaves_the_allowed_roots(path: str) -> None:
     """Property 5: Workspace path containment."""
@@ -49,7 +48,6 @@ def test_a_resolved_path_never_leaves_the_allowed_roots(path: str) -> None:
         assert real.is_relative_to(root) or real.is_relative_to(workspace)
 
 
-@settings(max_examples=300, deadline=None)
 @given(path=PATHS)
 def test_a_path_for_the_contents_api_stays_under_the_servers_root(path: str) -> None:
     """Property 5: Workspace path containment."""
@@ -64,7 +62,6 @@ def test_a_path_for_the_contents_api_stays_under_the_servers_root(path: str) -> 
         assert (root / name).resolve().is_relative_to(root)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     target=st.one_of(PATHS, st.sampled_from(["MEMORY.md", "MEMORY.md#A", "memory/2026-01-02.md"])), content=st.text()
 )

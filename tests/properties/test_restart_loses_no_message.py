@@ -4,7 +4,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.sessions.damage import read_session
@@ -83,7 +83,6 @@ def _waited(entries, under_way) -> list[str]:
     return queued + [e.content for run_id in under_way for e in unjoined_messages(entries, run_id)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(sendings=st.lists(st.tuples(WAYS, st.integers(0, 12)), min_size=2, max_size=6), place=st.floats(0, 1))
 def test_a_kill_at_any_line_loses_no_message_and_answers_none_twice(tmp_path_factory, sendings, place):
     """SE8: what waited is answered after the start, what was under way is ended, and a second start changes nothing."""

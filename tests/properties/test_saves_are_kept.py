@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
@@ -131,7 +131,6 @@ def edit(desk: Desk) -> None:
         folder.replace(desk.file.name, data, 0o600, check=refuse_other)
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.lists(ACTS, min_size=1, max_size=8))
 @example([("save", "in place"), ("add", ["in place"])])
 @example([("save", "in place"), ("edit", ["by a rename"])])
@@ -156,7 +155,6 @@ def test_what_a_person_saved_is_the_file_or_a_version_of_it(acts: list[tuple[str
         asyncio.run(run(Path(folder)))
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(INTERRUPTED_ACTS, min_size=1, max_size=6))
 def test_neither_a_kill_nor_a_failing_disk_takes_what_a_person_saved(
     acts: list[tuple[str, str | dict[int, str]]],

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import IdSource
@@ -10,7 +10,6 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.testing.fake_clock import FakeClock, counting_bytes
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.0001, 0.001, 60.0])), min_size=1, max_size=12))
 def test_sessions_made_by_any_servers_at_any_times_have_different_ids(tmp_path_factory, makings):
     """Property 2: For any set of created sessions, all session IDs SHALL be unique (no two sessions share the same
@@ -31,7 +30,6 @@ def test_sessions_made_by_any_servers_at_any_times_have_different_ids(tmp_path_f
     assert len(set(keys)) == len(makings)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.0004, 0.001, 1.0]), min_size=1, max_size=300), st.booleans())
 def test_ids_of_one_source_differ_and_sort_by_the_order_of_their_making(pauses_s, same_randomness):
     """Property 2: … all session IDs SHALL be unique; also where the source of randomness gives the same bytes."""

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import SystemClock
@@ -42,7 +42,6 @@ def run(command: str, folder: Path, limit_bytes: int) -> ToolResult:
     return asyncio.run(tool.run(arguments, context))
 
 
-@settings(max_examples=100, deadline=None)
 @given(out=st.lists(TEXTS, max_size=4), err=st.lists(TEXTS, max_size=4), code=st.integers(0, 255))
 def test_both_streams_come_back_whole_and_in_order(out: list[str], err: list[str], code: int) -> None:
     """Property 16: Shell command output capture."""
@@ -59,7 +58,6 @@ def test_both_streams_come_back_whole_and_in_order(out: list[str], err: list[str
     assert not result.truncated
 
 
-@settings(max_examples=500, deadline=None)
 @given(chunks=st.lists(st.binary(max_size=40)), limit=st.integers(0, 100))
 def test_a_cut_stream_is_its_own_head_and_tail_within_the_limit(chunks: list[bytes], limit: int) -> None:
     """Property 16: Shell command output capture."""

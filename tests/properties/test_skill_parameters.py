@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
 
@@ -98,7 +98,6 @@ def in_kernel(source: str, parameters: Parameters, values: dict[str, Any]) -> di
     return namespace
 
 
-@settings(max_examples=200, deadline=None)
 @given(NAMES, TYPED, TEXTS)
 @example("rows", Typed("str", 'a"\\\n\r\0é\u2028', "'''"), "what it is")
 @example("copy", Typed("list[Path] | None", [Path("a")], [Path("b")]), "json")
@@ -132,7 +131,6 @@ WRONG: dict[str, Any] = {
 }
 
 
-@settings(max_examples=200, deadline=None)
 @given(NAMES, NAMES, st.sampled_from(sorted(WRONG)), st.booleans())
 def test_what_does_not_fit_is_refused_by_its_name(name: str, other: str, annotation: str, unknown: bool) -> None:
     assume(name != other and not {name, other} & KEYWORDS)
@@ -144,7 +142,6 @@ def test_what_does_not_fit_is_refused_by_its_name(name: str, other: str, annotat
     assert (f"`{other}` is not known" in str(refused.value)) == unknown
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(list("xy=:[]()'\"#\n1.,{}| "))).map("".join)))
 @example("x: list[" * 200)
 @example("x = " + "-" * 3000 + "1")
@@ -159,7 +156,6 @@ def test_no_text_does_more_than_parse_or_be_refused(source: str) -> None:
         json.dumps(item.default, allow_nan=False)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=3), st.text(max_size=20))
 def test_what_is_proposed_can_always_be_saved(sources: list[str], stem: str) -> None:
     proposal = propose([SourceCell("code", source) for source in sources], stem)
@@ -167,7 +163,6 @@ def test_what_is_proposed_can_always_be_saved(sources: list[str], stem: str) -> 
     assert 1 <= len(proposal.name) <= 64
 
 
-@settings(max_examples=150, deadline=None)
 @given(NAMES, st.one_of(st.integers(), st.text(max_size=20), st.booleans(), st.floats(allow_nan=False)))
 def test_a_value_of_a_notebook_is_proposed_with_that_value(name: str, value: Any) -> None:
     assume(name not in KEYWORDS and not (isinstance(value, float) and math.isinf(value)))
@@ -176,7 +171,6 @@ def test_a_value_of_a_notebook_is_proposed_with_that_value(name: str, value: Any
     assert (item.name, item.default, type(item.default)) == (name, value, type(value))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.one_of(
         st.binary(max_size=100),

@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.protocols import ModelDone
@@ -26,7 +26,6 @@ def told(text, cuts, *, silent=False, is_whole=True):
     return collected.thought, collected.text
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.booleans(), st.booleans(), WORDS, WORDS, ENDS, CUTS)
 def test_thoughts_and_answer_are_the_same_however_the_pieces_are_cut(is_opened, silent, inside, answer, end, cuts):
     thought = f"{MARK}{inside}{MARK}"
@@ -36,14 +35,12 @@ def test_thoughts_and_answer_are_the_same_however_the_pieces_are_cut(is_opened, 
         assert told(text, range(len(text)), silent=silent) == (thought, answer.lstrip())
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="<>/think `\n", max_size=60) | WORDS, CUTS, st.booleans())
 def test_an_answer_without_a_tag_comes_through_as_it_is(text, cuts, silent):
     if not any(tag in text for tag in TAGS):
         assert told(text, cuts, silent=silent) == ("", text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES | st.sampled_from([*TAGS, "`", "```\n", "\n```\n"]), max_size=14).map("".join), CUTS, st.data())
 def test_any_stream_at_all_is_told_in_the_same_way_however_it_is_cut(text, cuts, data):
     silent, is_whole = data.draw(st.booleans()), data.draw(st.booleans())

@@ -2,7 +2,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
@@ -42,7 +42,6 @@ def refused(call: ToolCall) -> ToolError | None:
     return None
 
 
-@settings(max_examples=1000, deadline=None)
 @given(tool=st.sampled_from(sorted(SCHEMAS)), arguments=ARGUMENTS)
 def test_a_call_is_taken_exactly_when_its_schema_takes_it(tool: str, arguments: dict[str, Any]) -> None:
     """Property 15: Tool parameter validation."""
@@ -66,7 +65,6 @@ def sample(part: dict[str, Any]) -> Any:
     return part.get("enum", [simple[part["type"]]])[0]
 
 
-@settings(max_examples=300, deadline=None)
 @given(tool=st.sampled_from(sorted(SCHEMAS)), data=st.data())
 def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: st.DataObject) -> None:
     """Property 15: Tool parameter validation."""
@@ -81,7 +79,6 @@ def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: s
     assert f"`{name}`" in str(caught.value)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     tool=st.sampled_from([*sorted(SCHEMAS), "exek", "", "x" * 50]),
     arguments=ARGUMENTS,

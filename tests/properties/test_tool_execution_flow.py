@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.external_content import plainly
@@ -15,7 +15,6 @@ CALLS = st.tuples(st.sampled_from(["peek", "touch", "break", "nothing"]), st.tex
 ANY_REPETITION = "{ runtime: { loopDetection: { enabled: false } } }"
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(CALLS, min_size=1, max_size=3), min_size=1, max_size=3))
 def test_every_call_is_executed_if_allowed_and_its_result_returned_to_the_agent(tmp_path_factory, turns):
     """Property 21: For any tool call requested by the agent, the Tool_System SHALL execute it and the result SHALL be

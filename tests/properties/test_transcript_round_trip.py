@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import IdSource
@@ -33,7 +33,6 @@ APPENDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(APPENDS, max_size=6))
 def test_loading_a_session_gives_back_exactly_what_was_appended(tmp_path_factory, appends):
     """Property 3: For any sequence of transcript entries appended to a session, loading that session SHALL reconstruct
@@ -64,7 +63,6 @@ def test_loading_a_session_gives_back_exactly_what_was_appended(tmp_path_factory
     asyncio.run(append_and_load())
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.fixed_dictionaries(
         {

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.review.change_store import ChangeStore
@@ -100,7 +100,6 @@ def texts(scene: Scene) -> list[tuple[str, str]]:
     return [(cell["id"], cell["source"]) for cell in scene.cells if cell["source"]]
 
 
-@settings(max_examples=200, deadline=None)
 @given(cells=st.integers(1, 6), steps=STEPS)
 def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int]]) -> None:
     """Review and undo: whatever one turn did, and back again."""
@@ -121,7 +120,6 @@ def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int
         asyncio.run(play(Scene(folder, cells)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(cells=st.integers(1, 6), turns=TURNS, order=st.randoms(use_true_random=False), one_by_one=st.booleans())
 def test_marks_of_turns_that_are_rejected_leave_what_was_before_them(
     cells: int, turns: list[list[tuple[str, int, int]]], order: Random, one_by_one: bool
@@ -141,7 +139,6 @@ def test_marks_of_turns_that_are_rejected_leave_what_was_before_them(
         asyncio.run(play(Scene(folder, cells)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(cells=st.integers(2, 6), turns=TURNS, order=st.randoms(use_true_random=False))
 def test_turns_that_changed_different_cells_are_undone_in_whatever_order(
     cells: int, turns: list[list[tuple[str, int, int]]], order: Random
@@ -163,7 +160,6 @@ def test_turns_that_changed_different_cells_are_undone_in_whatever_order(
         asyncio.run(play(Scene(folder, cells)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(cells=st.integers(1, 6), steps=STEPS, hands=HANDS, one_by_one=st.booleans())
 def test_what_a_person_wrote_since_is_never_lost(
     cells: int, steps: list[tuple[str, int, int]], hands: list[tuple[str, int]], one_by_one: bool

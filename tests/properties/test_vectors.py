@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import SystemClock
@@ -28,7 +28,6 @@ def embed():
     loop.close()
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ANY_TEXT, min_size=1, max_size=3))
 @example([""])
 @example(["\ud800\udfff\udc00"])
@@ -43,14 +42,12 @@ def test_any_text_has_a_vector_of_length_one(embed, texts):
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-@settings(max_examples=100, deadline=None)
 @given(ANY_TEXT)
 def test_the_same_text_has_the_same_vector_in_any_company(embed, text):
     alone = embed([text])[0]
     assert np.allclose(embed(["before", text, "behind"])[1], alone, atol=1e-5)
 
 
-@settings(max_examples=300)
 @given(st.lists(st.lists(FLOATS, max_size=5), max_size=4), st.integers(0, 5), st.integers(1, 5))
 def test_whatever_a_server_sends_becomes_vectors_of_length_one_or_an_error(rows, count, dimension):
     usable = (

@@ -83,7 +83,7 @@ async def nearest(index: LanceTextIndex, query: str, count: int, only: SearchFil
     return candidates
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(CHANGES, max_size=3), query=TEXTS.filter(bool), count=st.integers(1, 12), only=FILTERS)
 def test_the_same_is_found_in_memory_and_on_disk(
     shelf: Shelf,

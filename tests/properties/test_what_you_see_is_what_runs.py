@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.magics.person import approval_text
@@ -50,7 +50,6 @@ TOOLS = st.sampled_from(["exec", "write", "write over", "edit", *NOTEBOOKS, *AND
 _MARK = re.compile("⟨U\\+([0-9A-F]+)(?:×([0-9]+))?⟩")
 
 
-@settings(max_examples=100, deadline=None)
 @given(tool=TOOLS, text=TEXTS, other=TEXTS)
 @example(tool="notebook_run_cell", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}\n-----END PRIVATE KEY-----", other="")
 @example(tool="notebook_insert_cell and run", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}", other="")
@@ -72,7 +71,6 @@ def test_the_bytes_that_run_are_in_the_approval_request(tmp_path_factory, tool, 
         assert play.card["details"]["alwaysScope"] is None
 
 
-@settings(max_examples=100, deadline=None)
 @given(tool=TOOLS, text=TEXTS, other=TEXTS)
 @example(tool="notebook_run_cell", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}\n-----END PRIVATE KEY-----", other="")
 @example(tool="notebook_edit_cell", text="⟨U+202E⟩\u202e\r\n```", other="a\n```python\n")

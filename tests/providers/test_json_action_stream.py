@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import ToolCall
@@ -31,7 +31,6 @@ def reply(text: str, *, ascii_only: bool) -> str:
 
 
 @given(st.data(), TEXT, st.booleans())
-@settings(max_examples=200)
 def test_a_reply_reads_the_same_wherever_the_pieces_end(data: st.DataObject, text: str, ascii_only: bool) -> None:
     pieces = data.draw(cut(st.just(reply(text, ascii_only=ascii_only))))
     texts, calls = read(pieces)
@@ -40,7 +39,6 @@ def test_a_reply_reads_the_same_wherever_the_pieces_end(data: st.DataObject, tex
 
 
 @given(st.data(), st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.none(), st.lists(TEXT))))
-@settings(max_examples=200)
 def test_a_call_reads_the_same_wherever_the_pieces_end(data: st.DataObject, arguments: dict[str, Any]) -> None:
     pieces = data.draw(cut(st.just(action_text("exec", arguments))))
     texts, (call,) = read(pieces)
@@ -50,7 +48,6 @@ def test_a_call_reads_the_same_wherever_the_pieces_end(data: st.DataObject, argu
 
 
 @given(cut(st.text()))
-@settings(max_examples=200)
 def test_no_answer_whatever_breaks_the_reader(pieces: list[str]) -> None:
     texts, calls = read(pieces)
     assert all(isinstance(text, str) for text in texts)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import ModelError
@@ -54,7 +54,6 @@ async def test_what_arrives_together_is_one_chunk() -> None:
     assert (other.text, other.finish_reason) == ("d", "stop")
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=st.text(max_size=40), cuts=st.lists(st.integers(0, 400), max_size=12))
 def test_wherever_the_bytes_are_cut_the_words_are_the_same(text: str, cuts: list[int]) -> None:
     raw = b": a comment\n\n" + b"".join(words(char) for char in text) + words("", "stop") + b"data: [DONE]\n\n"

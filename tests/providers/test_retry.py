@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import ModelError
@@ -8,7 +8,6 @@ from onyx_jupyter.providers.retry import RetryPolicy
 OUTAGES = ["rate_limit", "timeout", "unavailable", "bad_response"]
 
 
-@settings(max_examples=200)
 @given(
     code=st.sampled_from(OUTAGES),
     attempts=st.integers(1, 10),

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.protocols import ModelDone, TextDelta
@@ -87,7 +87,6 @@ def test_what_cannot_be_a_call_is_said_at_once():
     assert TextCalls(()).feed(CALL) == CALL
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from(["{", "}", '"name"', ": ", '"exec"', "```", "json", "\n", " ", "<tool_call>", "x", CALL]))
 )

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
@@ -37,7 +37,6 @@ def streamed(text: str, cuts: list[int]) -> list[str]:
     return [*shown, stream.finish()]
 
 
-@settings(max_examples=600, deadline=None)
 @given(TEXTS, st.lists(st.integers(0, 2000), max_size=40))
 @example(f"x sk-proj-{MIXED}", list(range(60)))
 @example(PEM + PEM, list(range(0, 300, 7)))
@@ -51,7 +50,6 @@ def test_however_an_answer_is_cut_what_is_shown_is_the_filtered_whole(text, cuts
     assert "".join(streamed(text, cuts)) == FILTER.apply(text)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(sorted(SECRETS)), st.text(max_size=8), st.text(max_size=8), st.lists(st.integers(0, 400)))
 def test_no_piece_of_a_secret_is_ever_in_a_delta(kind, before, after, cuts):
     text, hidden = SECRETS[kind]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Message, ToolCall
@@ -194,7 +194,6 @@ LINES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(LINES, max_size=5))
 def test_lines_of_any_kind_never_break_reading_or_listing(lines):
     entries = []
@@ -210,7 +209,6 @@ def test_lines_of_any_kind_never_break_reading_or_listing(lines):
         open_approvals(entries, run_id)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_any_mixture_of_lines_gives_a_conversation_that_a_provider_accepts(data):
     kinds = st.sampled_from(["ask", "say", "call", "result", "other"])

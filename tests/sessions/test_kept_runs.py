@@ -1,6 +1,6 @@
 """What is kept of a conversation between two looks at it is what would be made of it anew, whatever came in between."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import ToolCall
@@ -41,7 +41,6 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(lines=LINES)
 def test_what_is_kept_is_what_would_be_made_anew(lines):
     entries: list[Entry] = []

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import StorageError
@@ -21,7 +21,6 @@ JSON_VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.text(max_size=8), JSON_VALUES, max_size=4)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(OBJECTS, min_size=1, max_size=6))
 def test_what_is_appended_is_read_back_in_order(tmp_path_factory, items):
     path = tmp_path_factory.mktemp("lines") / "file.jsonl"
@@ -33,7 +32,6 @@ def test_what_is_appended_is_read_back_in_order(tmp_path_factory, items):
     assert path.read_bytes().count(b"\n") == len(items)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(OBJECTS, min_size=2, max_size=4), st.data())
 def test_a_file_cut_at_any_byte_loses_at_most_the_line_that_was_cut(tmp_path_factory, items, data):
     path = tmp_path_factory.mktemp("cut") / "file.jsonl"
