@@ -7,6 +7,9 @@ PYTEST_ARGS ?=
 # The model that set-up brings along, for everybody who uses this environment: 1.5b (1.1 GB), 0.5b (0.5 GB) or none.
 ONYX_SETUP_MODEL ?= 1.5b
 
+# What a change is tried with while one works at it.
+UNIT_TESTS := $(addprefix tests/,agent approvals cell_mode config memory sessions security skills)
+
 BIN := .venv/bin
 STAMPS := .make
 COMPILE = .uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -18,7 +21,7 @@ LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -
 SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-config -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab test test-lab test-python lint format types security bench wheel check-wheel lock clean
+.PHONY: help setup build lab check check-python test test-lab test-python lint format types security bench wheel check-wheel lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +33,12 @@ build: setup ## The same: rebuilds the front end where its sources changed
 
 lab: setup ## Start JupyterLab with Onyx, the example open, state in .lab/ (LAB_ARGS="--port=9000 --no-browser")
 	@bash scripts/lab.sh $(LAB_ARGS)
+
+check: setup ## In a minute or so: lint, types, and the tests that need no server, kernel or browser
+	@$(MAKE) --no-print-directory --output-sync=target -j2 check-python lint types test-lab
+
+check-python: setup
+	$(BIN)/python -m pytest -q $(UNIT_TESTS)
 
 test: setup test-lab test-python ## All tests: front end, Python, browser (PYTEST_ARGS="-k socket")
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 find_browser() {
-    command -v chromium || command -v chromium-browser || command -v google-chrome
+    command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome
 }
 
 find_searx() {
@@ -38,8 +38,8 @@ explain_skips() {
     done
 }
 
-if ! find_browser >/dev/null && ! { install_debian chromium fonts-dejavu-core && find_browser >/dev/null; }; then
-    skip browser "BROWSER (Chromium)" chromium
+if ! find_browser >/dev/null && ! { install_debian chromium-headless-shell fonts-dejavu-core && find_browser >/dev/null; }; then
+    skip browser "BROWSER (Chromium)" chromium-headless-shell
 fi
 if ! find_searx >/dev/null && ! { install_debian searx && find_searx >/dev/null; }; then
     skip searx "SEARX" searx
@@ -56,4 +56,25 @@ if [ -w "$shared_memory" ] && [ "${free_kb:-0}" -gt 6000000 ]; then
     export PYTEST_DEBUG_TEMPROOT="${PYTEST_DEBUG_TEMPROOT:-$shared_memory}"
 fi
 
-.venv/bin/python -m pytest -m "$selection" "$@"
+run() { # marker expression, arguments
+    local marks=$1
+    shift
+    .venv/bin/python -m pytest -m "$marks" "$@"
+}
+
+if [ $# -gt 0 ] || [ "$(nproc)" -lt 2 ]; then
+    run "$selection" "$@"
+    exit
+fi
+
+# All of them, in two halves beside each other: in the browser's much waits for pages, in the other much is computed.
+browser_log=$(mktemp)
+trap 'rm -f "$browser_log"; explain_skips' EXIT
+run "$selection and browser" tests/e2e >"$browser_log" 2>&1 &
+browser=$!
+status=0
+run "$selection and not browser" || status=$?
+wait "$browser" || status=$?
+echo "The tests in a browser:"
+cat "$browser_log"
+exit "$status"

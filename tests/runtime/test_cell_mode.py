@@ -29,8 +29,9 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
     house = House(tmp_path, [[replies[0]], replies[1]], config=CELLS)
     key = await house.session()
     run_id = await house.send(key, "compute the mean of the fees", mode="ask")
+    # The first one passes through the same letters.
+    await until(lambda: sum(bool(data.get("begins")) for data in house.of("tool.draft")) == 2)
     await until(lambda: draft(house) == "print(")
-    assert sum(bool(data.get("begins")) for data in house.of("tool.draft")) == 2
     assert "chat.delta" not in house.names()
     held.released.set()
     name, data = await house.end(run_id)
