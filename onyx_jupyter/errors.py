@@ -4,6 +4,7 @@ OnyxError                  what failed, with which value, and what to do next
 ├── ConfigError            onyx.json or the environment (key, value, line)
 ├── StorageError           the disk said no (full, read-only, locked)
 ├── InvalidRequest         a caller's parameter is wrong (field)
+├── Forbidden              a caller may not ask for that (scope)
 ├── NotFound               a session, run, approval, agent or model that is not there
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that somebody or something answered before
@@ -102,6 +103,12 @@ class InvalidRequest(OnyxError):
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class Forbidden(OnyxError):
+    """This caller may not ask for that; another one may."""
+
+    code = "forbidden"
 
 
 class NotFound(OnyxError):

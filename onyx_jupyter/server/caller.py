@@ -1,4 +1,4 @@
-"""Who asks: what a method may use of its client and of Onyx. It carries no frame itself."""
+"""Who asks: what it may ask for, and what a handler may use of its client and of Onyx. It carries no frame itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from onyx_jupyter.errors import Forbidden
 from onyx_jupyter.notebook.browser_tabs import TabId, TabRequests
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.runtime.onyx import Onyx
 
 
@@ -15,13 +18,27 @@ class Caller:
     """One connected client.
 
     `send` hands a frame to it at once; frames put into `after_result` go out right behind the result of the request
-    that is being answered. `tab` is the client as one that may have notebooks open.
+    that is being answered. `tab` is the client as one that may have notebooks open, None where it is no page.
     """
 
     onyx: Onyx
     tabs: TabRequests
-    tab: TabId
+    tab: TabId | None
     user: str
     health: Callable[[], Awaitable[dict[str, Any]]]
     send: Callable[[str], None]
     after_result: list[str] = field(default_factory=list)
+    scopes: frozenset[Scope] = ALL_SCOPES
+
+    def check(self, operation: Operation) -> None:
+        """Raises: Forbidden where this caller may not ask for that."""
+        if operation.scope not in self.scopes:
+            raise Forbidden(f"{operation.name} needs the scope {operation.scope!r}, which this caller does not have.")
+        if operation.callers == "tab" and self.tab is None:
+            raise Forbidden(f"{operation.name} can be asked only by a page in which notebooks are open.")
+
+    @property
+    def own_tab(self) -> TabId:
+        """For handlers of operations that only a tab can ask for."""
+        assert self.tab is not None, "`check` comes first"
+        return self.tab

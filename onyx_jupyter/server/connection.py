@@ -12,32 +12,21 @@ from pydantic import ValidationError
 from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
-from onyx_jupyter.server.methods import HANDLERS
-from onyx_jupyter.server.wire import METHODS
+from onyx_jupyter.server.methods import OPERATIONS
 from onyx_jupyter.server.wire.base import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 
 log = logging.getLogger(__name__)
-
-HEALTH = "health.check"
-SEND = "chat.send"
-SLOW_METHODS = frozenset(
-    {"models.list", "context.preview", "notebook.changes", "notebook.reject", "notebook.undo", "notebook.put_back"}
-    | {"memory.search", "memory.files", "memory.read", "memory.versions", "memory.diff", "memory.restore"}
-    | {"memory.status", "local_models.list", "local_models.pause", "local_models.remove"}
-    | {"kernel.variables", "skills.stop", "skills.result", "skills.copy", "skills.propose", "skills.save"}
-)
 
 
 class Connection:
     """A client, by the function that sends a frame to it.
 
-    Its requests are answered one after the other; those that may wait for a network or a kernel are answered beside the
-    others, so that Stop never waits behind them. What goes along with a message may have to be read from the client
-    itself, whose answer comes over the same line: so messages are handled beside the others, too, and one after the
-    other in a row of their own, where they keep their order.
+    Its requests are answered as their operations' `dispatch` says. What goes along with a message may have to be read
+    from the client itself, whose answer comes over the same line: so messages are answered in a row of their own.
     """
 
     def __init__(
@@ -52,8 +41,9 @@ class Connection:
         self._tabs = tabs
         self._send = send
         self._slow: set[asyncio.Task[None]] = set()
-        self._last_send: asyncio.Task[None] | None = None
-        self._caller = Caller(onyx, tabs, tabs.opened(self._ask_tab), user, health, send)
+        self._last_ordered: asyncio.Task[None] | None = None
+        self._tab = tabs.opened(self._ask_tab)
+        self._caller = Caller(onyx, tabs, self._tab, user, health, send)
         onyx.streams.connect(send)
 
     async def receive(self, frame: str | bytes) -> None:
@@ -63,44 +53,47 @@ class Connection:
         except FrameError as error:
             self._send(encode_error(error.request_id, error.code, str(error)))
             return
-        if method not in METHODS:
-            known = ", ".join(METHODS)
+        operation = OPERATIONS.get(method)
+        if operation is None:
+            known = ", ".join(OPERATIONS.names)
             self._send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. There are: {known}."))
             return
-        if method in SLOW_METHODS:
-            task = asyncio.create_task(self._answer(request_id, method, params), name=f"onyx {method}")
+        if operation.dispatch == "beside":
+            task = asyncio.create_task(self._answer(request_id, operation, params), name=f"onyx {method}")
             self._slow.add(task)
             task.add_done_callback(self._slow.discard)
-        elif method == SEND and (params.get("context") or self._last_send is not None):
-            before = self._last_send
-            self._last_send = asyncio.create_task(self._after(before, request_id, params), name=f"onyx {method}")
+        elif operation.dispatch == "ordered" and (operation.must_wait(params) or self._last_ordered is not None):
+            answering = self._after(self._last_ordered, request_id, operation, params)
+            self._last_ordered = asyncio.create_task(answering, name=f"onyx {method}")
         else:
-            await self._answer(request_id, method, params)
+            await self._answer(request_id, operation, params)
 
-    async def _after(self, before: asyncio.Task[None] | None, request_id: str, params: Mapping[str, Any]) -> None:
-        """Answers a message when the one before it has been. It is not cancelled with the client: it was said."""
+    async def _after(
+        self, before: asyncio.Task[None] | None, request_id: str, operation: Operation, params: Mapping[str, Any]
+    ) -> None:
+        """Answers when what was asked before has been answered. It is not cancelled with the client: it was said."""
         if before is not None:
             await asyncio.wait({before})
-        await self._answer(request_id, SEND, params)
-        if self._last_send is asyncio.current_task():
-            self._last_send = None
+        await self._answer(request_id, operation, params)
+        if self._last_ordered is asyncio.current_task():
+            self._last_ordered = None
 
     def close(self) -> None:
         """The client has gone; its runs go on."""
         self._onyx.streams.disconnect(self._send)
-        self._tabs.closed(self._caller.tab)
-        self._onyx.skills.questions.leave(self._caller.tab)
+        self._tabs.closed(self._tab)
+        self._onyx.skills.questions.leave(self._tab)
         for task in self._slow:
             task.cancel()
 
-    async def _answer(self, request_id: str, method: str, params: Mapping[str, Any]) -> None:
+    async def _answer(self, request_id: str, operation: Operation, params: Mapping[str, Any]) -> None:
         session = params.get("sessionKey")
-        with log_context(operation=method, session=session if isinstance(session, str) else None):
-            await self._answer_in_context(request_id, method, params)
+        with log_context(operation=operation.name, session=session if isinstance(session, str) else None):
+            await self._answer_in_context(request_id, operation, params)
 
-    async def _answer_in_context(self, request_id: str, method: str, params: Mapping[str, Any]) -> None:
+    async def _answer_in_context(self, request_id: str, operation: Operation, params: Mapping[str, Any]) -> None:
         try:
-            result = await self._call(method, params)
+            result = await self._call(operation, params)
         except ValidationError as error:
             self._send(encode_error(request_id, INVALID_PARAMS, *_first_problem(error)))
         except InvalidRequest as error:
@@ -109,18 +102,19 @@ class Connection:
             data = {"code": error.code} | ({"hint": error.hint} if error.hint else {})
             self._send(encode_error(request_id, APPLICATION_ERROR, self._onyx.redact(str(error)), data))
         except Exception:
-            log.exception("The method %s failed", method)
-            message = f"Something in Onyx went wrong in {method}. The server's log has the details."
+            log.exception("The method %s failed", operation.name)
+            message = f"Something in Onyx went wrong in {operation.name}. The server's log has the details."
             self._send(encode_error(request_id, INTERNAL_ERROR, message))
         else:
             self._send(encode_result(request_id, result))
             self._send_what_follows()
 
-    async def _call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        parsed = METHODS[method][0].model_validate(params)
-        if method != HEALTH:  # it says itself what keeps Onyx from being ready
+    async def _call(self, operation: Operation, params: Mapping[str, Any]) -> dict[str, Any]:
+        self._caller.check(operation)
+        parsed = operation.params.model_validate(params)
+        if not operation.before_ready:
             await self._onyx.ready()
-        return await HANDLERS[method](parsed, self._caller)
+        return await operation.handler(parsed, self._caller)
 
     def _send_what_follows(self) -> None:
         frames = list(self._caller.after_result)

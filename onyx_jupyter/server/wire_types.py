@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from onyx_jupyter.server import wire
-from onyx_jupyter.server.wire import base
+from onyx_jupyter.server.methods import OPERATIONS
+from onyx_jupyter.server.wire import EVENTS, base
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "protocol" / "wire.ts"
 HEADER = """\
@@ -51,8 +51,8 @@ def typescript() -> str:
 
 
 def _served_models() -> list[type[BaseModel]]:
-    pairs = wire.METHODS.values()
-    found = {model for pair in pairs for model in pair} | set(wire.EVENTS.values())
+    found = {model for operation in OPERATIONS for model in (operation.params, operation.result)}
+    found |= {event.data for event in EVENTS.values()}
     return sorted(found, key=lambda model: model.__name__)
 
 
@@ -101,8 +101,7 @@ def _plain_type(schema: Schema) -> str:
 
 def _methods() -> str:
     rows = [
-        f'  "{name}": {{ params: {params.__name__}; result: {result.__name__} }};'
-        for name, (params, result) in wire.METHODS.items()
+        f'  "{one.name}": {{ params: {one.params.__name__}; result: {one.result.__name__} }};' for one in OPERATIONS
     ]
     return "\n".join(
         ["/** Every method with its parameters and its result. */", "export interface Methods {", *rows, "}", ""]
@@ -110,7 +109,7 @@ def _methods() -> str:
 
 
 def _events() -> str:
-    rows = [f'  "{name}": {data.__name__};' for name, data in wire.EVENTS.items()]
+    rows = [f'  "{name}": {event.data.__name__};' for name, event in EVENTS.items()]
     return "\n".join(["/** Every event with its data. */", "export interface Events {", *rows, "}", ""])
 
 

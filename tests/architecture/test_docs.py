@@ -10,7 +10,8 @@ import pytest
 
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import defaults
-from onyx_jupyter.server.wire import EVENTS, METHODS
+from onyx_jupyter.server.methods import OPERATIONS
+from onyx_jupyter.server.wire import EVENTS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -56,7 +57,7 @@ def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
     keys = [key.replace("[]", "") for key in listed_keys()]
     sections = "|".join({key.partition(".")[0] for key in keys})
     named = re.findall(rf"`((?:{sections})(?:\[\])?\.[\w.<>\[\]]+)`", document.read_text("utf-8"))
-    named = [name for name in named if name not in METHODS and name not in EVENTS]
+    named = [name for name in named if name not in OPERATIONS and name not in EVENTS]
     assert not [name for name in named if not any(f".{name.replace('[]', '')}." in f".{key}." for key in keys)]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from tornado.websocket import WebSocketClientConnection
 
-from onyx_jupyter.server.wire import EVENTS, METHODS
+from onyx_jupyter.server.methods import OPERATIONS
+from onyx_jupyter.server.wire import EVENTS
 from tests.waiting import LIMIT_S
 
 ENDS = ("chat.final", "chat.error", "chat.aborted")
@@ -38,7 +39,7 @@ class Client:
         answer = await self.answer(await self.post(method, **params))
         if "error" in answer:
             raise MethodFailed(answer["error"])
-        METHODS[method][1].model_validate(answer["result"])
+        OPERATIONS[method].result.model_validate(answer["result"])
         return answer["result"]
 
     async def post(self, method: str, **params: Any) -> str:
@@ -91,7 +92,7 @@ class Client:
         while (message := await self.connection.read_message()) is not None:
             frame = json.loads(message, parse_constant=_refuse)
             if "event" in frame:
-                EVENTS[frame["event"]].model_validate(frame["data"])
+                EVENTS[frame["event"]].data.model_validate(frame["data"])
             async with self._news:
                 self.raw.append(str(message))
                 self.frames.append(frame)

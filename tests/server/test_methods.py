@@ -8,16 +8,11 @@ import sys
 
 import pytest
 
-from onyx_jupyter.server.methods import HANDLERS
-from onyx_jupyter.server.wire import EVENTS, METHODS
+from onyx_jupyter.server.wire import EVENTS
 from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
 from tests.waiting import until
-
-
-def test_every_published_method_has_a_handler_and_no_other():
-    assert list(HANDLERS) == list(METHODS)
 
 
 async def test_what_is_being_written_is_taken_in_and_kept_nowhere(connect, replies, onyx_home):

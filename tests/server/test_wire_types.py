@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.server import wire, wire_types
+from onyx_jupyter.server.methods import OPERATIONS
 
 
 def test_every_method_and_event_has_its_types() -> None:
     text = wire_types.typescript()
-    for name, (params, result) in wire.METHODS.items():
-        assert f'"{name}": {{ params: {params.__name__}; result: {result.__name__} }};' in text
-    for name, data in wire.EVENTS.items():
-        assert f'"{name}": {data.__name__};' in text
+    for one in OPERATIONS:
+        assert f'"{one.name}": {{ params: {one.params.__name__}; result: {one.result.__name__} }};' in text
+    for name, event in wire.EVENTS.items():
+        assert f'"{name}": {event.data.__name__};' in text
 
 
 def test_optional_fields_are_optional_and_no_type_is_any() -> None:

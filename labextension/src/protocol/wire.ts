@@ -1442,9 +1442,6 @@ export interface Methods {
   "skills.list": { params: SkillsListParams; result: SkillList };
   "skills.get": { params: SkillParams; result: SkillDetail };
   "skills.trust": { params: SkillsTrustParams; result: SkillTrusted };
-  "skills.ask": { params: SkillsAskParams; result: SkillAsked };
-  "skills.question": { params: SkillQuestionParams; result: SkillQuestion };
-  "skills.answer": { params: SkillsAnswerParams; result: Ok };
   "skills.run": { params: SkillsRunParams; result: SkillRunStarted };
   "skills.stop": { params: SkillRunParams; result: Ok };
   "skills.runs": { params: SkillsRunsParams; result: SkillRunList };
@@ -1452,6 +1449,9 @@ export interface Methods {
   "skills.copy": { params: SkillRunParams; result: SkillCopy };
   "skills.propose": { params: SkillsProposeParams; result: SkillProposal };
   "skills.save": { params: SkillsSaveParams; result: SkillTrusted };
+  "skills.ask": { params: SkillsAskParams; result: SkillAsked };
+  "skills.question": { params: SkillQuestionParams; result: SkillQuestion };
+  "skills.answer": { params: SkillsAnswerParams; result: Ok };
   "project.files": { params: NoParams; result: ProjectFiles };
   "project.trust": { params: ProjectDecisionParams; result: Ok };
   "project.decline": { params: ProjectDecisionParams; result: Ok };

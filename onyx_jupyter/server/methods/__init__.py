@@ -1,10 +1,8 @@
-"""What a client can ask for: one function a method, and the one list of them."""
+"""What can be asked of Onyx, by the part that it belongs to: each operation is declared beside its handler."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
+from onyx_jupyter.operations.operation import Operations
 from onyx_jupyter.server.methods import (
     approvals,
     chat,
@@ -23,70 +21,25 @@ from onyx_jupyter.server.methods import (
     status,
 )
 
-HANDLERS: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
-    "health.check": status.health_check,
-    "agents.list": status.agents_list,
-    "models.list": models.models_list,
-    "local_models.list": local_models.list_models,
-    "local_models.fetch": local_models.fetch,
-    "local_models.pause": local_models.pause,
-    "local_models.remove": local_models.remove,
-    "sessions.create": sessions.create,
-    "sessions.list": sessions.list_sessions,
-    "sessions.search": sessions.search,
-    "sessions.get": sessions.get,
-    "sessions.subscribe": sessions.subscribe,
-    "chat.send": chat.send,
-    "chat.composing": chat.composing,
-    "chat.history": chat.history,
-    "chat.abort": chat.abort,
-    "context.preview": chat.preview_context,
-    "exec.approve": approvals.approve,
-    "exec.deny": approvals.deny,
-    "approvals.list": approvals.list_approvals,
-    "grants.list": approvals.list_grants,
-    "grants.revoke": approvals.revoke_grant,
-    "questions.answer": questions.answer,
-    "questions.list": questions.list_questions,
-    "skills.list": skills.list_skills,
-    "skills.get": skills.get,
-    "skills.trust": skills.trust,
-    "skills.ask": skill_questions.ask,
-    "skills.question": skill_questions.question,
-    "skills.answer": skill_questions.answer,
-    "skills.run": skills.run,
-    "skills.stop": skills.stop,
-    "skills.runs": skills.list_runs,
-    "skills.result": skills.result,
-    "skills.copy": skills.copy,
-    "skills.propose": skills.propose,
-    "skills.save": skills.save,
-    "project.files": project.files,
-    "project.trust": project.trust,
-    "project.decline": project.decline,
-    "client.update": clients.update,
-    "client.respond": clients.respond,
-    "client.shows": clients.shows,
-    "notebook.changes": notebooks.changes,
-    "notebook.accept": notebooks.accept,
-    "notebook.reject": notebooks.reject,
-    "notebook.undo": notebooks.undo,
-    "notebook.put_back": notebooks.put_back,
-    "memory.search": memory.search,
-    "memory.files": memory.files,
-    "memory.read": memory.read,
-    "memory.versions": memory.versions,
-    "memory.diff": memory.diff,
-    "memory.restore": memory.restore,
-    "memory.undo": memory.undo,
-    "memory.accept": memory.accept,
-    "memory.status": memory.status,
-    "knowledge.add": knowledge.add,
-    "knowledge.list": knowledge.list_items,
-    "knowledge.refresh": knowledge.refresh,
-    "knowledge.stop": knowledge.stop,
-    "knowledge.remove": knowledge.remove,
-    "knowledge.restore": knowledge.restore,
-    "knowledge.search": knowledge.search,
-    "kernel.variables": kernels.variables,
-}
+OPERATIONS = Operations(
+    operation
+    for part in (
+        status,
+        models,
+        local_models,
+        sessions,
+        chat,
+        approvals,
+        questions,
+        skills,
+        skill_questions,
+        project,
+        clients,
+        notebooks,
+        memory,
+        knowledge,
+        kernels,
+    )
+    for operation in part.OPERATIONS
+)
+"""All of them. The socket's methods and the types of the front end come from here."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.events import camel_data, to_camel
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams, Ok
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.approvals import (
+    ApprovalList,
     ApprovalsListParams,
     ExecApproveParams,
     ExecDenyParams,
     GrantInfo,
+    GrantList,
     GrantsRevokeParams,
 )
-from onyx_jupyter.server.wire.base import NoParams
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:
@@ -41,3 +44,12 @@ async def list_grants(params: NoParams, caller: Caller) -> dict[str, Any]:
 async def revoke_grant(params: GrantsRevokeParams, caller: Caller) -> dict[str, Any]:
     await caller.onyx.revoke_grant(params.grant_id, caller.user)
     return {"ok": True}
+
+
+OPERATIONS = (
+    Operation("exec.approve", ExecApproveParams, Ok, approve, "admin"),
+    Operation("exec.deny", ExecDenyParams, Ok, deny, "chat"),
+    Operation("approvals.list", ApprovalsListParams, ApprovalList, list_approvals, "admin"),
+    Operation("grants.list", NoParams, GrantList, list_grants, "read"),
+    Operation("grants.revoke", GrantsRevokeParams, Ok, revoke_grant, "admin"),
+)

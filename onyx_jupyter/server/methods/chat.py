@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.runtime.reading_ahead import Draft
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.chat import (
     ChatAbortParams,
     ChatComposingParams,
+    ChatHistory,
     ChatHistoryParams,
     ChatSendParams,
+    ChatSent,
     ContextItem,
+    ContextPreview,
     ContextPreviewParams,
 )
 from onyx_jupyter.sessions.entry import to_json
@@ -64,3 +69,12 @@ async def abort(params: ChatAbortParams, caller: Caller) -> dict[str, Any]:
 
 def _items(items: Sequence[ContextItem]) -> list[dict[str, Any]]:
     return [item.model_dump(by_alias=True, exclude_none=True) for item in items]
+
+
+OPERATIONS = (
+    Operation("chat.send", ChatSendParams, ChatSent, send, "chat", dispatch="ordered", reads="context", streams=True),
+    Operation("chat.composing", ChatComposingParams, Ok, composing, "chat"),
+    Operation("chat.history", ChatHistoryParams, ChatHistory, history, "read"),
+    Operation("chat.abort", ChatAbortParams, Ok, abort, "chat"),
+    Operation("context.preview", ContextPreviewParams, ContextPreview, preview_context, "read", dispatch="beside"),
+)

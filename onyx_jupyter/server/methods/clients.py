@@ -6,20 +6,22 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientShowsParams, ClientUpdateParams
+from onyx_jupyter.server.wire.clients import ClientRespondParams, ClientShows, ClientShowsParams, ClientUpdateParams
 
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:
     notebooks = [OpenNotebook(notebook.path, notebook.active) for notebook in params.notebooks]
-    caller.tabs.updated(caller.tab, notebooks, params.page_id, params.cards, params.folder)
+    caller.tabs.updated(caller.own_tab, notebooks, params.page_id, params.cards, params.folder)
     return {"ok": True}
 
 
 async def respond(params: ClientRespondParams, caller: Caller) -> dict[str, Any]:
     given = params.error
     error = NotebookError(given.code, given.message, data=given.data) if given else None
-    return {"ok": caller.tabs.responded(caller.tab, params.request_id, params.result, error)}
+    return {"ok": caller.tabs.responded(caller.own_tab, params.request_id, params.result, error)}
 
 
 async def shows(params: ClientShowsParams, caller: Caller) -> dict[str, Any]:
@@ -28,3 +30,10 @@ async def shows(params: ClientShowsParams, caller: Caller) -> dict[str, Any]:
         return {"shown": False}
     shown = caller.tabs.tab_with(path) is not None
     return {"path": path, "shown": shown, "cards": caller.tabs.cards_with(path)}
+
+
+OPERATIONS = (
+    Operation("client.update", ClientUpdateParams, Ok, update, "chat", callers="tab"),
+    Operation("client.respond", ClientRespondParams, Ok, respond, "chat", callers="tab"),
+    Operation("client.shows", ClientShowsParams, ClientShows, shows, "read", callers="tab"),
+)

@@ -6,8 +6,9 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.kernels import KernelVariablesParams
+from onyx_jupyter.server.wire.kernels import KernelVariableList, KernelVariablesParams
 
 
 async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, Any]:
@@ -20,3 +21,8 @@ async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, 
         return {"state": error.code, "message": caller.onyx.redact(str(error)), "variables": []}
     variables = caller.onyx.redact_data([camel_data(variable) for variable in found.variables])
     return {"state": "ok", "variables": variables, "leftOut": sum(found.left_out.values())}
+
+
+OPERATIONS = (
+    Operation("kernel.variables", KernelVariablesParams, KernelVariableList, variables, "read", dispatch="beside"),
+)

@@ -7,13 +7,16 @@ from dataclasses import asdict
 from typing import Any
 
 from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams, Ok
 from onyx_jupyter.protocols import KnowledgeItem
 from onyx_jupyter.runtime.knowledge import item_data
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.base import NoParams
 from onyx_jupyter.server.wire.knowledge import (
     KnowledgeAddParams,
+    KnowledgeItemInfo,
     KnowledgeItemParams,
+    KnowledgeList,
     KnowledgePassageInfo,
     KnowledgeRefreshParams,
     KnowledgeResults,
@@ -60,3 +63,14 @@ async def search(params: KnowledgeSearchParams, caller: Caller) -> dict[str, Any
 def _listed(items: Sequence[KnowledgeItem], caller: Caller) -> dict[str, Any]:
     found = {"items": [item_data(item) for item in items]}
     return {**caller.onyx.redact_data(found), "maxUploadBytes": MAX_UPLOAD_BYTES}
+
+
+OPERATIONS = (
+    Operation("knowledge.add", KnowledgeAddParams, KnowledgeItemInfo, add, "admin"),
+    Operation("knowledge.list", NoParams, KnowledgeList, list_items, "read"),
+    Operation("knowledge.refresh", KnowledgeRefreshParams, KnowledgeList, refresh, "admin"),
+    Operation("knowledge.stop", KnowledgeItemParams, KnowledgeItemInfo, stop, "admin"),
+    Operation("knowledge.remove", KnowledgeItemParams, Ok, remove, "admin"),
+    Operation("knowledge.restore", KnowledgeItemParams, KnowledgeItemInfo, restore, "admin"),
+    Operation("knowledge.search", KnowledgeSearchParams, KnowledgeResults, search, "read"),
+)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams
 from onyx_jupyter.runtime.local_models import file_data
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.base import NoParams
-from onyx_jupyter.server.wire.local_models import LocalModelParams, LocalModelsRemoveParams
+from onyx_jupyter.server.wire.local_models import (
+    LocalModelInfo,
+    LocalModelList,
+    LocalModelParams,
+    LocalModelsRemoveParams,
+)
 
 
 async def list_models(params: NoParams, caller: Caller) -> dict[str, Any]:
@@ -24,3 +30,11 @@ async def pause(params: LocalModelParams, caller: Caller) -> dict[str, Any]:
 
 async def remove(params: LocalModelsRemoveParams, caller: Caller) -> dict[str, Any]:
     return file_data(await caller.onyx.local_models.files.remove(params.id, shared=params.shared))
+
+
+OPERATIONS = (
+    Operation("local_models.list", NoParams, LocalModelList, list_models, "read", dispatch="beside"),
+    Operation("local_models.fetch", LocalModelParams, LocalModelInfo, fetch, "admin"),
+    Operation("local_models.pause", LocalModelParams, LocalModelInfo, pause, "admin", dispatch="beside"),
+    Operation("local_models.remove", LocalModelsRemoveParams, LocalModelInfo, remove, "admin", dispatch="beside"),
+)

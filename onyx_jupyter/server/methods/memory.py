@@ -11,10 +11,11 @@ from onyx_jupyter.clock import timestamp
 from onyx_jupyter.memory.fact_lines import read_facts
 from onyx_jupyter.memory.facts import confidence_at
 from onyx_jupyter.memory.targets import FACTS_FILE
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams, Wire
 from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, Found, SearchFilter
 from onyx_jupyter.providers.embedders.marks import unmarked
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.base import NoParams, Wire
 from onyx_jupyter.server.wire.memory import (
     MemoryAcceptParams,
     MemoryAnswer,
@@ -192,3 +193,16 @@ def _version(version: FileVersion, current: int | None) -> MemoryVersionInfo:
 
 def _json(model: Wire) -> dict[str, Any]:
     return model.model_dump(by_alias=True, exclude_none=True)
+
+
+OPERATIONS = (
+    Operation("memory.search", MemorySearchParams, MemoryResults, search, "read", dispatch="beside"),
+    Operation("memory.files", MemoryFilesParams, MemoryFileList, files, "read", dispatch="beside"),
+    Operation("memory.read", MemoryReadParams, MemoryText, read, "read", dispatch="beside"),
+    Operation("memory.versions", MemoryVersionsParams, MemoryVersions, versions, "read", dispatch="beside"),
+    Operation("memory.diff", MemoryDiffParams, MemoryDiff, diff, "read", dispatch="beside"),
+    Operation("memory.restore", MemoryRestoreParams, MemoryRestored, restore, "admin", dispatch="beside"),
+    Operation("memory.undo", MemoryUndoParams, MemoryAnswer, undo, "admin"),
+    Operation("memory.accept", MemoryAcceptParams, MemoryAnswer, accept, "admin"),
+    Operation("memory.status", NoParams, MemoryStatus, status, "read", dispatch="beside"),
+)

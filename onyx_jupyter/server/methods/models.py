@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.status import ModelsListParams
+from onyx_jupyter.server.wire.status import ModelList, ModelsListParams
 
 
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
@@ -20,3 +21,6 @@ def _told(model: ModelInfo) -> dict[str, Any]:
     told: dict[str, Any] = camel_data(model)
     usual = {"locked": False, "toolMode": "tools"}
     return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
+
+
+OPERATIONS = (Operation("models.list", ModelsListParams, ModelList, models_list, "read", dispatch="beside"),)

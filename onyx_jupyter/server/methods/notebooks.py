@@ -8,11 +8,14 @@ from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.reviewing import Outcome
 from onyx_jupyter.notebook.review.turns import TurnChanges
+from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.notebooks import (
     CellMark,
     CellText,
     LeftAlone,
+    NotebookAccepted,
+    NotebookChanges,
     NotebookChangesParams,
     NotebookMarksParams,
     NotebookReverted,
@@ -97,3 +100,12 @@ def _reverted(outcome: Outcome) -> dict[str, Any]:
 def _json(model: Any) -> dict[str, Any]:
     data: dict[str, Any] = model.model_dump(by_alias=True, exclude_none=True)
     return data
+
+
+OPERATIONS = (
+    Operation("notebook.changes", NotebookChangesParams, NotebookChanges, changes, "read", dispatch="beside"),
+    Operation("notebook.accept", NotebookMarksParams, NotebookAccepted, accept, "chat"),
+    Operation("notebook.reject", NotebookMarksParams, NotebookReverted, reject, "chat", dispatch="beside"),
+    Operation("notebook.undo", NotebookTurnParams, NotebookReverted, undo, "chat", dispatch="beside"),
+    Operation("notebook.put_back", NotebookTurnParams, NotebookReverted, put_back, "chat", dispatch="beside"),
+)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams, Ok
 from onyx_jupyter.runtime.project_files import JudgedFile
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.base import NoParams
-from onyx_jupyter.server.wire.project import ProjectDecisionParams
+from onyx_jupyter.server.wire.project import ProjectDecisionParams, ProjectFiles
 from onyx_jupyter.tools.files.diff import unified_diff
 
 
@@ -40,3 +41,10 @@ def _info(item: JudgedFile) -> dict[str, Any]:
         "diff": diff or None,
         "reason": item.problem,
     }
+
+
+OPERATIONS = (
+    Operation("project.files", NoParams, ProjectFiles, files, "read"),
+    Operation("project.trust", ProjectDecisionParams, Ok, trust, "admin"),
+    Operation("project.decline", ProjectDecisionParams, Ok, decline, "admin"),
+)

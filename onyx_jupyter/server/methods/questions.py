@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.questions import QuestionsAnswerParams, QuestionsListParams
+from onyx_jupyter.server.wire.questions import QuestionList, QuestionsAnswerParams, QuestionsListParams
 
 
 async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any]:
@@ -17,3 +19,9 @@ async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any
 async def list_questions(params: QuestionsListParams, caller: Caller) -> dict[str, Any]:
     pending = caller.onyx.questions.pending(params.session_key)
     return {"questions": [{**camel_data(item.asked), "sessionKey": item.session_key} for item in pending]}
+
+
+OPERATIONS = (
+    Operation("questions.answer", QuestionsAnswerParams, Ok, answer, "chat"),
+    Operation("questions.list", QuestionsListParams, QuestionList, list_questions, "read"),
+)

@@ -6,14 +6,20 @@ import asyncio
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
+from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.runtime.session_search import SessionAnswer, SessionHit
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.sessions import (
+    SessionCreated,
+    SessionDetail,
+    SessionList,
     SessionParams,
     SessionsCreateParams,
+    SessionsFound,
     SessionsListParams,
     SessionsSearchParams,
     SessionsSubscribeParams,
+    Subscribed,
 )
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
@@ -104,3 +110,12 @@ def _with_turns(
 
 def _turn(hit: SessionHit) -> dict[str, Any]:
     return {"entryId": hit.place.entry_id, "role": hit.place.role, "at": hit.place.at, "snippet": hit.snippet}
+
+
+OPERATIONS = (
+    Operation("sessions.create", SessionsCreateParams, SessionCreated, create, "chat", streams=True),
+    Operation("sessions.list", SessionsListParams, SessionList, list_sessions, "read"),
+    Operation("sessions.search", SessionsSearchParams, SessionsFound, search, "read"),
+    Operation("sessions.get", SessionParams, SessionDetail, get, "read"),
+    Operation("sessions.subscribe", SessionsSubscribeParams, Subscribed, subscribe, "read", streams=True),
+)

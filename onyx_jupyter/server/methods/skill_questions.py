@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.clock import timestamp
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.methods.skills import detail
-from onyx_jupyter.server.wire.skill_questions import SkillQuestionParams, SkillsAnswerParams, SkillsAskParams
+from onyx_jupyter.server.wire.skill_questions import (
+    SkillAsked,
+    SkillQuestion,
+    SkillQuestionParams,
+    SkillsAnswerParams,
+    SkillsAskParams,
+)
 
 
 async def ask(params: SkillsAskParams, caller: Caller) -> dict[str, Any]:
-    asked = await caller.onyx.skills.questions.ask(params.name, params.agent_id, caller.tab)
+    asked = await caller.onyx.skills.questions.ask(params.name, params.agent_id, caller.own_tab)
     return {"questionId": asked.id}
 
 
@@ -27,3 +35,10 @@ async def question(params: SkillQuestionParams, caller: Caller) -> dict[str, Any
 async def answer(params: SkillsAnswerParams, caller: Caller) -> dict[str, Any]:
     await caller.onyx.skills.questions.answer(params.question_id, params.hash, f"user:{caller.user}")
     return {"ok": True}
+
+
+OPERATIONS = (
+    Operation("skills.ask", SkillsAskParams, SkillAsked, ask, "chat", callers="tab"),
+    Operation("skills.question", SkillQuestionParams, SkillQuestion, question, "read"),
+    Operation("skills.answer", SkillsAnswerParams, Ok, answer, "admin"),
+)

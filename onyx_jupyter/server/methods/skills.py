@@ -9,19 +9,29 @@ from typing import Any
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.runtime.skill_author import SkillWish
 from onyx_jupyter.security.drive_folders import browser_paths
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.wire.base import MAX_FRAME_BYTES
 from onyx_jupyter.server.wire.skills import (
+    SkillCopy,
+    SkillDetail,
+    SkillList,
     SkillParams,
+    SkillProposal,
+    SkillResult,
+    SkillRunList,
     SkillRunParams,
+    SkillRunStarted,
     SkillsListParams,
     SkillsProposeParams,
     SkillsRunParams,
     SkillsRunsParams,
     SkillsSaveParams,
     SkillsTrustParams,
+    SkillTrusted,
 )
 from onyx_jupyter.skills.parameters import Parameter, Parameters, ParametersProblem, parse_parameters
 from onyx_jupyter.skills.skill import Listed, Skill
@@ -200,3 +210,17 @@ def _field(item: Parameter) -> dict[str, Any]:
         "defaultText": item.source,
         "description": item.description,
     }
+
+
+OPERATIONS = (
+    Operation("skills.list", SkillsListParams, SkillList, list_skills, "read"),
+    Operation("skills.get", SkillParams, SkillDetail, get, "read"),
+    Operation("skills.trust", SkillsTrustParams, SkillTrusted, trust, "admin"),
+    Operation("skills.run", SkillsRunParams, SkillRunStarted, run, "admin"),
+    Operation("skills.stop", SkillRunParams, Ok, stop, "chat", dispatch="beside"),
+    Operation("skills.runs", SkillsRunsParams, SkillRunList, list_runs, "read"),
+    Operation("skills.result", SkillRunParams, SkillResult, result, "read", dispatch="beside"),
+    Operation("skills.copy", SkillRunParams, SkillCopy, copy, "admin", dispatch="beside"),
+    Operation("skills.propose", SkillsProposeParams, SkillProposal, propose, "chat", dispatch="beside"),
+    Operation("skills.save", SkillsSaveParams, SkillTrusted, save, "admin", dispatch="beside"),
+)

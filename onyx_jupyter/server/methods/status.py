@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams
 from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.wire.base import NoParams
+from onyx_jupyter.server.wire.status import Agents, Health
 
 
 async def health_check(params: NoParams, caller: Caller) -> dict[str, Any]:
@@ -26,3 +28,9 @@ async def agents_list(params: NoParams, caller: Caller) -> dict[str, Any]:
         for agent in config.agents.items
     ]
     return {"agents": agents}
+
+
+OPERATIONS = (
+    Operation("health.check", NoParams, Health, health_check, "read", before_ready=True),
+    Operation("agents.list", NoParams, Agents, agents_list, "read"),
+)

@@ -1,10 +1,6 @@
-"""What every frame on the socket shares: strict models, error codes and limits."""
+"""What every frame on the socket shares: error codes and limits."""
 
 from __future__ import annotations
-
-from pydantic import BaseModel, ConfigDict
-
-from onyx_jupyter.events import to_camel
 
 # Codes below -32000 are JSON-RPC 2.0's own (https://www.jsonrpc.org/specification); the rest are ours.
 PARSE_ERROR = -32700
@@ -18,17 +14,3 @@ CLOSE_UNAUTHORIZED = 4401
 
 MAX_MESSAGE_CHARS = 1_000_000
 MAX_FRAME_BYTES = 4 * 1024 * 1024
-
-
-class Wire(BaseModel):
-    """camelCase on the wire, snake_case here, nothing unknown accepted."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
-
-
-class NoParams(Wire):
-    pass
-
-
-class Ok(Wire):
-    ok: bool

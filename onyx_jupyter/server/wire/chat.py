@@ -7,7 +7,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.server.wire.base import MAX_MESSAGE_CHARS, Wire
+from onyx_jupyter.operations.wire import Wire
+from onyx_jupyter.server.wire.base import MAX_MESSAGE_CHARS
 from onyx_jupyter.server.wire.sessions import Entry
 
 MAX_CONTEXT_ITEMS = 30

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from onyx_jupyter.events import Decision
-from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.server.wire.chat import SentItem
 from onyx_jupyter.server.wire.sessions import SessionInfo, UsageInfo
 

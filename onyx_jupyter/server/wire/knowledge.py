@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
+from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.protocols import KnowledgeKind, ReadingState
-from onyx_jupyter.server.wire.base import Wire
 
 
 class KnowledgeAddParams(Wire):

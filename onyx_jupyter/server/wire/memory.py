@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.protocols import MemoryAuthor, SourceKind
-from onyx_jupyter.server.wire.base import Wire
 
 
 class MemorySearchParams(Wire):

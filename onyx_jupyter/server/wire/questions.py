@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from onyx_jupyter.events import QuestionOutcome
-from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.server.wire.events import RunData
 
 MAX_ANSWER_CHARS = 20_000

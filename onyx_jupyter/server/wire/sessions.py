@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.operations.wire import Wire
 
 
 class SessionMatch(Wire):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from onyx_jupyter.events import SkillAnswer
-from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.server.wire.skills import MAX_NAME, SkillDetail
 
 

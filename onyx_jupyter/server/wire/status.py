@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from onyx_jupyter.server.wire.base import Wire
+from onyx_jupyter.operations.wire import Wire
 
 
 class Component(Wire):

@@ -1,0 +1,52 @@
+"""How an error is told to whoever asks over HTTP.
+
+Source: RFC 9110, section 15 (https://www.rfc-editor.org/rfc/rfc9110#section-15).
+"""
+
+from __future__ import annotations
+
+from onyx_jupyter.errors import (
+    AlreadyResolved,
+    ConfigError,
+    DocumentUnreadable,
+    EmbeddingError,
+    Forbidden,
+    IndexUnavailable,
+    InvalidRequest,
+    MemoryConflict,
+    ModelError,
+    NotFound,
+    OnyxError,
+    OutOfTime,
+    ProjectFileChanged,
+    ReadingUnavailable,
+    SessionBusy,
+    StorageError,
+    ToolError,
+)
+
+# The first that fits counts: subclasses stand before their base.
+_STATUS: tuple[tuple[type[OnyxError], int], ...] = (
+    (InvalidRequest, 400),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (AlreadyResolved, 409),
+    (SessionBusy, 409),
+    (ProjectFileChanged, 409),
+    (MemoryConflict, 409),
+    (DocumentUnreadable, 422),
+    (ToolError, 422),
+    (ConfigError, 500),
+    (ModelError, 502),
+    (EmbeddingError, 502),
+    (IndexUnavailable, 503),
+    (ReadingUnavailable, 503),
+    (OutOfTime, 504),
+    (StorageError, 507),
+)
+INTERNAL = 500
+
+
+def status_of(error: OnyxError) -> int:
+    """The status code of an answer that says this. What no other is for is 500."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), INTERNAL)
