@@ -15,6 +15,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.protocols import Embeddings, Models
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.runtime.streams import Told
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.tools.spec import Tool
 
@@ -44,8 +45,9 @@ class House:
             raise RuntimeError(str(end))
         return end
 
-    def _receive(self, frame: str) -> None:
-        if '"chat.final"' in frame or '"chat.error"' in frame or '"chat.aborted"' in frame:
+    def _receive(self, told: Told) -> None:
+        frame = told.encoded(encode_event)  # as each connection has it made
+        if told.name in ("chat.final", "chat.error", "chat.aborted"):
             event = json.loads(frame)
             run_id = event["data"]["runId"]
             ended = self._ends.setdefault(run_id, asyncio.get_running_loop().create_future())
@@ -73,7 +75,6 @@ async def house(
             home,
             root,
             None,  # type: ignore[arg-type] - nothing measured here reaches a notebook
-            encode=encode_event,
             templates=TEMPLATES,
             open_models=open_models,
             tools=tools,

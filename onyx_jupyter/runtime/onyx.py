@@ -48,7 +48,7 @@ from onyx_jupyter.runtime.server_skills import server_skills
 from onyx_jupyter.runtime.session_info import session_info
 from onyx_jupyter.runtime.session_search import SessionSearch
 from onyx_jupyter.runtime.settings import Settings
-from onyx_jupyter.runtime.streams import Encode, SessionStreams
+from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.runtime.work import Work, make_work
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.drive_folders import DriveFolders
@@ -69,13 +69,12 @@ async def _no_notebook(kernel_id: str) -> str | None:
 class Onyx:
     """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use.
 
-    `encode` turns an event's name and data into a frame for the watchers; `open_notebooks` says which notebooks are
-    open in tabs and which is in front, `open_folder` which folder is shown there; `show_notebook` opens one there, and
-    `notebook_of` says which one runs in a kernel; `kernels` are those of the notebooks
-    and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that the package
-    brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets` gives
-    what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits` is
-    how a busy provider is waited for; `embeddings` None are those that the configuration asks for; `ceiling` is
+    `open_notebooks` says which notebooks are open in tabs and which is in front, `open_folder` which folder is shown
+    there; `show_notebook` opens one there, and `notebook_of` says which one runs in a kernel; `kernels` are those of
+    the notebooks and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that
+    the package brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets`
+    gives what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits`
+    is how a busy provider is waited for; `embeddings` None are those that the configuration asks for; `ceiling` is
     what the server's administrator allows at most.
     """
 
@@ -85,7 +84,6 @@ class Onyx:
         server_root: Path,
         notebooks: Notebooks,
         *,
-        encode: Encode,
         templates: Path,
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         open_folder: Callable[[], str | None] = lambda: None,
@@ -129,7 +127,7 @@ class Onyx:
             on_change=on_settings,
             ceiling=self.ceiling,
         )
-        self.streams = SessionStreams(encode, self.redact_data)
+        self.streams = SessionStreams(self.redact_data)
         self.memories = Memories(home, self.configured, self.streams.broadcast, self.redact, self._clock, embeddings)
         self.knowledge = ServerKnowledge(
             home,

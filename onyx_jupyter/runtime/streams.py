@@ -1,9 +1,13 @@
-"""What happens in each session, numbered, to everybody who watches; kept for those who come back. It never waits."""
+"""What happens in each session, numbered, to everybody who watches; kept for those who come back. It never waits.
+
+It carries events as they are. How they look on a wire is the business of each adapter, which encodes one once for all
+its connections.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,35 +25,73 @@ from onyx_jupyter.events import (
 
 KEEP_AFTER_RUN_S = 600.0
 
-Encode = Callable[[str, dict[str, object]], str]
-Subscriber = Callable[[str], None]
+Encode = Callable[[str, Mapping[str, Any]], str]
+"""An adapter's form of an event, from its name and data."""
+
+
+@dataclass(slots=True, eq=False)
+class Told:
+    """One event as it is told: numbered within its session, and without secrets.
+
+    `event` and `seq` are None for what belongs to no session. Of pieces of text, which come without secrets and are the
+    most there is, the data is made when it is asked for.
+    """
+
+    name: str
+    event: RunEvent | None
+    seq: int | None
+    _data: dict[str, Any] | None
+    _texts: dict[Encode, str] | None = field(default_factory=dict)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """JSON-ready, camelCase, with `seq` and, but for pieces of text, `sessionKey`."""
+        if self._data is not None:
+            return self._data
+        assert self.event is not None, "what belongs to no session comes with its data"
+        return {**event_data(self.event), "seq": self.seq}
+
+    def encoded(self, encode: Encode) -> str:
+        """The event in that form; made once while it is told."""
+        if self._texts is None:
+            return encode(self.name, self.data)
+        if encode not in self._texts:
+            self._texts[encode] = encode(self.name, self.data)
+        return self._texts[encode]
+
+    def has_been_told(self) -> None:
+        """Who comes later encodes it anew: what is kept for them is not kept twice."""
+        self._texts = None
+
+
+Subscriber = Callable[[Told], None]
 
 
 @dataclass
 class SessionStream:
-    """One session's events: `kept` are (seq, frame) of runs that go on and of runs that ended a while ago.
+    """One session's events: those `kept` are of runs that go on and of runs that ended a while ago.
 
-    `live` gives, for each run that goes on, the number before its first event; `asked` the approvals that wait.
+    `live` gives, for each run that goes on, the number before its first event; `asked` the approvals that wait, with
+    the number of their request.
     """
 
     session_key: str
     seq: int = 0
-    kept: list[tuple[int, str]] = field(default_factory=list)
+    kept: list[Told] = field(default_factory=list)
     subscribers: set[Subscriber] = field(default_factory=set)
     live: dict[str, int] = field(default_factory=dict)
     asked: dict[str, tuple[int, ApprovalRequested]] = field(default_factory=dict)
 
 
 class SessionStreams:
-    """Every session's stream. A frame is encoded once, however many watch."""
+    """Every session's stream."""
 
-    def __init__(self, encode: Encode, redact: Callable[[Any], Any] = lambda data: data) -> None:
+    def __init__(self, redact: Callable[[Any], Any] = lambda data: data) -> None:
         """`redact` takes secrets out of an event's data; words, thoughts and cells under way come without them.
 
         An approval request alone goes out as it is, since what its person approves is what runs; once it is answered,
         who comes later gets it without secrets.
         """
-        self._encode = encode
         self._redact = redact
         self._streams: dict[str, SessionStream] = {}
         self._broadcast: set[Subscriber] = set()
@@ -60,14 +102,15 @@ class SessionStreams:
         if isinstance(event, ChatStarted):
             stream.live[event.run_id] = stream.seq
         stream.seq += 1
-        frame = self._frame(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
-        stream.kept.append((stream.seq, frame))
+        told = self._told(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
+        stream.kept.append(told)
         if isinstance(event, ApprovalRequested):
             stream.asked[event.approval_id] = (stream.seq, event)
         elif isinstance(event, ApprovalResolved):
             self._hide(stream, event.approval_id)
         for subscriber in tuple(stream.subscribers):
-            subscriber(frame)
+            subscriber(told)
+        told.has_been_told()
         if isinstance(event, END_OF_RUN):
             stream.live.pop(event.run_id, None)
             loop = asyncio.get_running_loop()
@@ -75,9 +118,9 @@ class SessionStreams:
 
     def broadcast(self, event: str, data: dict[str, object]) -> None:
         """To every connection, whatever it watches; not numbered."""
-        frame = self._encode(event, self._redact(data))
+        told = Told(event, None, None, self._redact(data))
         for subscriber in tuple(self._broadcast):
-            subscriber(frame)
+            subscriber(told)
 
     def connect(self, subscriber: Subscriber) -> None:
         """From now on the subscriber gets broadcasts."""
@@ -89,8 +132,8 @@ class SessionStreams:
         for stream in self._streams.values():
             stream.subscribers.discard(subscriber)
 
-    def subscribe(self, session_key: str, subscriber: Subscriber, after_seq: int | None) -> tuple[int, list[str]]:
-        """The stream's newest number, and the frames to send first: those after `after_seq`, or the run's that goes on.
+    def subscribe(self, session_key: str, subscriber: Subscriber, after_seq: int | None) -> tuple[int, list[Told]]:
+        """The stream's newest number, and the events to tell first: those after `after_seq`, or the run's that goes on.
 
         No event is published between the two, so nothing is missed and nothing comes twice. A number that is not
         reached yet is from before a restart and counts as none.
@@ -99,25 +142,26 @@ class SessionStreams:
         stream.subscribers.add(subscriber)
         known = after_seq is not None and after_seq <= stream.seq
         first = after_seq if known else min(stream.live.values(), default=None)
-        missed = [] if first is None else [frame for seq, frame in stream.kept if seq > first]
+        missed = [] if first is None else [told for told in stream.kept if (told.seq or 0) > first]
         return stream.seq, missed
 
     def watch(self, session_key: str, subscriber: Subscriber) -> None:
         """Subscribes without asking for what was."""
         self._stream(session_key).subscribers.add(subscriber)
 
-    def _frame(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> str:
+    def _told(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> Told:
+        if isinstance(event, ChatDelta | ChatThought | ToolDraft):
+            return Told(event.name, event, seq, None)
         data = event_data(event)
-        if not isinstance(event, ChatDelta | ChatThought | ToolDraft):
-            data = {**(data if whole else self._redact(data)), "sessionKey": session_key}
-        return self._encode(event.name, {**data, "seq": seq})
+        data = {**(data if whole else self._redact(data)), "sessionKey": session_key, "seq": seq}
+        return Told(event.name, event, seq, data)
 
     def _hide(self, stream: SessionStream, approval_id: str) -> None:
         """Nobody decides about it any more, so it is kept as everything else is."""
         seq, event = stream.asked.pop(approval_id, (None, None))
         if seq is not None and event is not None:
-            frame = self._frame(stream.session_key, seq, event)
-            stream.kept = [(one, frame if one == seq else other) for one, other in stream.kept]
+            hidden = self._told(stream.session_key, seq, event)
+            stream.kept = [hidden if told.seq == seq else told for told in stream.kept]
 
     def _stream(self, session_key: str) -> SessionStream:
         return self._streams.setdefault(session_key, SessionStream(session_key))
@@ -125,4 +169,4 @@ class SessionStreams:
     def _forget(self, session_key: str, up_to_seq: int) -> None:
         stream = self._stream(session_key)
         last = min([up_to_seq, *stream.live.values()])
-        stream.kept = [(seq, frame) for seq, frame in stream.kept if seq > last]
+        stream.kept = [told for told in stream.kept if (told.seq or 0) > last]

@@ -1,4 +1,4 @@
-"""Who asks: what it may ask for, and what a handler may use of its client and of Onyx. It carries no frame itself."""
+"""Who asks: what it may ask for, and what a handler may use of its client and of Onyx. It carries nothing itself."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from onyx_jupyter.notebook.browser_tabs import TabId, TabRequests
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.runtime.streams import Told
 
 
 @dataclass(frozen=True)
 class Caller:
     """One connected client.
 
-    `send` hands a frame to it at once; frames put into `after_result` go out right behind the result of the request
+    `hear` tells it of an event at once; those put into `after_result` are told right behind the result of the request
     that is being answered. `tab` is the client as one that may have notebooks open, None where it is no page.
     """
 
@@ -26,8 +27,8 @@ class Caller:
     tab: TabId | None
     user: str
     health: Callable[[], Awaitable[dict[str, Any]]]
-    send: Callable[[str], None]
-    after_result: list[str] = field(default_factory=list)
+    hear: Callable[[Told], None]
+    after_result: list[Told] = field(default_factory=list)
     scopes: frozenset[Scope] = ALL_SCOPES
 
     def check(self, operation: Operation) -> None:

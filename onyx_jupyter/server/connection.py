@@ -13,10 +13,13 @@ from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.runtime.onyx import Onyx
+from onyx_jupyter.runtime.streams import Told
 from onyx_jupyter.server.caller import Caller
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
 from onyx_jupyter.server.methods import OPERATIONS
+from onyx_jupyter.server.wire import EVENTS
 from onyx_jupyter.server.wire.base import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 
 log = logging.getLogger(__name__)
@@ -36,6 +39,7 @@ class Connection:
         health: Callable[[], Awaitable[dict[str, Any]]],
         send: Callable[[str], None],
         user: str,
+        scopes: frozenset[Scope] = ALL_SCOPES,
     ) -> None:
         self._onyx = onyx
         self._tabs = tabs
@@ -43,8 +47,8 @@ class Connection:
         self._slow: set[asyncio.Task[None]] = set()
         self._last_ordered: asyncio.Task[None] | None = None
         self._tab = tabs.opened(self._ask_tab)
-        self._caller = Caller(onyx, tabs, self._tab, user, health, send)
-        onyx.streams.connect(send)
+        self._caller = Caller(onyx, tabs, self._tab, user, health, self._hear, scopes=scopes)
+        onyx.streams.connect(self._hear)
 
     async def receive(self, frame: str | bytes) -> None:
         """Answers one frame, whatever it holds."""
@@ -80,7 +84,7 @@ class Connection:
 
     def close(self) -> None:
         """The client has gone; its runs go on."""
-        self._onyx.streams.disconnect(self._send)
+        self._onyx.streams.disconnect(self._hear)
         self._tabs.closed(self._tab)
         self._onyx.skills.questions.leave(self._tab)
         for task in self._slow:
@@ -117,10 +121,15 @@ class Connection:
         return await operation.handler(parsed, self._caller)
 
     def _send_what_follows(self) -> None:
-        frames = list(self._caller.after_result)
+        missed = list(self._caller.after_result)
         self._caller.after_result.clear()
-        for frame in frames:
-            self._send(frame)
+        for told in missed:
+            self._hear(told)
+
+    def _hear(self, told: Told) -> None:
+        """An event goes out, if this caller may hear of it."""
+        if EVENTS[told.name].scope in self._caller.scopes:
+            self._send(told.encoded(encode_event))
 
     async def _ask_tab(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:
         data = {"requestId": request_id, "action": action, "params": dict(params)}

@@ -29,7 +29,6 @@ from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
-from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.server.log import Log
 from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.builtin import all_tools
@@ -86,7 +85,6 @@ class Service:
             home,
             root,
             self.documents,
-            encode=encode_event,
             templates=installed_templates(),
             packaged_skills=installed_skills(),
             drive=drive,

@@ -53,8 +53,8 @@ async def test_tools_run_in_order_and_each_result_is_on_disk_before_it_is_told(t
     )
     key = await house.session()
 
-    def check(frame):
-        if '"tool.finished"' in frame:
+    def check(heard):
+        if heard.name == "tool.finished":
             told.append(len([line for line in house.lines(key) if line["role"] == "tool"]))
 
     house.onyx.streams.watch(key, check)

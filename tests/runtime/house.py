@@ -16,6 +16,7 @@ from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
+from onyx_jupyter.runtime.streams import Told
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbeddings
@@ -153,7 +154,6 @@ class House:
             self.home,
             self.root,
             notebooks,  # type: ignore[arg-type] - None where a test reaches no notebook
-            encode=encode_event,
             templates=folder / "templates",
             open_models=lambda settings: self.models,
             tools=lambda: [self.peek, self.touch, Break(), self.linger, *more_tools],
@@ -170,9 +170,9 @@ class House:
         )
         self.onyx.streams.connect(self.receive)
 
-    def receive(self, frame: str) -> None:
-        data = json.loads(frame)
-        self.events.append((data["event"], data["data"]))
+    def receive(self, told: Told) -> None:
+        frame = json.loads(told.encoded(encode_event))
+        self.events.append((frame["event"], frame["data"]))
 
     async def session(self, **facts: Any) -> str:
         await self.onyx.ready()

@@ -1,7 +1,6 @@
 """The one door: queueing, configuration, and failures that stay inside their session."""
 
 import asyncio
-import json
 import logging
 import os
 
@@ -172,7 +171,7 @@ async def test_two_servers_on_one_home_never_answer_in_one_session_at_once(tmp_p
 
 async def test_session_updated_goes_to_everybody_with_the_sessions_metadata(tmp_path):
     house, others = House(tmp_path, ["The answer"]), []
-    house.onyx.streams.connect(lambda frame: others.append(json.loads(frame)))
+    house.onyx.streams.connect(lambda told: others.append({"event": told.name, "data": told.data}))
     key = await house.session(title="Mine")
     await house.run(key, "Hello")
     await until(lambda: others[-1]["data"]["activity"] == "idle")

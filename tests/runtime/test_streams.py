@@ -4,7 +4,7 @@ import json
 
 from onyx_jupyter.events import ApprovalResolved, ChatAborted, ChatDelta, ChatFinal, ChatStarted
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.runtime.streams import SessionStreams, Told
 from onyx_jupyter.server.frames import encode_event
 
 
@@ -12,8 +12,8 @@ class Watcher:
     def __init__(self) -> None:
         self.frames: list[dict] = []
 
-    def __call__(self, frame: str) -> None:
-        self.frames.append(json.loads(frame))
+    def __call__(self, told: Told) -> None:
+        self.frames.append(json.loads(told.encoded(encode_event)))
 
     @property
     def seqs(self) -> list[int]:
@@ -29,7 +29,7 @@ def final(run_id: str) -> ChatFinal:
 
 
 async def test_events_are_numbered_from_one_within_their_session():
-    streams, watcher = SessionStreams(encode_event), Watcher()
+    streams, watcher = SessionStreams(), Watcher()
     streams.watch("a", watcher)
     streams.publish("a", ChatStarted("r1"))
     streams.publish("b", ChatStarted("r2"))
@@ -41,7 +41,7 @@ async def test_events_are_numbered_from_one_within_their_session():
 
 
 async def test_who_watches_twice_gets_each_event_once_and_who_left_gets_none():
-    streams, watcher = SessionStreams(encode_event), Watcher()
+    streams, watcher = SessionStreams(), Watcher()
     streams.watch("a", watcher)
     streams.subscribe("a", watcher, None)
     streams.connect(watcher)
@@ -54,7 +54,7 @@ async def test_who_watches_twice_gets_each_event_once_and_who_left_gets_none():
 
 
 async def test_missed_events_come_in_order_once_each_wherever_the_watcher_stopped():
-    streams = SessionStreams(encode_event)
+    streams = SessionStreams()
     streams.publish("a", ChatStarted("r1"))
     for number in range(20):
         streams.publish("a", ChatDelta("r1", str(number)))
@@ -70,32 +70,32 @@ async def test_missed_events_come_in_order_once_each_wherever_the_watcher_stoppe
 
 
 async def test_without_a_number_one_gets_the_run_that_goes_on_from_its_start_and_no_older_one():
-    streams, watcher = SessionStreams(encode_event), Watcher()
+    streams, watcher = SessionStreams(), Watcher()
     for event in (ChatStarted("r1"), final("r1"), ChatStarted("r2"), ChatDelta("r2", "x")):
         streams.publish("a", event)
     seq, missed = streams.subscribe("a", watcher, None)
-    assert (seq, [json.loads(frame)["data"]["seq"] for frame in missed]) == (4, [3, 4])
+    assert (seq, [told.seq for told in missed]) == (4, [3, 4])
     streams.publish("a", final("r2"))
     assert streams.subscribe("a", Watcher(), None) == (5, [])
 
 
 async def test_a_queued_message_taken_back_does_not_hide_the_run_that_goes_on():
-    streams = SessionStreams(encode_event)
+    streams = SessionStreams()
     for event in (ChatStarted("r1"), ChatDelta("r1", "x"), ChatStarted("r2"), ChatAborted("r2"), ChatDelta("r1", "y")):
         streams.publish("a", event)
     _, missed = streams.subscribe("a", Watcher(), None)
-    assert [json.loads(frame)["data"]["seq"] for frame in missed] == [1, 2, 3, 4, 5]
+    assert [told.seq for told in missed] == [1, 2, 3, 4, 5]
 
 
 async def test_a_number_from_before_a_restart_brings_the_run_that_goes_on():
-    streams = SessionStreams(encode_event)
+    streams = SessionStreams()
     streams.publish("a", ChatStarted("r1"))
     seq, missed = streams.subscribe("a", Watcher(), 500)
     assert (seq, len(missed)) == (1, 1)
 
 
 async def test_events_are_forgotten_a_while_after_their_run_and_never_while_one_goes_on():
-    streams = SessionStreams(encode_event)
+    streams = SessionStreams()
     for event in (ChatStarted("r1"), final("r1"), ChatStarted("r2"), ChatDelta("r2", "x")):
         streams.publish("a", event)
     streams._forget("a", 2)
@@ -107,15 +107,40 @@ async def test_events_are_forgotten_a_while_after_their_run_and_never_while_one_
     assert streams.subscribe("a", Watcher(), 0) == (5, [])
 
 
-async def test_a_frame_is_made_once_however_many_watch():
+async def test_an_adapter_encodes_an_event_once_for_all_its_connections_beside_other_adapters():
     made = []
 
-    def encode(name: str, data: dict) -> str:
-        made.append(name)
+    def of_socket(name: str, data: dict) -> str:
+        made.append(("socket", name))
         return encode_event(name, data)
 
-    streams = SessionStreams(encode)
+    def server_sent(name: str, data: dict) -> str:
+        """Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream"""
+        made.append(("server-sent", name))
+        return f"event: {name}\nid: {data['seq']}\ndata: {json.dumps(data)}\n\n"
+
+    streams, frames, sent = SessionStreams(), [], []
     for _ in range(5):
-        streams.watch("a", Watcher())
+        streams.watch("a", lambda told: frames.append(told.encoded(of_socket)))
+        streams.watch("a", lambda told: sent.append(told.encoded(server_sent)))
     streams.publish("a", ApprovalResolved("a1", "denied", "ada", None))
-    assert made == ["exec.approval_resolved"]
+    streams.publish("a", ChatDelta("r1", "line\nline"))
+    assert sorted(made) == [
+        (adapter, name) for adapter in ("server-sent", "socket") for name in ("chat.delta", "exec.approval_resolved")
+    ]
+    assert (len(frames), len(set(frames)), len(sent), len(set(sent))) == (10, 2, 10, 2)
+    head, data = sent[-1].removesuffix("\n\n").rsplit("\n", 1)
+    assert head == "event: chat.delta\nid: 2"
+    assert json.loads(data.removeprefix("data: ")) == {"runId": "r1", "text": "line\nline", "seq": 2}
+    assert json.loads(frames[-1]) == {"event": "chat.delta", "data": json.loads(data.removeprefix("data: "))}
+
+
+async def test_who_comes_later_gets_the_same_as_who_was_there():
+    streams, there, later = SessionStreams(), Watcher(), Watcher()
+    streams.watch("a", there)
+    for event in (ChatStarted("r1"), ChatDelta("r1", "x"), ApprovalResolved("a1", "denied", "ada", None)):
+        streams.publish("a", event)
+    for told in streams.subscribe("a", later, None)[1]:
+        later(told)
+    assert later.frames == there.frames
+    assert len(later.frames) == 3

@@ -28,7 +28,7 @@ from onyx_jupyter.sessions.sent_along import as_shown, items_as_shown
 async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
     onyx = caller.onyx
     await onyx.sessions.get(params.session_key)
-    onyx.streams.watch(params.session_key, caller.send)
+    onyx.streams.watch(params.session_key, caller.hear)
     sent = await onyx.send(
         params.session_key,
         params.message,

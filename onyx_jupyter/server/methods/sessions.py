@@ -35,7 +35,7 @@ _CONTENT_SCORE = 0.25
 
 async def create(params: SessionsCreateParams, caller: Caller) -> dict[str, Any]:
     key = await caller.onyx.create_session(params.agent_id, params.title, params.model)
-    caller.onyx.streams.watch(key, caller.send)
+    caller.onyx.streams.watch(key, caller.hear)
     return {"sessionKey": key}
 
 
@@ -70,7 +70,7 @@ async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
 async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:
     await caller.onyx.sessions.get(params.session_key)
     caller.onyx.opened(params.session_key)
-    seq, missed = caller.onyx.streams.subscribe(params.session_key, caller.send, params.after_seq)
+    seq, missed = caller.onyx.streams.subscribe(params.session_key, caller.hear, params.after_seq)
     caller.after_result.extend(missed)
     return {"seq": seq}
 
