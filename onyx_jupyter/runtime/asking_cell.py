@@ -18,5 +18,5 @@ async def asking_kernel(kernel: Mapping[str, str], notebook_of: NotebookOf) -> d
 
 async def asking_notebook(message: Entry, notebook_of: NotebookOf) -> str | None:
     """The path, as it is now, of the notebook whose cell asked and whose kernel is busy until it has the answer."""
-    kernel = message.kernel
+    kernel = message.origin.kernel
     return None if kernel is None else await notebook_of(str(kernel.get("kernelId"))) or kernel.get("path")

@@ -158,7 +158,7 @@ def front_of(message: Entry) -> str | None:
     """The notebook in front of the person who sent it; None for a question from a cell, whose kernel waits for it."""
     notebooks = message.meta.get("notebooks")
     front = notebooks.get("front") if isinstance(notebooks, dict) else None
-    return front if isinstance(front, str) and message.kernel is None else None
+    return front if isinstance(front, str) and message.origin.kernel is None else None
 
 
 def folder_of(message: Entry) -> str | None:
@@ -168,7 +168,9 @@ def folder_of(message: Entry) -> str | None:
     """
     notebooks = message.meta.get("notebooks")
     folder = notebooks.get("folder") if isinstance(notebooks, dict) else None
-    return folder if isinstance(folder, str) and message.kernel is None and message.sender is None else None
+    return (
+        folder if isinstance(folder, str) and message.origin.kernel is None and message.origin.session is None else None
+    )
 
 
 def _cells(view: NotebookView) -> tuple[CellFact, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.runtime.asking_cell import asking_kernel
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.notebook_review import NotebookReview
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 MAX_NOTEBOOKS_TOLD = 5
@@ -43,31 +45,21 @@ class MessageMeta:
         tool_mode: str | None,
         mode: str | None,
         context: Sequence[Mapping[str, Any]],
-        interactive: bool,
-        typed: bool,
-        sender: Mapping[str, str] | None,
-        kernel: Mapping[str, str] | None,
+        origin: RunOrigin,
     ) -> dict[str, Any]:
         """Only what says something; the parameters are those of `Onyx.send`. Raises: NotFound, StorageError."""
-        notebooks = self._notebooks_in_tabs() if sender is None else {}
-        if sender is None:
+        if origin.session is None:
+            notebooks = self._notebooks_in_tabs()
             items = await self._context.of_message(transcript, message, context, model)
         else:
+            notebooks = {}
             items = await self._context.read(transcript, context, model)
-        meta = {
-            "model": model,
-            "toolMode": tool_mode,
-            "mode": mode,
-            "context": items,
-            "notebooks": notebooks,
-            "from": sender,
-            "kernel": await asking_kernel(kernel, self._notebook_of) if kernel else None,
-            "typed": typed,
-        }
+        if origin.kernel is not None:
+            origin = replace(origin, kernel=await asking_kernel(origin.kernel, self._notebook_of))
+        meta = {"model": model, "toolMode": tool_mode, "mode": mode, "context": items, "notebooks": notebooks}
         await self._review.thin_when_due()
         meta |= await self._review.untold(transcript.session_key, transcript.entries)
-        unattended = {} if interactive else {"interactive": False}
-        return {name: value for name, value in meta.items() if value} | unattended
+        return {name: value for name, value in meta.items() if value} | origin.as_meta()
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the person has open as they send."""

@@ -53,12 +53,15 @@ from onyx_jupyter.runtime.work import Work, make_work
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.sessions.conversation import Summary, summarise
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.packaged import recorded_hashes
 from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import nowhere
 from onyx_jupyter.tools.spec import Tool
+
+IN_SIDEBAR = RunOrigin()
 
 
 async def _no_notebook(kernel_id: str) -> str | None:
@@ -72,10 +75,10 @@ class Onyx:
     `open_notebooks` says which notebooks are open in tabs and which is in front, `open_folder` which folder is shown
     there; `show_notebook` opens one there, and `notebook_of` says which one runs in a kernel; `kernels` are those of
     the notebooks and `places` their files; `templates` holds a new workspace's files, `packaged_skills` the skills that
-    the package brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files; `secrets`
-    gives what else is to be hidden (value → kind); `on_settings` is told of every change of the configuration; `waits`
-    is how a busy provider is waited for; `embeddings` None are those that the configuration asks for; `ceiling` is
-    what the server's administrator allows at most.
+    the package brings and `recorded_skills` their hashes; `drive` is what JupyterLab shows of Onyx's own files;
+    `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of each change of the configuration;
+    `waits` is how a busy provider is waited for; `embeddings` None are those that the configuration asks for; `ceiling`
+    is what the server's administrator allows at most.
     """
 
     def __init__(
@@ -324,27 +327,21 @@ class Onyx:
         tool_mode: str | None = None,
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
-        interactive: bool = True,
-        typed: bool = False,
         when_busy: WhenBusy | None = None,
-        sender: Mapping[str, str] | None = None,
-        kernel: Mapping[str, str] | None = None,
+        origin: RunOrigin = IN_SIDEBAR,
     ) -> Sent:
         """Which run will answer; the message is on disk when this returns.
 
         `tool_mode` says whether the model proposes cells (cell) or calls tools (tools); None leaves it to its provider.
         `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
-        goes on (the configuration's choice where None); `interactive` False says that nobody is there to answer the
-        agent's questions; `typed` that a person wrote it: of nothing else is anything remembered unasked; `sender`
-        is the session, agent and run that wrote it, where no person did; `kernel` (kernelId, name) is the one whose
-        cell asks and waits.
+        goes on (the configuration's choice where None).
 
         Raises: NotFound, SessionBusy, StorageError; InvalidRequest for a model or mode that is not allowed here.
         """
         self.configured.check_model(model)
         mode = self._allowed_mode(mode)
         transcript = await self.sessions.get(session_key)
-        if sender is None and kernel is None and interactive and typed:
+        if origin.is_person:
             self.opened(session_key)
         meta = await self._message_meta.of(
             transcript,
@@ -353,10 +350,7 @@ class Onyx:
             tool_mode=tool_mode,
             mode=mode,
             context=context,
-            interactive=interactive,
-            typed=typed,
-            sender=sender,
-            kernel=kernel,
+            origin=origin,
         )
         sent = await self.runs.send(transcript, message, meta, when_busy or self.settings.config.runtime.when_busy)
         return replace(sent, context=meta.get("context", ()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from onyx_jupyter.errors import NotFound, ToolError
@@ -11,6 +11,7 @@ from onyx_jupyter.runtime.runs import Sent, WhenBusy
 from onyx_jupyter.runtime.session_search import SessionSearch
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
@@ -21,9 +22,7 @@ _OWN_TURNS = 5
 class Send(Protocol):
     """The one door for messages."""
 
-    async def __call__(
-        self, session_key: str, message: str, *, interactive: bool, when_busy: WhenBusy, sender: Mapping[str, str]
-    ) -> Sent: ...
+    async def __call__(self, session_key: str, message: str, *, when_busy: WhenBusy, origin: RunOrigin) -> Sent: ...
 
 
 class OtherSessions:
@@ -68,7 +67,7 @@ class OtherSessions:
     async def receiver(self, session_key: str) -> OtherSession:
         if session_key == self._session_key:
             raise ToolError("That is this session itself: say it here.")
-        if self._message.sender is not None:
+        if self._message.origin.session is not None:
             raise ToolError(
                 "This answers a message from another session, so nothing is sent on from here. "
                 "Say it in your answer; it can be read from there."
@@ -81,9 +80,8 @@ class OtherSessions:
         sent = await self._send(
             session_key,
             message,
-            interactive=self._message.meta.get("interactive") is not False,
             when_busy="followup",  # never into what a person has going there
-            sender=sender,
+            origin=RunOrigin.of_session(sender, interactive=self._message.origin.interactive),
         )
         return sent.run_id
 
@@ -96,7 +94,7 @@ class OtherSessions:
 
 
 def _who(entry: Entry) -> str:
-    if entry.sender is not None:
+    if entry.origin.session is not None:
         return "another session"
     return "user" if entry.role == "user" else "you"
 

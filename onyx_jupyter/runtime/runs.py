@@ -385,7 +385,7 @@ class Runs:
             processes=processes,
             max_result_chars=settings.config.tools.max_result_chars,
             asking_notebook=partial(asking_notebook, message, self._around.notebook_of),
-            ask=ask if message.meta.get("interactive", True) else None,
+            ask=ask if message.origin.interactive else None,
             sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
             facts=self._around.facts(parts),
         )

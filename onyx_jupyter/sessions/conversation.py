@@ -236,10 +236,10 @@ def _status(result: Entry) -> str | None:
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
     # A question from a cell may hold values of variables, and another session's message what was read there: both are
     # to be acted on, but neither may begin a turn or pass for the end of a fence.
-    by_person = entry.role != "user" or (entry.sender is None and entry.kernel is None)
+    by_person = entry.role != "user" or (entry.origin.session is None and entry.origin.kernel is None)
     content = entry.content if by_person else plainly(entry.content)
     message = Message(entry.role, content, calls, context=sent_along(entry))
-    words = (entry.content,) if entry.role == "user" and entry.sender is None else ()
+    words = (entry.content,) if entry.role == "user" and entry.origin.session is None else ()
     return Block(entry.id, entry.run_id or "", (message, *told), words=words)
 
 

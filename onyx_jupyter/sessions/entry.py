@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, cast
 
 from onyx_jupyter.messages import Attachment, Role, ToolCall, Usage
+from onyx_jupyter.sessions.origin import RunOrigin
 
 SCHEMA_VERSION = 1
 REFLECTION = "reflection"
@@ -71,16 +72,9 @@ class Entry:
         return tuple(item for item in items if isinstance(item, Mapping)) or None if isinstance(items, list) else None
 
     @property
-    def sender(self) -> Mapping[str, Any] | None:
-        """Of a message that came from another session: its key, agent and run. None where a person wrote it."""
-        sender = self.meta.get("from") if self.role == "user" else None
-        return sender if isinstance(sender, Mapping) else None
-
-    @property
-    def kernel(self) -> Mapping[str, Any] | None:
-        """Of a message from a cell: the id of its kernel, and the notebook's name and path where they are known."""
-        kernel = self.meta.get("kernel") if self.role == "user" else None
-        return kernel if isinstance(kernel, Mapping) else None
+    def origin(self) -> RunOrigin:
+        """Of a user's message: who or what sent it."""
+        return RunOrigin.read(self.meta if self.role == "user" else {})
 
     @property
     def kind(self) -> str | None:

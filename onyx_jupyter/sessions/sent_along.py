@@ -18,10 +18,12 @@ def sent_along(entry: Entry) -> str:
     if entry.role != "user":
         return ""
     items, notebooks = entry.context or (), entry.meta.get("notebooks")
-    facts = [FROM_SESSION.format(key=entry.sender.get("sessionKey"))] if entry.sender is not None else []
+    facts = (
+        [FROM_SESSION.format(key=entry.origin.session.get("sessionKey"))] if entry.origin.session is not None else []
+    )
     facts += [item_in_words(item) for item in items if not item.get("text")]
-    if entry.kernel is not None:
-        notebook = entry.kernel.get("path") or entry.kernel.get("name") or "a notebook"
+    if entry.origin.kernel is not None:
+        notebook = entry.origin.kernel.get("path") or entry.origin.kernel.get("name") or "a notebook"
         facts.append(plainly(FROM_CELL.format(notebook=notebook)))
     if isinstance(notebooks, dict):
         facts += [plainly(f"the notebook in front is {notebooks['front']}")] if notebooks.get("front") else []

@@ -72,9 +72,7 @@ def unfinished_plan(entries: Sequence[Entry]) -> Entry | None:
 
 def is_of_person(entry: Entry) -> bool:
     """Whether it is marked as typed by a person; what a cell or a program sent may come from anywhere."""
-    if entry.role != "user" or entry.meta.get("typed") is not True or entry.meta.get("interactive") is False:
-        return False
-    return entry.sender is None and entry.kernel is None
+    return entry.role == "user" and entry.origin.is_person
 
 
 def _begin(entries: Sequence[Entry]) -> int:

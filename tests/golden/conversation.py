@@ -34,7 +34,7 @@ BOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 RULES = "Answer in one sentence."
 KEPT = ("sessions.get", "chat.history", "approvals.list")
 """What is asked of the session in the end; a later version answers the same of the same files."""
-KEPT_OF_ALL = ("sessions.list", "grants.list", "questions.list", "skills.list", "project.files", "memory.files")
+KEPT_OF_ALL = ("sessions.list", "grants.list", "questions.list", "project.files", "memory.files")
 
 
 def prepare(root: Path, home: Path) -> None:
@@ -120,6 +120,7 @@ async def look(wire: Wire, key: str) -> None:
         await wire.ask(method, sessionKey=key)
     for method in KEPT_OF_ALL:
         await wire.ask(method)
+    await wire.ask("skills.get", name="count")
     for path in ("memory/facts.jsonl", "MEMORY.md"):
         await wire.ask("memory.read", path=path)
         await wire.ask("memory.versions", path=path)

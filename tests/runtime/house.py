@@ -18,6 +18,7 @@ from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.streams import Told
 from onyx_jupyter.server.frames import encode_event
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbeddings
 from onyx_jupyter.testing.script import Reply
@@ -183,7 +184,8 @@ class House:
     async def send(self, key: str, message: str = "Please", **more: Any) -> str:
         if self.watching:
             self.onyx.streams.watch(key, self.receive)
-        return (await self.onyx.send(key, message, **{"typed": True, **more})).run_id
+        origin = RunOrigin(typed=more.pop("typed", True), interactive=more.pop("interactive", True))
+        return (await self.onyx.send(key, message, **{"origin": origin, **more})).run_id
 
     async def run(self, key: str, message: str = "Please", **more: Any) -> Event:
         """Sends and waits for the end."""

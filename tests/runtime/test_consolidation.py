@@ -14,6 +14,7 @@ from onyx_jupyter.memory.operation_checks import PASSED_ON
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.runtime import consolidation
 from onyx_jupyter.runtime.consolidating import OTHER_SERVER_S, RETRIES_S
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold, Reply, Tokens
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
@@ -381,8 +382,8 @@ async def test_what_a_person_only_passed_on_gives_facts_and_no_orders(tmp_path):
 @pytest.mark.parametrize(
     "how",
     [
-        {"sender": {"sessionKey": "x", "agentId": "main", "runId": "y"}},
-        {"kernel": {"kernelId": "k1", "name": "loop.ipynb"}},
+        {"origin": RunOrigin.of_session({"sessionKey": "x", "agentId": "main", "runId": "y"}, interactive=True)},
+        {"origin": RunOrigin.of_cell({"kernelId": "k1", "name": "loop.ipynb"}, typed=True)},
         {"interactive": False},
         {"typed": False},
     ],

@@ -128,7 +128,7 @@ async def test_a_message_is_shown_exactly_then_answered_there_and_its_sender_is_
     message = house.lines(other)[1]
     assert message["content"] == "Plot it\nby month"
     sender = {"sessionKey": key, "agentId": "main", "runId": run_id}
-    assert message["meta"] == {"runId": message["meta"]["runId"], "from": sender}
+    assert message["meta"] == {"runId": message["meta"]["runId"], "origin": "session", "from": sender}
     (result,) = house.results(key).values()
     assert message["meta"]["runId"] in result["content"]
     (read,) = [r.messages for r in house.model.requests if r.messages[-1].content == message["content"]]

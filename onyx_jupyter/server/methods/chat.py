@@ -22,6 +22,7 @@ from onyx_jupyter.server.wire.chat import (
     ContextPreviewParams,
 )
 from onyx_jupyter.sessions.entry import to_json
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.sent_along import as_shown, items_as_shown
 
 
@@ -29,6 +30,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
     onyx = caller.onyx
     await onyx.sessions.get(params.session_key)
     onyx.streams.watch(params.session_key, caller.hear)
+    kernel = params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None
     sent = await onyx.send(
         params.session_key,
         params.message,
@@ -37,8 +39,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         mode=params.mode,
         context=_items(params.context or []),
         when_busy=params.when_busy,
-        typed=params.typed,
-        kernel=params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None,
+        origin=RunOrigin.of_cell(kernel, typed=params.typed) if kernel else RunOrigin(typed=params.typed),
     )
     return {"runId": sent.run_id, "delivery": sent.delivery, "context": list(items_as_shown(sent.context)) or None}
 
