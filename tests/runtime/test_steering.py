@@ -257,7 +257,7 @@ async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
     assert sent.delivery == "started"
     assert (await house.end(sent.run_id))[0] == "chat.final"
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "assistant", "system"]
-    assert set(house.lines(key)[1]["meta"]) == {"runId"}
+    assert set(house.lines(key)[1]["meta"]) == {"runId", "origin"}
     await house.close()
 
 
