@@ -111,6 +111,12 @@ class Forbidden(OnyxError):
     code = "forbidden"
 
 
+class FeatureUnavailable(OnyxError):
+    """A feature of this server could not be made or started; the others work."""
+
+    code = "feature_unavailable"
+
+
 class NotFound(OnyxError):
     """What was asked for does not exist."""
 

@@ -1,0 +1,153 @@
+"""Makes the features of one server, starts them in order and stops them in reverse. It knows none of them by name.
+
+A feature that fails is named in `health`, and the rest goes on without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from onyx_jupyter.errors import FeatureUnavailable, OnyxError
+from onyx_jupyter.operations.feature import Built, Component, Feature
+from onyx_jupyter.operations.operation import Operation, Operations
+from onyx_jupyter.operations.parts import Key, Parts
+
+log = logging.getLogger(__name__)
+IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
+
+
+class Container:
+    """Made of features and of what is given from outside of them; `failed` are features that could not be loaded.
+
+    Raises: ValueError where what an essential feature requires is provided by nobody, or two provide the same.
+    """
+
+    def __init__(
+        self, features: Sequence[Feature], given: Mapping[Key[Any], Any], failed: Mapping[str, str] | None = None
+    ) -> None:
+        self.parts = Parts(given)
+        self.operations = Operations(one for feature in features for one in feature.operations)
+        self.problems: dict[str, str] = dict(failed or {})
+        self._feature_of = {one.name: feature.name for feature in features for one in feature.operations}
+        self._features: dict[str, tuple[Feature, Built]] = {}
+        self._started: set[str] = set()
+        self._starting: asyncio.Task[None] | None = None
+        self._closed = False
+        for feature in in_order(features, given):
+            self._make(feature)
+
+    @property
+    def features(self) -> Sequence[Feature]:
+        """Those that could be made, in the order in which they start."""
+        return [feature for feature, _ in self._features.values()]
+
+    async def start(self) -> None:
+        """Starts what is not started yet; asked again while it goes on, it waits for the same.
+
+        Raises: OnyxError of an essential feature; asked again, that one and those behind it are tried anew.
+        """
+        starting = self._starting
+        if starting is None or (starting.done() and (starting.cancelled() or starting.exception() is not None)):
+            starting = self._starting = asyncio.create_task(self._start(), name="onyx start")
+        await asyncio.shield(starting)
+
+    async def warm(self) -> None:
+        """Starts, and loads what the first answer will need, one feature after the other."""
+        await self.start()
+        for feature, built in self._features.values():
+            if self._closed or feature.name in self.problems:
+                continue
+            try:
+                await built.warm()
+            except OnyxError as error:
+                log.error("%s could not be warmed up: %s", feature.name, error)
+            except Exception:  # what is not warm yet is loaded when it is needed
+                log.exception("%s could not be warmed up", feature.name)
+
+    async def close(self) -> None:
+        """Ends all work, the last feature's first. One that fails to end keeps no other from it."""
+        self._closed = True
+        if self._starting is not None:
+            await asyncio.wait({self._starting})
+        async with AsyncExitStack() as ends:
+            for _, built in self._features.values():
+                ends.push_async_callback(built.close)
+
+    async def health(self) -> dict[str, Component]:
+        """Component → how it is; the features that failed are among them."""
+        found: dict[str, Component] = {}
+        for feature, built in self._features.values():
+            if feature.name in self._started:
+                found |= await built.health()
+        return found | {
+            name: {"ok": False, "message": f"{name}: {why}.", "hint": IN_THE_LOG} for name, why in self.problems.items()
+        }
+
+    def check(self, operation: Operation) -> None:
+        """Raises: FeatureUnavailable where the feature that answers it has failed."""
+        name = self._feature_of[operation.name]
+        if name in self.problems:
+            raise FeatureUnavailable(f"{operation.name} cannot be answered: {self.problems[name]}.", hint=IN_THE_LOG)
+
+    def _make(self, feature: Feature) -> None:
+        missing = [key for key in feature.requires if key not in self.parts]
+        try:
+            for key in missing:
+                self.parts.get(key)
+            built = feature.make(self.parts)
+        except Exception as error:
+            if feature.essential:
+                raise ValueError(f"The feature {feature.name} cannot be made: {error}") from error
+            self._fail(feature, error)
+            for key in feature.provides:
+                self.parts.miss(key, f"{feature.name} failed")
+        else:
+            self.parts.provide(built.parts)
+            self._features[feature.name] = (feature, built)
+
+    async def _start(self) -> None:
+        for feature, built in self._features.values():
+            if feature.name in self._started or feature.name in self.problems:
+                continue
+            try:
+                await built.start()
+            except Exception as error:
+                if feature.essential:
+                    raise
+                self._fail(feature, error)
+            else:
+                self._started.add(feature.name)
+
+    def _fail(self, feature: Feature, error: Exception) -> None:
+        if isinstance(error, OnyxError):
+            log.error("The feature %s does not work: %s", feature.name, error)
+        else:
+            log.error("The feature %s does not work", feature.name, exc_info=error)
+        self.problems[feature.name] = str(error).rstrip(".") or type(error).__name__
+
+
+def in_order(features: Iterable[Feature], given: Iterable[Key[Any]]) -> list[Feature]:
+    """The features, each behind those that provide what it requires, otherwise as they were named.
+
+    Those that lack something stand last. Raises: ValueError where two have the same name, or provide the same.
+    """
+    waiting = list(features)
+    provided, names = set(given), set[str]()
+    for feature in waiting:
+        if feature.name in names:
+            raise ValueError(f"Two features are called {feature.name!r}. Give one of them another name.")
+        names.add(feature.name)
+        for key in feature.provides:
+            if key in provided:
+                raise ValueError(f"The feature {feature.name} provides {key.name}, which is there already.")
+            provided.add(key)
+    ready, ordered = set(given), list[Feature]()
+    while found := next((one for one in waiting if ready.issuperset(one.requires)), None):
+        waiting.remove(found)
+        ordered.append(found)
+        ready.update(found.provides)
+    return [*ordered, *waiting]

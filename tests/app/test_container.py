@@ -1,0 +1,165 @@
+"""The container: order, what features give each other, and what a failure of one leaves alone."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.app.container import Container, in_order
+from onyx_jupyter.errors import FeatureUnavailable, StorageError
+from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.parts import Key, Parts
+from onyx_jupyter.operations.wire import NoParams, Ok
+
+NUMBER, WORD, FROM_OUTSIDE = Key[int]("number"), Key[str]("word"), Key[str]("lent")
+
+
+class Steps:
+    """What happened, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def feature(
+        self,
+        name: str,
+        *,
+        provides: dict[Key[Any], Any] | None = None,
+        fails: tuple[str, ...] = (),
+        error: Exception | None = None,
+        **more: Any,
+    ) -> Feature:
+        def step(what: str) -> Any:
+            async def do() -> None:
+                self.done.append(f"{what} {name}")
+                if what in fails:
+                    raise error or RuntimeError(f"{name} broke")
+
+            return do
+
+        def make(parts: Parts) -> Built:
+            if "make" in fails:
+                raise error or RuntimeError(f"{name} broke")
+
+            async def health() -> dict[str, Any]:
+                return {name: {"ok": True, "message": "fine"}}
+
+            return Built(provides or {}, step("start"), step("warm"), step("close"), health)
+
+        return Feature(name, make, provides=tuple(provides or ()), **more)
+
+
+@pytest.fixture
+def steps() -> Steps:
+    return Steps()
+
+
+def operation(name: str) -> Operation:
+    async def ok(params: NoParams, caller: object) -> dict[str, Any]:
+        return {"ok": True}
+
+    return Operation(name, NoParams, Ok, ok, "read")
+
+
+async def test_features_start_behind_what_they_require_and_stop_in_reverse(steps: Steps) -> None:
+    container = Container(
+        [
+            steps.feature("last", requires=(WORD, NUMBER)),
+            steps.feature("middle", requires=(NUMBER, FROM_OUTSIDE), provides={WORD: "hello"}),
+            steps.feature("first", provides={NUMBER: 7}),
+            steps.feature("alone"),
+        ],
+        {FROM_OUTSIDE: "lent"},
+    )
+    assert container.parts.get(WORD) == "hello"
+    await container.start()
+    await container.start()
+    await container.close()
+    starts = ["start first", "start middle", "start last", "start alone"]
+    assert steps.done == [*starts, "close alone", "close last", "close middle", "close first"]
+
+
+async def test_what_is_warm_was_started_and_a_failed_one_keeps_no_other_cold(steps: Steps) -> None:
+    container = Container([steps.feature("a", fails=("warm",)), steps.feature("b")], {})
+    await container.warm()
+    assert steps.done == ["start a", "start b", "warm a", "warm b"]
+    assert container.problems == {}
+
+
+async def test_one_that_fails_to_start_leaves_the_rest_running_and_says_so(steps: Steps) -> None:
+    a = steps.feature("a", fails=("start",), operations=(operation("a.do"),))
+    container = Container([a, steps.feature("b", operations=(operation("b.do"),))], {})
+    await container.start()
+    health = await container.health()
+    assert health["b"] == {"ok": True, "message": "fine"}
+    assert health["a"]["ok"] is False
+    assert health["a"]["message"] == "a: a broke."
+    container.check(container.operations["b.do"])
+    with pytest.raises(FeatureUnavailable, match=r"a\.do cannot be answered: a broke\."):
+        container.check(container.operations["a.do"])
+    await container.warm()
+    assert "warm a" not in steps.done
+    await container.close()
+    assert "close a" in steps.done, "what had begun before it failed has to end, too"
+
+
+async def test_who_requires_what_could_not_be_made_fails_with_the_reason(steps: Steps) -> None:
+    maker = steps.feature("maker", provides={NUMBER: 1}, fails=("make",))
+    container = Container([steps.feature("user", requires=(NUMBER,)), maker, steps.feature("other")], {})
+    assert container.problems == {"maker": "maker broke", "user": "number is not available: maker failed"}
+    assert [feature.name for feature in container.features] == ["other"]
+    with pytest.raises(FeatureUnavailable, match="maker failed"):
+        container.parts.get(NUMBER)
+
+
+def test_what_nobody_provides_is_named(steps: Steps) -> None:
+    container = Container([steps.feature("user", requires=(NUMBER,))], {}, failed={"gone": "no module named gone"})
+    assert container.problems["user"] == "number is not available: no feature of this server provides it"
+    assert container.problems["gone"] == "no module named gone"
+
+
+async def test_an_essential_one_that_fails_is_tried_anew_and_those_behind_it_wait(steps: Steps) -> None:
+    fails = ["start"]
+    first = steps.feature("first")
+    disk = steps.feature("disk", fails=fails, error=StorageError("The disk is full."), essential=True)  # type: ignore[arg-type]
+    container = Container([first, disk, steps.feature("behind")], {})
+    with pytest.raises(StorageError, match="full"):
+        await container.start()
+    fails.clear()
+    await container.start()
+    assert steps.done == ["start first", "start disk", "start disk", "start behind"]
+
+
+def test_an_essential_one_that_cannot_be_made_is_an_error_at_once(steps: Steps) -> None:
+    with pytest.raises(ValueError, match="The feature disk cannot be made: disk broke"):
+        Container([steps.feature("disk", fails=("make",), essential=True)], {})
+
+
+async def test_who_asks_while_it_starts_waits_for_the_same_start(steps: Steps) -> None:
+    container = Container([steps.feature("a")], {})
+    await asyncio.gather(container.start(), container.start())
+    assert steps.done == ["start a"]
+
+
+async def test_one_that_cannot_end_keeps_no_other_from_it(steps: Steps) -> None:
+    container = Container([steps.feature("a"), steps.feature("b", fails=("close",)), steps.feature("c")], {})
+    await container.start()
+    with pytest.raises(RuntimeError, match="b broke"):
+        await container.close()
+    assert steps.done[-3:] == ["close c", "close b", "close a"]
+
+
+@pytest.mark.parametrize("second", [{"name": "a"}, {"name": "b", "provides": {NUMBER: 2}}])
+def test_two_of_one_name_or_of_one_part_are_refused(steps: Steps, second: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"Two features are called 'a'|provides number, which is there already"):
+        in_order([steps.feature("a", provides={NUMBER: 1}), steps.feature(**second)], ())
+
+
+def test_two_that_need_each_other_ask_later(steps: Steps) -> None:
+    def make(parts: Parts) -> Built:
+        return Built({NUMBER: parts.later(WORD)})
+
+    container = Container([Feature("a", make, provides=(NUMBER,)), steps.feature("b", provides={WORD: "w"})], {})
+    ask: Any = container.parts.get(NUMBER)
+    assert ask() == "w"
