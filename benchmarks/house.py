@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.operations.told import Told
 from onyx_jupyter.protocols import Embeddings, Models
 from onyx_jupyter.providers.settings import ModelsSettings
-from onyx_jupyter.runtime.onyx import Onyx
-from onyx_jupyter.runtime.streams import Told
+from onyx_jupyter.runtime.host import Host
+from onyx_jupyter.runtime.keys import CONVERSATIONS, STREAMS
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.tools.spec import Tool
 
@@ -32,13 +34,13 @@ class House:
 
     async def session(self) -> str:
         """A new session that is watched."""
-        key = await self.onyx.create_session(None, None, None)
-        self.onyx.streams.watch(key, self._receive)
+        key = await self.onyx.get(CONVERSATIONS).create_session(None, None, None)
+        self.onyx.get(STREAMS).watch(key, self._receive)
         return key
 
     async def run(self, key: str, message: str) -> Mapping[str, Any]:
         """Sends and waits for `chat.final`. Raises: RuntimeError for any other end."""
-        run_id = (await self.onyx.send(key, message)).run_id
+        run_id = (await self.onyx.get(CONVERSATIONS).send(key, message)).run_id
         end = await self._ends.setdefault(run_id, asyncio.get_running_loop().create_future())
         self._ends.pop(run_id, None)
         if end["event"] != "chat.final":
@@ -71,7 +73,7 @@ async def house(
         home.root.mkdir()
         root.mkdir()
         home.config_file.write_text(json.dumps(configuration))
-        onyx = Onyx(
+        host = Host(
             home,
             root,
             None,  # type: ignore[arg-type] - nothing measured here reaches a notebook
@@ -83,6 +85,7 @@ async def house(
             recorded_skills=_recorded,
             embeddings=embeddings,
         )
+        onyx = Onyx(host)
         await onyx.ready()
         try:
             yield House(onyx)

@@ -18,6 +18,7 @@ from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import EmbedderIdentity, ModelDone, ModelEvent, ModelRequest, TextDelta
 from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
+from onyx_jupyter.runtime.keys import CONFIGURED, MEMORIES, SESSIONS
 from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.testing.scripted_model import ScriptedModels
 
@@ -126,7 +127,7 @@ async def _measure() -> tuple[list[tuple[_Taken, _Taken, _Taken]], int]:
     rounds = []
     async with house(_configuration(True), lambda _: ScriptedModels(model), list, embeddings) as one:
         chunks = await _fill(one, random_)
-        timed = _Timed(one.onyx.memories.recall)
+        timed = _Timed(one.onyx.get(MEMORIES).recall)
         await _asked(one, model, timed, WARM_UP, random_)
         for _ in range(ROUNDS):
             recalling = await _asked(one, model, timed, MESSAGES, random_)
@@ -160,21 +161,21 @@ class _Timed:
 
 
 async def _configure(one: House, *, recall: bool) -> None:
-    _write(one.onyx.home.config_file, json.dumps(_configuration(recall)))
-    await one.onyx.list_models(refresh=True)
+    _write(one.onyx.host.home.config_file, json.dumps(_configuration(recall)))
+    await one.onyx.get(CONFIGURED).read()
 
 
 async def _fill(one: House, random_: random.Random) -> int:
     """How many passages the index holds, once it is in step with all files."""
-    days = one.onyx.home.root / "workspace" / "memory"
+    days = one.onyx.host.home.root / "workspace" / "memory"
     days.mkdir(parents=True, exist_ok=True)
     for number in range(FILES):
         sections = [f"## {random_.choice(_THINGS)} {part}\n\n{_text(random_)}\n" for part in range(SECTIONS)]
         _write(days / f"note-{number}.md", f"# Note {number}\n\n" + "\n".join(sections))
-    one.onyx.memories.start()
+    one.onyx.get(MEMORIES).start()
     while True:
-        state = await one.onyx.memories.status()
-        if one.onyx.memories.is_in_step and state.files >= FILES and state.progress is None:
+        state = await one.onyx.get(MEMORIES).status()
+        if one.onyx.get(MEMORIES).is_in_step and state.files >= FILES and state.progress is None:
             return state.chunks or 0
         await asyncio.sleep(0.2)
 
@@ -188,7 +189,7 @@ async def _asked(one: House, model: _Model, timed: _Timed, count: int, random_: 
         began = time.perf_counter()
         await one.run(key, message)
         taken.sent.append((model.asked_at - began) * 1000)
-    entries = (await one.onyx.sessions.get(key)).entries
+    entries = (await one.onyx.get(SESSIONS).get(key)).entries
     taken.recalled = 100 * sum(entry.role == "user" and bool(entry.context) for entry in entries) / count
     return taken
 

@@ -19,6 +19,7 @@ SECTIONS: tuple[Callable[[PromptFacts], str], ...] = (
     sections.messaging_rules,
     sections.silent_reply,
     sections.heartbeat_protocol,
+    sections.of_features,
     sections.bootstrap_files,
     sections.project_instructions,
     sections.tools,

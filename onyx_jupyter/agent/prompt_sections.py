@@ -51,7 +51,7 @@ class PromptFacts:
 
     `files` is name → text in the prompt's order, `today` is YYYY-MM-DD; `only_reads` says that the person chose Ask
     mode; `remembered` are the facts that it was told, each with the day; `project` is what a person trusts of the
-    project's own instructions.
+    project's own instructions; `of_features` are whole sections.
     """
 
     agent_name: str
@@ -62,6 +62,7 @@ class PromptFacts:
     only_reads: bool = False
     remembered: Sequence[KnownFact] = ()
     project: ProjectText | None = None
+    of_features: Sequence[str] = ()
 
 
 def identity_and_safety(facts: PromptFacts) -> str:
@@ -134,6 +135,11 @@ def heartbeat_protocol(facts: PromptFacts) -> str:
         f"A message that begins with {SCHEDULED_TASK} comes from a job, not from the person: nobody may be there to "
         "answer questions. Where a heartbeat finds nothing to do, answer with exactly HEARTBEAT_OK."
     )
+
+
+def of_features(facts: PromptFacts) -> str:
+    """What features have to say: the same from message to message, so it stands where nothing changes."""
+    return "\n\n".join(facts.of_features)
 
 
 def bootstrap_files(facts: PromptFacts) -> str:

@@ -11,10 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
+from pydantic import BaseModel
+
+from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.errors import FeatureUnavailable, OnyxError
 from onyx_jupyter.operations.feature import Built, Component, Feature
 from onyx_jupyter.operations.operation import Operation, Operations
 from onyx_jupyter.operations.parts import Key, Parts
+from onyx_jupyter.runtime.keys import CONTRIBUTIONS
+from onyx_jupyter.tools.spec import Tool
 
 log = logging.getLogger(__name__)
 IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
@@ -29,15 +34,17 @@ class Container:
     def __init__(
         self, features: Sequence[Feature], given: Mapping[Key[Any], Any], failed: Mapping[str, str] | None = None
     ) -> None:
-        self.parts = Parts(given)
+        self.parts = Parts({**given, CONTRIBUTIONS: self})
         self.operations = Operations(one for feature in features for one in feature.operations)
+        self.events = {event.name: event for feature in features for event in feature.events}
         self.problems: dict[str, str] = dict(failed or {})
         self._feature_of = {one.name: feature.name for feature in features for one in feature.operations}
         self._features: dict[str, tuple[Feature, Built]] = {}
         self._started: set[str] = set()
         self._starting: asyncio.Task[None] | None = None
         self._closed = False
-        for feature in in_order(features, given):
+        self._declared = tuple(features)
+        for feature in in_order(features, {*given, CONTRIBUTIONS}):
             self._make(feature)
 
     @property
@@ -93,6 +100,23 @@ class Container:
         if name in self.problems:
             raise FeatureUnavailable(f"{operation.name} cannot be answered: {self.problems[name]}.", hint=IN_THE_LOG)
 
+    def tools(self) -> Sequence[Tool[Any]]:
+        """As `Contributions` has it, and the following likewise."""
+        return [tool for feature in self._working() for tool in feature.tools()]
+
+    def prompt_sections(self) -> Sequence[str]:
+        sections = (feature.prompt(self.parts) for feature in self._working() if feature.prompt)
+        return [text for text in sections if text]
+
+    def processors(self) -> Sequence[Processor]:
+        return [processor for feature in self._working() for processor in feature.processors(self.parts)]
+
+    def settings(self) -> Mapping[str, type[BaseModel]]:
+        return {feature.name: feature.settings for feature in self._declared if feature.settings}
+
+    def _working(self) -> Sequence[Feature]:
+        return [feature for feature in self._declared if feature.name not in self.problems]
+
     def _make(self, feature: Feature) -> None:
         missing = [key for key in feature.requires if key not in self.parts]
         try:
@@ -146,7 +170,12 @@ def in_order(features: Iterable[Feature], given: Iterable[Key[Any]]) -> list[Fea
                 raise ValueError(f"The feature {feature.name} provides {key.name}, which is there already.")
             provided.add(key)
     ready, ordered = set(given), list[Feature]()
-    while found := next((one for one in waiting if ready.issuperset(one.requires)), None):
+
+    def is_ready(feature: Feature) -> bool:
+        used = provided.intersection(feature.uses)
+        return ready.issuperset(feature.requires) and ready.issuperset(used)
+
+    while found := next((one for one in waiting if is_ready(one)), None):
         waiting.remove(found)
         ordered.append(found)
         ready.update(found.provides)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -16,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from onyx_jupyter.config import json5_lines
 from onyx_jupyter.config.schema import Config
+from onyx_jupyter.config.sections import of_no_feature
 from onyx_jupyter.errors import ConfigError
 
 ENVIRONMENT_PREFIX = "ONYX_"
@@ -28,8 +30,21 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`warnings` tell its person of what has no effect, with the line."""
+
+    config: Config
+    warnings: tuple[str, ...] = ()
+
+
 def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Config:
-    """The configuration in force; a missing file is an empty one.
+    """The configuration in force, without sections of features. Raises: as `load`."""
+    return load(path, environment).config
+
+
+def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[Config] = Config) -> Loaded:
+    """The configuration in force; a missing file is an empty one, `schema` is what may stand there.
 
     Environment variables are `ONYX_` and the key's path in upper case with `__` between (ONYX_RUNTIME__MAXTURNS=5).
     `${NAME}` in the file's texts becomes that variable's value.
@@ -43,13 +58,18 @@ def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Conf
     variables = {}
     for name in sorted(environment):
         if name.startswith(ENVIRONMENT_PREFIX) and LEVEL_SEPARATOR in name:
-            key_path, schema = _key_path(name, raw)
-            _set(raw, key_path, _value(environment[name], schema), name)
+            key_path, value_type = _key_path(name, raw, schema)
+            _set(raw, key_path, _value(environment[name], value_type), name)
             variables[key_path] = name
+    warnings = []
+    for name in of_no_feature(raw, [*_known_keys(schema, ())]):
+        where = f"{path}{_at(document.line_of((name,)))}"
+        warnings.append(f"{where}: the section {name!r} has no effect, since no feature of that name is installed.")
+        del raw[name]
     try:
-        return Config.model_validate(raw)
+        return Loaded(schema.model_validate(raw), tuple(warnings))
     except ValidationError as error:
-        raise _config_error(error.errors()[0], path, document, variables) from error
+        raise _config_error(error.errors()[0], path, document, variables, schema) from error
 
 
 def readable(path: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
@@ -66,8 +86,8 @@ def readable(path: Path, environment: Mapping[str, str] = os.environ) -> dict[st
     for name in sorted(environment):
         if name.startswith(ENVIRONMENT_PREFIX) and LEVEL_SEPARATOR in name:
             with suppress(ConfigError):
-                key_path, schema = _key_path(name, raw)
-                _set(raw, key_path, _value(environment[name], schema), name)
+                key_path, value_type = _key_path(name, raw, Config)
+                _set(raw, key_path, _value(environment[name], value_type), name)
     return raw
 
 
@@ -132,10 +152,10 @@ def _expanded(
     return _REFERENCE.sub(lambda match: environment[match.group(1)], value)
 
 
-def _key_path(variable: str, raw: Mapping[str, Any]) -> tuple[json5_lines.Path, Any]:
+def _key_path(variable: str, raw: Mapping[str, Any], whole: type[Config]) -> tuple[json5_lines.Path, Any]:
     """The configuration's own spelling of a variable's path, and the type that stands there."""
     path: list[str | int] = []
-    schema: Any = Config
+    schema: Any = whole
     for part in variable.removeprefix(ENVIRONMENT_PREFIX).split(LEVEL_SEPARATOR):
         if isinstance(schema, type) and issubclass(schema, BaseModel):
             fields = {str(info.alias).lower(): info for info in schema.model_fields.values()}
@@ -198,7 +218,11 @@ def _value(text: str, schema: Any) -> Any:
 
 
 def _config_error(
-    error: ErrorDetails, path: Path, document: json5_lines.Document, variables: Mapping[json5_lines.Path, str]
+    error: ErrorDetails,
+    path: Path,
+    document: json5_lines.Document,
+    variables: Mapping[json5_lines.Path, str],
+    schema: type[Config],
 ) -> ConfigError:
     key_path = tuple(error["loc"])
     key = _dotted(key_path)
@@ -206,7 +230,7 @@ def _config_error(
     line = None if variable else document.line_of(key_path)
     where = f"{variable} (environment)" if variable else f"{path}{_at(line)}"
     if error["type"] == "extra_forbidden":
-        return ConfigError(f"{where}: there is no key {key!r}.{_suggestion(key_path)}", key=key, line=line)
+        return ConfigError(f"{where}: there is no key {key!r}.{_suggestion(key_path, schema)}", key=key, line=line)
     shown = "the value" if _may_be_secret(key_path) else _shown(error["input"])
     subject = (f"{key}: " if error["type"] == "value_error" else f"{key} is {shown}: ") if key else ""
     return ConfigError(f"{where}: {subject}{_reason(error)}.", key=key, line=line)
@@ -219,8 +243,8 @@ def _reason(error: ErrorDetails) -> str:
     return reason[0].lower() + reason[1:]
 
 
-def _suggestion(key_path: json5_lines.Path) -> str:
-    known = sorted(_known_keys(Config, key_path[:-1]))
+def _suggestion(key_path: json5_lines.Path, schema: type[Config]) -> str:
+    known = sorted(_known_keys(schema, key_path[:-1]))
     close = difflib.get_close_matches(str(key_path[-1]), known, n=1)
     return (f" Did you mean {close[0]!r}?" if close else "") + f" Known here: {', '.join(known)}."
 

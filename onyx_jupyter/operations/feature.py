@@ -1,4 +1,4 @@
-"""One capability of Onyx, declared as a value: what it needs, and everything that it brings. It starts nothing itself."""
+"""One capability of Onyx, declared as a value: what it needs, and everything that it brings. It starts nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def _built_of_nothing(parts: Parts) -> Built:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """`make` builds it from what it `requires`; that costs nothing and reads no file.
+    """`make` builds it from what it `requires`, and from what it `uses` where that is there, too.
+
+    Building costs nothing and reads no file.
 
     `settings` is the model of its section in onyx.json, called like the feature. `tools` are what models can call,
     `prompt` gives a section of the system prompt (None where it has nothing to say; the same text from message to
@@ -68,6 +70,7 @@ class Feature:
     name: str
     make: Callable[[Parts], Built] = _built_of_nothing
     requires: tuple[Key[Any], ...] = ()
+    uses: tuple[Key[Any], ...] = ()
     provides: tuple[Key[Any], ...] = ()
     settings: type[BaseModel] | None = None
     operations: tuple[Operation, ...] = ()

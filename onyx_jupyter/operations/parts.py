@@ -33,6 +33,10 @@ class Parts:
             raise FeatureUnavailable(f"{key.name} is not available: {why}.")
         return cast(T, self._values[key])
 
+    def find(self, key: Key[T]) -> T | None:
+        """The same, and None where there is none."""
+        return self.get(key) if key in self else None
+
     def later(self, key: Key[T]) -> Callable[[], T]:
         """The same, asked for at each use: where two features need each other, one of them gets the other so."""
         return lambda: self.get(key)

@@ -19,3 +19,11 @@ class NoParams(Wire):
 
 class Ok(Wire):
     ok: bool
+
+
+class RunData(Wire):
+    """What every event of a run carries, `chat.delta`, `chat.thought` and `tool.draft` aside."""
+
+    run_id: str
+    session_key: str
+    seq: int

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import AgentConfig
+from onyx_jupyter.config.schema import AUTO_DEFAULT, AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.access import allowed_tools
+from onyx_jupyter.tools.access import allowed_tools, unknown_names
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -33,24 +33,54 @@ class AgentParts:
     problems: tuple[str, ...] = ()
 
 
-def agent_parts(
-    config: AgentConfig,
-    home: Home,
-    templates: Path,
-    server_root: Path,
-    memory: Callable[[str, Path], MemoryFiles],
-    all_tools: Callable[[], Sequence[Tool[Any]]],
-    drive: DriveFolders | None,
-) -> AgentParts:
-    """The agent's parts."""
-    workspace = home.workspace(config.id, config.workspace)
-    access = allowed_tools(all_tools(), config.tools.allow, config.tools.deny)
-    return AgentParts(
-        config=config,
-        workspace=workspace,
-        templates=templates,
-        memory=memory(config.id, workspace),
-        paths=PathGuard(server_root, workspace, private=home.root, drive=drive),
-        tools=access.tools,
-        problems=access.problems,
-    )
+class Agents:
+    """The agents of one server. `memory` makes an agent's by its id and workspace, `tools` are all that there are."""
+
+    def __init__(
+        self,
+        configured: Configured,
+        memory: Callable[[str, Path], MemoryFiles],
+        tools: Callable[[], Sequence[Tool[Any]]],
+        server_root: Path,
+        drive: DriveFolders | None,
+    ) -> None:
+        self._configured = configured
+        self._memory = memory
+        self._tools = tools
+        self._server_root = server_root
+        self._drive = drive
+        self._known: dict[str, AgentParts] = {}
+        self._known_since = 0
+
+    def agent(self, agent_id: str | None) -> AgentParts:
+        """One agent as it is set up now; the standard one for None. Raises: NotFound."""
+        if self._known_since != self._configured.changes:
+            self._known, self._known_since = {}, self._configured.changes
+        config = self._configured.settings.agent(agent_id)
+        if config.id not in self._known:
+            self._known[config.id] = self._parts(config)
+        return self._known[config.id]
+
+    def problems(self) -> Sequence[str]:
+        """Names in the configuration that mean nothing, in words for its person."""
+        config = self._configured.settings.config
+        chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
+        agents = [
+            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
+        ]
+        warnings = self._configured.settings.warnings
+        return [*warnings, *agents, *unknown_names("security.auto", chosen, self._tools())]
+
+    def _parts(self, config: AgentConfig) -> AgentParts:
+        home = self._configured.home
+        workspace = home.workspace(config.id, config.workspace)
+        access = allowed_tools(self._tools(), config.tools.allow, config.tools.deny)
+        return AgentParts(
+            config=config,
+            workspace=workspace,
+            templates=self._configured.templates,
+            memory=self._memory(config.id, workspace),
+            paths=PathGuard(self._server_root, workspace, private=home.root, drive=self._drive),
+            tools=access.tools,
+            problems=access.problems,
+        )

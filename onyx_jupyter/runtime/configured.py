@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import AUTO_DEFAULT, AgentConfig
+from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.errors import InvalidRequest, OnyxError
-from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Models
@@ -20,13 +21,11 @@ from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_files.places import shared_folders
 from onyx_jupyter.providers.settings import ModelsSettings
-from onyx_jupyter.runtime.agents import AgentParts, agent_parts
 from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model, allows_provider
 from onyx_jupyter.runtime.default_model import NO_MODEL, DefaultModel
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
-from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
-from onyx_jupyter.tools.access import is_denied, names_in, unknown_names
+from onyx_jupyter.tools.access import is_denied, names_in
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -34,31 +33,32 @@ from onyx_jupyter.tools.spec import Tool
 class Configured:
     """The configuration in force and what is made from it, anew whenever it has changed.
 
-    `memory` makes an agent's by its id and workspace; `more_secrets` gives what else is to be hidden (value → kind);
-    `on_change` is told of every change. Nothing of it goes beyond the `ceiling`.
+    `more_secrets` gives what else is to be hidden (value → kind), `tools` are all that there are, and `sections`
+    those of the configuration that features bring; `on_change` is told of every change. Nothing of it goes beyond the
+    `ceiling`.
     """
 
     home: Home
     server_root: Path
     templates: Path
     environment: Mapping[str, str]
-    memory: Callable[[str, Path], MemoryFiles]
     open_models: Callable[[ModelsSettings], Models]
     tools: Callable[[], Sequence[Tool[Any]]]
-    drive: DriveFolders | None
     more_secrets: Callable[[], Mapping[str, str]]
     on_change: Callable[[Settings], None]
     ceiling: Ceiling = field(default_factory=Ceiling)
+    sections: Callable[[], Mapping[str, type[BaseModel]]] = dict
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
     _default: DefaultModel | None = field(default=None, init=False)
     _retired: list[AllowedModels] = field(default_factory=list, init=False)
-    _agents: dict[str, AgentParts] = field(default_factory=dict, init=False)
+    changes: int = field(default=0, init=False)
+    """How often it has become another."""
 
     async def read(self) -> None:
         """Reads the file anew, and gives each agent a workspace. Raises: StorageError."""
         settings = await asyncio.to_thread(
-            load_settings, self.home, self.environment, self.more_secrets(), self._settings
+            load_settings, self.home, self.environment, self.more_secrets(), self._settings, self.sections()
         )
         settings = replace(settings, config=self.ceiling.over(settings.config))
         for agent in settings.config.agents.items:
@@ -69,7 +69,7 @@ class Configured:
         if unchanged:
             return
         self.on_change(settings)
-        self._agents.clear()
+        self.changes += 1
         if self._models is not None:
             self._retired.append(self._models)  # a run may still be using it
         folders = (self.home.models, *shared_folders())
@@ -108,19 +108,22 @@ class Configured:
         """Before the configuration is read none is known."""
         return self._settings.secrets if self._settings else no_secrets()
 
-    def agent(self, agent_id: str | None) -> AgentParts:
-        """One agent as it is set up now. Raises: NotFound."""
-        config = self.settings.agent(agent_id)
-        if config.id not in self._agents:
-            self._agents[config.id] = agent_parts(
-                config, self.home, self.templates, self.server_root, self.memory, self.tools, self.drive
-            )
-        return self._agents[config.id]
+    def redact(self, text: str) -> str:
+        """The text without secrets; before the configuration is read none is known."""
+        return self.secrets.apply(text)
+
+    def redact_data(self, data: Any) -> Any:
+        """JSON-like data without secrets."""
+        return self.secrets.redact_data(data)
 
     def model_of(self, agent: AgentConfig) -> str:
         """The model that answers for this agent where a session names none; `NO_MODEL` where there is none."""
         assert self._default is not None, "read() comes first"
         return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
+
+    def patience_s(self) -> float:
+        """How many seconds a person has for an answer."""
+        return self.settings.config.security.approval_timeout_ms / 1000
 
     def check_model(self, model_id: str | None) -> None:
         """Raises: InvalidRequest where that model is not allowed on this server."""
@@ -138,15 +141,6 @@ class Configured:
         if self._settings is None:
             return {}
         return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
-
-    def problems(self) -> Sequence[str]:
-        """Names in the configuration that mean nothing, in words for its person."""
-        config = self.settings.config
-        chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
-        agents = [
-            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
-        ]
-        return [*agents, *unknown_names("security.auto", chosen, self.tools())]
 
     def is_light(self, model_id: str) -> bool:
         """Whether that model gets a short prompt and few tools."""

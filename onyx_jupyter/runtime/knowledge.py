@@ -19,6 +19,7 @@ from onyx_jupyter.protocols import Embeddings, KnowledgeItem
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
@@ -39,6 +40,7 @@ class ServerKnowledge:
         home: Home,
         server_root: Path,
         configured: Configured,
+        agent: Callable[[str | None], AgentParts],
         drive: DriveFolders | None,
         embeddings: Embeddings,
         broadcast: Callable[[str, dict[str, object]], None],
@@ -64,7 +66,7 @@ class ServerKnowledge:
         self._shared = home.shared
         self._memory: tuple[Mapping[str, Path], Sequence[MemoryFolder]] = ({}, ())
         around = Surroundings(
-            guard=lambda agent_id: configured.agent(agent_id).paths,
+            guard=lambda agent_id: agent(agent_id).paths,
             is_memory=self._is_memory,
             shown=lambda real: browser_path(real, root, drive) or str(real),
             walk=_documents,

@@ -23,7 +23,6 @@ from onyx_jupyter.memory.overview import FileState, file_states
 from onyx_jupyter.protocols import EmbedderIdentity, Embeddings, Search, SearchAnswer, SearchFilter
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.configured import Configured
-from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.runtime.memory_index import MemoryIndex
 from onyx_jupyter.runtime.own_changes import OwnChanges
 from onyx_jupyter.runtime.recall import Recall
@@ -63,7 +62,7 @@ class MemoryState:
 class Memories:
     """`broadcast` tells every client; `redact` takes secrets out of what is embedded.
 
-    `embeddings` are what every collection of the index shares; those that the configuration asks for where None.
+    `embeddings` are what every collection of the index shares.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Memories:
         broadcast: Broadcast,
         redact: Callable[[str], str],
         clock: Clock,
-        embeddings: Embeddings | None = None,
+        embeddings: Embeddings,
     ) -> None:
         self._home = home
         self._configured = configured
@@ -87,8 +86,7 @@ class Memories:
         )
         self._thinning: asyncio.Task[None] | None = None
         self._own_changes = OwnChanges(self._all, lambda: self._in_loop(lambda: broadcast("memory.updated", {})))
-        self._configured_embeddings = ConfiguredEmbeddings(home.index, configured, redact, clock)
-        self.embeddings = embeddings or self._configured_embeddings
+        self.embeddings = embeddings
         self._index = MemoryIndex(
             home.index,
             self._all,
@@ -145,7 +143,6 @@ class Memories:
             self._seeking.cancel()
             await asyncio.wait([self._seeking])
         await self._index.close()
-        await self._configured_embeddings.close()
 
     async def search(
         self,
@@ -157,7 +154,7 @@ class Memories:
         only: SearchFilter | None = None,
     ) -> SearchAnswer:
         """Passages of the agent's memory and of what all share, the best first. Raises: NotFound, StorageError."""
-        agents = frozenset({self._configured.agent(agent_id).config.id, ""})
+        agents = frozenset({self._configured.settings.agent(agent_id).id, ""})
         return await self._index.search(
             query, replace(only or SearchFilter(), agents=agents), limit=limit, min_score=min_score
         )
@@ -168,7 +165,8 @@ class Memories:
 
     async def states(self, agent_id: str | None) -> Sequence[FileState]:
         """Every memory file that there is, or of which there are versions. Raises: NotFound, StorageError."""
-        memory = self._configured.agent(agent_id).memory
+        config = self._configured.settings.agent(agent_id)
+        memory = self.files(config.id, self._home.workspace(config.id, config.workspace))
         known = await self._index.indexed()
         indexed = {path: checksum for (owner, path), checksum in known.items() if owner in (memory.agent_id, "")}
         return await asyncio.to_thread(file_states, memory, indexed)

@@ -112,7 +112,16 @@ class ReadingAhead:
         notebook = CellSurroundings(message, notebooks, around.kernels, parts.paths)
         model = CellModel(inner, notebook, settings.secrets.apply)
         tools = RunTools(parts.tools, RunMode([message], around.ceiling), settings.config.security.auto, lambda: model)
-        prompt = RunPrompt(parts, tools, (), transcript, around.facts(parts), around.project, model=model)
+        prompt = RunPrompt(
+            parts,
+            tools,
+            (),
+            transcript,
+            around.facts(parts),
+            around.project,
+            model=model,
+            of_features=around.prompt_sections,
+        )
         messages = [*(transcript.conversation("") if transcript else ()), Message("user", draft.text)]
         processors = Processors(around.processors(settings))
         await processors.begin(RunSoFar(ToolRegistry([]), (), Usage()))

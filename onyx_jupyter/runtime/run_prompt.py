@@ -41,6 +41,7 @@ class RunPrompt:
         project: Callable[[], Awaitable[Instructions | None]],
         *,
         model: Model,
+        of_features: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._parts = parts
         self._skills = skills
@@ -49,6 +50,7 @@ class RunPrompt:
         self._remembered = remembered
         self._project = project
         self._model = model
+        self._of_features = of_features
 
     async def build(self, note: Note) -> str:
         """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
@@ -64,6 +66,7 @@ class RunPrompt:
             only_reads=self._tools.mode == "ask",
             remembered=await self._remembered.context(*room),
             project=ProjectText(self._parts.paths.server_root.name, project.text) if project else None,
+            of_features=self._of_features(),
             today=self._parts.memory.local_now().date().isoformat(),
         )
         if self._model.light:

@@ -91,7 +91,7 @@ class Surroundings:
     `model_of` is an agent's own model; `notebooks_for` gives an author the notebooks in which its changes are kept,
     `notebook_of` the notebook of a kernel; `project` gives the instructions in the server's root that a person trusts;
     `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
-    that a run answers there.
+    that a run answers there; `prompt_sections` are what features have to say.
     """
 
     settings: Callable[[], Settings]
@@ -114,6 +114,7 @@ class Surroundings:
     knowledge: Knowledge | None = None
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    prompt_sections: Callable[[], Sequence[str]] = tuple
 
 
 class Runs:
@@ -289,7 +290,16 @@ class Runs:
             await self._audit.tool_run(transcript.session_key, run_id, call, status, facts)
 
         def prompt(model: Model) -> RunPrompt:
-            return RunPrompt(parts, tools, skills.lines, transcript, around.facts(parts), around.project, model=model)
+            return RunPrompt(
+                parts,
+                tools,
+                skills.lines,
+                transcript,
+                around.facts(parts),
+                around.project,
+                model=model,
+                of_features=around.prompt_sections,
+            )
 
         async def request_for(other: Model, request: ModelRequest) -> ModelRequest:
             system = settings.secrets.apply(await prompt(other).build(run.note))

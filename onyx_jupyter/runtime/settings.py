@@ -18,9 +18,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.last_good import restrictions, strictest
-from onyx_jupyter.config.load import load_config, readable
+from onyx_jupyter.config.load import load, readable
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig, Config
+from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 class Settings:
     """`error` says why the file is not in force; `last_good` is what the last one without an error restricts.
 
-    `keys` (value → kind) are the secrets of the configuration.
+    `keys` (value → kind) are the secrets of the configuration, `warnings` what has no effect in it.
     """
 
     config: Config
@@ -45,6 +46,7 @@ class Settings:
     error: ConfigError | None = None
     last_good: Config | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
 
     def agent(self, agent_id: str | None) -> AgentConfig:
         """The agent of that id, or the default one for None. Raises: NotFound."""
@@ -69,16 +71,21 @@ def load_settings(
     environment: Mapping[str, str] = os.environ,
     secrets: Mapping[str, str] | None = None,
     before: Settings | None = None,
+    sections: Mapping[str, type[BaseModel]] | None = None,
 ) -> Settings:
-    """`secrets` (value → kind) are more to hide than the configuration and the environment hold; `before` was in force.
+    """`sections` are those that features bring.
+
+    `secrets` (value → kind) are more to hide than the configuration and the environment hold; `before` was in force.
 
     Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong. What
     was denied stays denied then, and nothing runs unasked.
     """
     error: ConfigError | None = None
     last_good: Config | None
+    warnings: tuple[str, ...] = ()
     try:
-        config = load_config(home.config_file, environment)
+        loaded = load(home.config_file, environment, with_sections(sections or {}))
+        config, warnings = loaded.config, loaded.warnings
     except ConfigError as problem:
         log.error("%s Until it is right, nothing runs unasked, and what was denied stays denied.", problem)
         error, raw = problem, readable(home.config_file, environment)
@@ -89,7 +96,9 @@ def load_settings(
         last_good, keys = restrictions(config), _configured_secrets(config)
         _write_last_good(home.last_good_file, last_good)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
-    return Settings(config, SecretsFilter(values, shapes=config.security.secrets_filter), error, last_good, keys)
+    return Settings(
+        config, SecretsFilter(values, shapes=config.security.secrets_filter), error, last_good, keys, warnings
+    )
 
 
 def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
+from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.limits import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
-from onyx_jupyter.runtime.onyx import Onyx
-from onyx_jupyter.runtime.streams import Told
-from onyx_jupyter.server.caller import Caller
+from onyx_jupyter.operations.told import Told
+from onyx_jupyter.runtime.keys import CONFIGURED, SKILLS, STREAMS
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
-from onyx_jupyter.server.methods import OPERATIONS
-from onyx_jupyter.server.wire import EVENTS
-from onyx_jupyter.server.wire.base import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,6 @@ class Connection:
         self,
         onyx: Onyx,
         tabs: TabRequests,
-        health: Callable[[], Awaitable[dict[str, Any]]],
         send: Callable[[str], None],
         user: str,
         scopes: frozenset[Scope] = ALL_SCOPES,
@@ -47,8 +45,9 @@ class Connection:
         self._slow: set[asyncio.Task[None]] = set()
         self._last_ordered: asyncio.Task[None] | None = None
         self._tab = tabs.opened(self._ask_tab)
-        self._caller = Caller(onyx, tabs, self._tab, user, health, self._hear, scopes=scopes)
-        onyx.streams.connect(self._hear)
+        self._caller = Caller(onyx.container.parts, self._tab, user, self._hear, scopes=scopes)
+        self._streams = onyx.get(STREAMS)
+        self._streams.connect(self._hear)
 
     async def receive(self, frame: str | bytes) -> None:
         """Answers one frame, whatever it holds."""
@@ -57,9 +56,10 @@ class Connection:
         except FrameError as error:
             self._send(encode_error(error.request_id, error.code, str(error)))
             return
-        operation = OPERATIONS.get(method)
+        operations = self._onyx.container.operations
+        operation = operations.get(method)
         if operation is None:
-            known = ", ".join(OPERATIONS.names)
+            known = ", ".join(operations.names)
             self._send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. There are: {known}."))
             return
         if operation.dispatch == "beside":
@@ -84,9 +84,10 @@ class Connection:
 
     def close(self) -> None:
         """The client has gone; its runs go on."""
-        self._onyx.streams.disconnect(self._hear)
+        self._streams.disconnect(self._hear)
         self._tabs.closed(self._tab)
-        self._onyx.skills.questions.leave(self._tab)
+        if (skills := self._onyx.container.parts.find(SKILLS)) is not None:
+            skills.questions.leave(self._tab)
         for task in self._slow:
             task.cancel()
 
@@ -104,7 +105,7 @@ class Connection:
             self._send(encode_error(request_id, INVALID_PARAMS, str(error), {"field": error.field}))
         except OnyxError as error:
             data = {"code": error.code} | ({"hint": error.hint} if error.hint else {})
-            self._send(encode_error(request_id, APPLICATION_ERROR, self._onyx.redact(str(error)), data))
+            self._send(encode_error(request_id, APPLICATION_ERROR, self._onyx.get(CONFIGURED).redact(str(error)), data))
         except Exception:
             log.exception("The method %s failed", operation.name)
             message = f"Something in Onyx went wrong in {operation.name}. The server's log has the details."
@@ -118,6 +119,7 @@ class Connection:
         parsed = operation.params.model_validate(params)
         if not operation.before_ready:
             await self._onyx.ready()
+        self._onyx.container.check(operation)
         return await operation.handler(parsed, self._caller)
 
     def _send_what_follows(self) -> None:
@@ -128,7 +130,7 @@ class Connection:
 
     def _hear(self, told: Told) -> None:
         """An event goes out, if this caller may hear of it."""
-        if EVENTS[told.name].scope in self._caller.scopes:
+        if self._onyx.container.events[told.name].scope in self._caller.scopes:
             self._send(told.encoded(encode_event))
 
     async def _ask_tab(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from onyx_jupyter.server.wire.base import INVALID_REQUEST, PARSE_ERROR
+from onyx_jupyter.operations.limits import INVALID_REQUEST, PARSE_ERROR
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

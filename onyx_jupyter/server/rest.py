@@ -29,6 +29,6 @@ class HealthHandler(Guarded, APIHandler):
     @authorized(action="read")
     async def get(self) -> None:
         try:
-            self.finish(await (await self._service()).health())
+            self.finish(await (await self._service()).onyx.health())
         except NotServed as refused:
             self.finish(refused.health())

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter import __version__
+from onyx_jupyter.app.features import FEATURES
+from onyx_jupyter.app.installed import with_installed
+from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.config.ceiling import SETTING, Ceiling
 from onyx_jupyter.config.paths import Home
@@ -21,9 +23,9 @@ from onyx_jupyter.notebook.document_service import document_service, kernel_sess
 from onyx_jupyter.notebook.kernel_service import KernelService
 from onyx_jupyter.notebook.server_files import follow_renames, remover
 from onyx_jupyter.runtime.drive import onyx_drive
-from onyx_jupyter.runtime.health import components
+from onyx_jupyter.runtime.host import Host
+from onyx_jupyter.runtime.keys import CONFIGURED, MEMORIES, NOTEBOOK_REVIEW, TABS
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
-from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.skill_library import PROJECT_FOLDER
 from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.server.connection import Connection
@@ -70,22 +72,24 @@ class Service:
         root = Path(server_app.root_dir)
         drive = onyx_drive(
             home,
-            lambda: self.onyx.configured.workspaces(),
+            lambda: self.onyx.get(CONFIGURED).workspaces(),
             project_skills=root / PROJECT_FOLDER,
             packaged_skills=installed_skills(),
         )
-        self.drive_contents = drive_contents(server_app, drive, home, lambda places: self.onyx.memories.noting(places))
+        self.drive_contents = drive_contents(
+            server_app, drive, home, lambda places: self.onyx.get(MEMORIES).noting(places)
+        )
         contents = EveryContents(server_app.contents_manager, self.drive_contents)
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
         rooms = CollaborationRooms(server_app, paths)
         self._tabs = TabRequests(IdSource(SystemClock()), paths)
         self.documents = document_service(server_app, self._tabs, paths, contents)
-        self.onyx = Onyx(
+        host = Host(
             home,
             root,
             self.documents,
-            templates=installed_templates(),
+            installed_templates(),
             packaged_skills=installed_skills(),
             drive=drive,
             open_notebooks=self._tabs.open_notebooks,
@@ -100,7 +104,9 @@ class Service:
             ceiling=ceiling,
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
-        follow_renames(server_app.event_logger, self.onyx.notebook_renamed)
+        features, failed = with_installed(FEATURES)
+        self.onyx = Onyx(host, features, lent={TABS: self._tabs}, failed=failed)
+        follow_renames(server_app.event_logger, self._notebook_renamed)
         follow_renames(
             self.drive_contents.event_logger,
             self._renamed_on_drive,
@@ -108,27 +114,13 @@ class Service:
             deleted=lambda path: self.documents.deleted(DRIVE_PREFIX + path),
         )
         self._warming: asyncio.Task[None] | None = None
-        self._log = Log(self.onyx.home.log_file, self.onyx.redact_data)
+        self._log = Log(home.log_file, self.onyx.get(CONFIGURED).redact_data)
 
     def connect(self, send: Callable[[str], None], user: str) -> Connection:
         """A new client. The first one starts the loading of what the first answer will need."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
-        return Connection(self.onyx, self._tabs, self.health, send, user)
-
-    async def health(self) -> dict[str, Any]:
-        """The result of `health.check`."""
-        try:
-            await self.onyx.ready()
-            found = await components(self.onyx)
-        except OnyxError as error:
-            found = {"storage": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
-        status = "ok" if all(component["ok"] for component in found.values()) else "degraded"
-        uptime_s = round(self.onyx.uptime_s, 3)
-        health = {"status": status, "uptime": uptime_s, "version": __version__, "components": found}
-        if self.onyx.ceiling == Ceiling():
-            return health
-        return health | {"ceiling": self.onyx.ceiling.model_dump(by_alias=True, exclude_none=True)}
+        return Connection(self.onyx, self._tabs, send, user)
 
     async def close(self) -> None:
         """Ends all work when the server shuts down; an error here would keep Jupyter from ending at all."""
@@ -142,11 +134,15 @@ class Service:
 
     async def _renamed_on_drive(self, old: str, new: str) -> None:
         await self.documents.renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
-        await self.onyx.notebook_renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
+        await self._notebook_renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
+
+    async def _notebook_renamed(self, old: str, new: str) -> None:
+        """What was changed in it, or in the notebooks of a folder, is found there from now on."""
+        await self.onyx.ready()
+        await self.onyx.get(NOTEBOOK_REVIEW).renamed(old, new)
 
     async def _warm(self) -> None:
         try:
-            await self.onyx.ready()
             await self.onyx.warm()
         except OnyxError as error:
             log.error("Onyx could not start: %s", error)

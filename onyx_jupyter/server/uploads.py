@@ -58,15 +58,16 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     async def post(self) -> None:
         if self._is_refused(self._size_bytes):
             return
+        from onyx_jupyter.runtime.keys import CONFIGURED, KNOWLEDGE
         from onyx_jupyter.runtime.knowledge import item_data
 
         try:
-            item = await self._onyx.knowledge.documents.add_upload(self._name, bytes(self._body))
+            item = await self._onyx.get(KNOWLEDGE).documents.add_upload(self._name, bytes(self._body))
         except OnyxError as error:
             self.set_status(500)
             self.finish({"message": str(error), "hint": error.hint})
         else:
-            self.finish(self._onyx.redact_data(item_data(item)))
+            self.finish(self._onyx.get(CONFIGURED).redact_data(item_data(item)))
 
     @authorized(action="execute")
     async def _admitted(self) -> None:

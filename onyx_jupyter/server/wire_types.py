@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from onyx_jupyter.server.methods import OPERATIONS
-from onyx_jupyter.server.wire import EVENTS, base
+from onyx_jupyter.app.features import EVENTS, OPERATIONS
+from onyx_jupyter.operations import limits
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "protocol" / "wire.ts"
 HEADER = """\
-// Generated from onyx_jupyter/server/wire/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+// Generated from the features of onyx_jupyter/app/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
 """
 
 Schema = Mapping[str, Any]
@@ -57,7 +57,7 @@ def _served_models() -> list[type[BaseModel]]:
 
 
 def _constants() -> str:
-    numbers = {name: value for name, value in vars(base).items() if name.isupper() and isinstance(value, int)}
+    numbers = {name: value for name, value in vars(limits).items() if name.isupper() and isinstance(value, int)}
     return "".join(f"export const {name} = {value};\n" for name, value in numbers.items())
 
 

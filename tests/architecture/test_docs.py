@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import EVENTS, OPERATIONS
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import defaults
-from onyx_jupyter.server.methods import OPERATIONS
-from onyx_jupyter.server.wire import EVENTS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.features.tabs.wire import ClientRequest, ClientRespondParams, ClientUpdateParams
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook, TabRequests
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.output_limits import OutputLimits
-from onyx_jupyter.server.wire.clients import ClientRequest, ClientRespondParams, ClientUpdateParams
 
 
 class FakeTab:

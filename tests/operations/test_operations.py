@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import onyx_jupyter.errors as errors_module
+from onyx_jupyter.app.features import OPERATIONS
 from onyx_jupyter.errors import (
     AlreadyResolved,
     EmptyAnswer,
@@ -17,12 +18,12 @@ from onyx_jupyter.errors import (
     StorageError,
 )
 from onyx_jupyter.notebook.browser_tabs import TabId
+from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.http_status import INTERNAL, status_of
 from onyx_jupyter.operations.operation import Operation, Operations
+from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.operations.wire import NoParams, Ok
-from onyx_jupyter.server.caller import Caller
-from onyx_jupyter.server.methods import OPERATIONS
 
 # What a program with that scope could do without anybody being asked.
 HARMFUL = (
@@ -45,7 +46,7 @@ def operation(name: str = "a.b", **more: Any) -> Operation:
 
 
 def caller(tab: TabId | None, *scopes: Scope) -> Caller:
-    return Caller(None, None, tab, "ada", None, lambda frame: None, scopes=frozenset(scopes))  # type: ignore[arg-type]
+    return Caller(Parts({}), tab, "ada", lambda told: None, scopes=frozenset(scopes))
 
 
 def test_two_of_one_name_are_refused_and_all_keep_their_order() -> None:

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.app.features import FEATURES
+from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
+from onyx_jupyter.operations.feature import Feature
+from onyx_jupyter.operations.told import Told
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import Waits
+from onyx_jupyter.runtime.host import Host
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
-from onyx_jupyter.runtime.onyx import Onyx
 from onyx_jupyter.runtime.processors import run_processors
-from onyx_jupyter.runtime.streams import Told
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -25,6 +28,7 @@ from onyx_jupyter.testing.script import Reply
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import Arguments, Tool
+from tests.runtime.open_onyx import OpenOnyx
 from tests.waiting import LIMIT_S, until
 
 # The smallest picture there is.
@@ -138,7 +142,9 @@ class House:
         embeddings: Embeddings | None = None,
         kernels: Kernels | None = None,
         ceiling: Ceiling | None = None,
+        features: Sequence[Feature] | None = None,
     ) -> None:
+        """`features` bring their own tools."""
         self.home = Home(folder / "home")
         self.root = folder / "root"
         self.root.mkdir(exist_ok=True)
@@ -151,24 +157,25 @@ class House:
         self.opened_models: list[ScriptedModels] = []
         self.events: list[Event] = []
         self.watching = True
-        self.onyx = Onyx(
+        host = Host(
             self.home,
             self.root,
             notebooks,  # type: ignore[arg-type] - None where a test reaches no notebook
             templates=folder / "templates",
             open_models=lambda settings: self.models,
-            tools=lambda: [self.peek, self.touch, Break(), self.linger, *more_tools],
+            tools=(lambda: [self.peek, self.touch, Break(), self.linger, *more_tools]) if features is None else None,
             open_notebooks=open_notebooks,
             kernels=kernels,
-            places=places,
+            places=places or NotebookPlaces(),
             environment={"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"} if environment is None else environment,
-            clock=clock,
+            clock=clock or SystemClock(),
             waits=waits or Waits(sleep=_no_wait),
             packaged_skills=folder / "packaged-skills",
             embeddings=embeddings or FakeEmbeddings(),
             processors=run_processors if processors is None else lambda settings: processors,
-            ceiling=ceiling,
+            ceiling=ceiling or Ceiling(),
         )
+        self.onyx = OpenOnyx(host, FEATURES if features is None else features)
         self.onyx.streams.connect(self.receive)
 
     def receive(self, told: Told) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.runtime.streams import Told
+from onyx_jupyter.operations.told import Told
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.builtin.exec import ExecTool

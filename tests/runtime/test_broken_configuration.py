@@ -6,7 +6,6 @@ from typing import ClassVar
 import pytest
 
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.runtime.health import components
 from onyx_jupyter.runtime.settings import load_settings
 from onyx_jupyter.testing.script import Call
 from tests.runtime.house import House, Touch
@@ -39,7 +38,7 @@ def offered(house):
 async def reread(house, text):
     house.home.config_file.write_text(text)
     await house.onyx.list_models(refresh=True)
-    return (await components(house.onyx))["config"]
+    return (await house.onyx.container.health())["config"]
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -141,7 +140,7 @@ async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp
 async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
     house = House(tmp_path, config="{\n runtime: { maxTurns: 'many' } }")
     await house.onyx.ready()
-    config = (await components(house.onyx))["config"]
+    config = (await house.onyx.container.health())["config"]
     assert "line 2" in config["message"]
     assert "Auto mode asks for everything" in config["hint"]
     assert "denied tools stay denied" in config["hint"]

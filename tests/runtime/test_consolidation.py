@@ -140,7 +140,7 @@ async def test_one_that_was_left_is_due_when_it_has_been_quiet_for_a_while(tmp_p
     assert one.onyx.consolidating.next_due()[1] is None  # it is in front
     await one.session()
     assert one.onyx.consolidating.next_due() == (300, left)
-    one.onyx.opened(left)
+    one.onyx.conversations.opened(left)
     assert one.onyx.consolidating.next_due()[1] is None
     await one.session()
     clock.advance(300)

@@ -7,7 +7,6 @@ from typing import ClassVar
 import pytest
 
 from onyx_jupyter.messages import Risk, ToolResult
-from onyx_jupyter.runtime.health import components
 from onyx_jupyter.testing.script import Call, Hold
 from onyx_jupyter.tools.builtin.file_changes import WriteTool
 from onyx_jupyter.tools.builtin.notebook_changes import NotebookInsertCellTool
@@ -225,7 +224,7 @@ async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_p
 async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
     house = House(tmp_path, config=json.dumps({"security": {"auto": ["tuch", "group:kernel"]}}))
     await house.onyx.ready()
-    config = (await components(house.onyx))["config"]
+    config = (await house.onyx.container.health())["config"]
     assert not config["ok"]
     assert "security.auto names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]

@@ -7,7 +7,9 @@ import os
 import pytest
 
 from onyx_jupyter.errors import NotFound, SessionBusy, StorageError
-from onyx_jupyter.runtime.health import components
+from onyx_jupyter.runtime.knowledge import ServerKnowledge
+from onyx_jupyter.runtime.session_search import SessionSearch
+from onyx_jupyter.runtime.skill_runs import SkillRuns
 from onyx_jupyter.testing.script import Call, Hang, Hold
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.runtime.house import House
@@ -211,7 +213,7 @@ async def test_a_first_start_makes_a_private_home_and_a_second_one_changes_nothi
 async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_path):
     house = House(tmp_path, ["ok"], config="{\n runtime: { maxTurns: 'many' } }")
     key = await house.session()
-    config = (await components(house.onyx))["config"]
+    config = (await house.onyx.container.health())["config"]
     assert config["ok"] is False
     assert "line 2" in config["message"]
     assert "'many'" in config["message"]
@@ -220,7 +222,7 @@ async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_
     assert (await house.run(key, model="scripted/model"))[0] == "chat.final"
     house.home.config_file.write_text("{ runtime: { maxTurns: 3 } }")
     await house.onyx.list_models(refresh=True)
-    assert (await components(house.onyx))["config"]["ok"] is True
+    assert (await house.onyx.container.health())["config"]["ok"] is True
     assert house.onyx.settings.config.runtime.max_turns == 3
     await house.close()
 
@@ -272,7 +274,7 @@ async def test_a_home_that_cannot_be_made_is_a_storage_error_and_mending_it_is_e
     house = House(tmp_path, ["ok"])
     with pytest.raises(StorageError, match="Could not create"):
         await house.onyx.ready()
-    assert house.onyx.redact("text") == "text"
+    assert house.onyx.configured.redact("text") == "text"
     (tmp_path / "home").unlink()
     await house.onyx.ready()
     assert (await house.run(await house.session()))[0] == "chat.final"
@@ -318,7 +320,7 @@ async def test_a_tools_bug_is_in_the_log_with_its_stack(tmp_path, caplog):
 async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_health(tmp_path):
     house = House(tmp_path, [], config='{agents: {list: [{id: "main", tools: {deny: ["tuch", "group:x"]}}]}}')
     await house.onyx.ready()
-    config = (await components(house.onyx))["config"]
+    config = (await house.onyx.container.health())["config"]
     assert config["ok"] is False
     assert "Agent main: tools.deny names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]
@@ -327,15 +329,15 @@ async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_he
 
 
 async def test_what_cannot_be_closed_keeps_nothing_else_from_ending(tmp_path, monkeypatch):
-    async def fail():
+    async def fail(part):
         raise StorageError("The disk is full.")
 
+    for part in (SkillRuns, ServerKnowledge, SessionSearch):
+        monkeypatch.setattr(part, "close", fail)
     house = House(tmp_path, [])
     await house.onyx.ready()
     await house.onyx.memories.search("anything", None)
     assert {task.get_name() for task in asyncio.all_tasks()} >= {"onyx memory index", "onyx memory watch"}
-    for part in (house.onyx.skills.runs, house.onyx.knowledge, house.onyx.session_search):
-        monkeypatch.setattr(part, "close", fail)
     with pytest.raises(StorageError, match="full"):
         await house.close()
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("onyx memory")]

@@ -51,7 +51,7 @@ def open_house(
 
 async def looked(house: House) -> None:
     """Returns when it is found out what could be read."""
-    ahead = house.onyx._at_work.reading_ahead
+    ahead = house.onyx.reading_ahead
     await until(lambda: ahead._looking is None or ahead._looking.done())
     await until(lambda: ahead._reading is None or ahead._reading.done())
 
@@ -66,7 +66,7 @@ async def test_the_first_message_begins_with_what_was_read(tmp_path: Path, mode:
     model = ReadingModel("It sets x.")
     house = open_house(tmp_path, model)
     await house.onyx.ready()
-    house.onyx.composing(Draft(None, QUESTION[:-1], MODEL, mode))
+    house.onyx.reading_ahead.composing(Draft(None, QUESTION[:-1], MODEL, mode))
     await looked(house)
     (read,) = model.ahead
     assert "x = 1" in read.messages[0].content
@@ -81,7 +81,7 @@ async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(t
     house = open_house(tmp_path, model)
     key = await house.session()
     await house.run(key, QUESTION)
-    house.onyx.composing(Draft(key, "What does this cell"))
+    house.onyx.reading_ahead.composing(Draft(key, "What does this cell"))
     await looked(house)
     (read,) = model.ahead
     assert "It sets x." in read.messages[0].content
@@ -98,7 +98,7 @@ async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are
     shelf = Shelf(a=[code("one", "x = 1", execution_count=1)])
     house = open_house(tmp_path, model, shelf=shelf)
     await house.onyx.ready()
-    house.onyx.composing(Draft(None, written))
+    house.onyx.reading_ahead.composing(Draft(None, written))
     await looked(house)
     words, cell = model.ahead
     await house.run(await house.session(), QUESTION)
@@ -119,13 +119,13 @@ async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_read
     model = SlowReadingModel()
     house = open_house(tmp_path, model)
     await house.onyx.ready()
-    ahead = house.onyx._at_work.reading_ahead
+    ahead = house.onyx.reading_ahead
     for draft in ("", "What", "What does", "What does this notebook"):
-        house.onyx.composing(Draft(None, draft))
+        house.onyx.reading_ahead.composing(Draft(None, draft))
         await until(lambda: ahead._looking is None or ahead._looking.done())
     await until(lambda: len(model.ahead) == 1)
     first = ahead._reading
-    house.onyx.composing(Draft(None, "Remember that x is one"))
+    house.onyx.reading_ahead.composing(Draft(None, "Remember that x is one"))
     await until(lambda: first is not None and first.cancelled())
     assert len(model.ahead) == 1
     await house.close()
@@ -136,7 +136,7 @@ async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
     house = open_house(tmp_path, model)
     run_id = await house.send(await house.session(), QUESTION)
     await until(hang.reached.is_set)
-    house.onyx.composing(Draft(None, QUESTION))
+    house.onyx.reading_ahead.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
     await house.onyx.abort(run_id)
@@ -157,7 +157,7 @@ async def test_nothing_is_read_and_nothing_fails(tmp_path: Path, draft: Draft) -
     model = ReadingModel("It sets x.")
     house = open_house(tmp_path, model)
     await house.onyx.ready()
-    house.onyx.composing(draft)
+    house.onyx.reading_ahead.composing(draft)
     await looked(house)
     assert model.ahead == []
     assert (await house.run(await house.session(), QUESTION))[0] == "chat.final"
@@ -168,7 +168,7 @@ async def test_it_can_be_switched_off(tmp_path: Path) -> None:
     model = ReadingModel()
     house = open_house(tmp_path, model, config=json.dumps({"local": {"readAhead": False}}))
     await house.onyx.ready()
-    house.onyx.composing(Draft(None, QUESTION))
+    house.onyx.reading_ahead.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
     await house.close()
@@ -178,7 +178,7 @@ async def test_a_model_that_is_not_allowed_reads_nothing(tmp_path: Path) -> None
     model = ReadingModel()
     house = open_house(tmp_path, model, ceiling=Ceiling(providers=["openai"]))
     await house.onyx.ready()
-    house.onyx.composing(Draft(None, QUESTION))
+    house.onyx.reading_ahead.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
     await house.close()
@@ -190,7 +190,7 @@ async def test_of_a_model_elsewhere_not_even_the_notebook_is_read(tmp_path: Path
     shelf = notebook()
     house = open_house(tmp_path, model, config=json.dumps(config), shelf=shelf)
     await house.onyx.ready()
-    house.onyx.composing(Draft(None, QUESTION))
+    house.onyx.reading_ahead.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.requests == []
     assert shelf.whole_reads == shelf.reads == 0

@@ -174,7 +174,7 @@ async def test_a_recalled_note_is_part_of_its_message_to_the_letter_from_then_on
     embedder = FakeEmbedder(alike={"beverage": "tea"})
     house = House(tmp_path, ["Green tea.", "In April.", "Bye."], embeddings=FakeEmbeddings(embedder))
     key = await house.session()
-    (house.onyx.configured.agent("main").workspace / "MEMORY.md").write_text(MEMORY)
+    (house.onyx.agent("main").workspace / "MEMORY.md").write_text(MEMORY)
     house.onyx.memories.start()
     while not (await house.onyx.memories.search("tea", None)).found:
         await until(lambda: house.of("memory.updated"))

@@ -23,7 +23,7 @@ async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote
     await house.run(key)
     introduction = INTRODUCTION.format(day=FakeClock().now().date().isoformat())
     assert tiny.requests[0].system == introduction
-    workspace = house.onyx.configured.agent("main").workspace
+    workspace = house.onyx.agent("main").workspace
     memory = workspace / "MEMORY.md"
     memory.write_text(memory.read_text().replace("## Facts", "## Facts\n\n- The year starts in April"))
     (workspace / "USER.md").write_text("Ada, who likes polars")
@@ -42,7 +42,7 @@ async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp
     house = House(tmp_path, clock=FakeClock(), models={"scripted/model": small})
     key = await house.session()
     await house.run(key)
-    (house.onyx.configured.agent("main").workspace / "USER.md").write_text("Ada, who likes polars")
+    (house.onyx.agent("main").workspace / "USER.md").write_text("Ada, who likes polars")
     await house.run(key)
     fresh, written = (request.system.splitlines() for request in small.requests)
     assert fresh == [

@@ -27,7 +27,7 @@ async def test_of_a_thousand_secrets_none_is_in_a_request_on_disk_or_on_the_sock
     turns = [secrets[turn::TURNS] for turn in range(TURNS)]
     bundles = [{way: _joined(turn[place :: len(WAYS)]) for place, way in enumerate(WAYS)} for turn in turns]
     house = House(tmp_path, [reply for bundle in bundles for reply in _replies(bundle)])
-    log = Log(house.home.log_file, house.onyx.redact_data)
+    log = Log(house.home.log_file, house.onyx.configured.redact_data)
     kept = logging.getLogger(LOGGER).handlers, logging.getLogger(LOGGER).propagate
     log.configure(LoggingConfig(level="debug"))
     current: dict[str, str] = {}

@@ -112,10 +112,10 @@ async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(t
     shelf.notebooks["a.ipynb"][0]["outputs"] = [failed]
     house = open_house(tmp_path, shelf)
     key = await house.session()
-    (error,) = await house.onyx.preview_context(key, [{**CHIP, "type": "error"}], None)
+    (error,) = await house.onyx.conversations.preview_context(key, [{**CHIP, "type": "error"}], None)
     assert error["hash"] == cell_hash("x = 1")
     claimed = {**CHIP, "text": "what the tab read", "hash": cell_hash("x = 1")}
-    (item,) = await house.onyx.preview_context(key, [claimed], None)
+    (item,) = await house.onyx.conversations.preview_context(key, [claimed], None)
     assert "hash" not in item
     await house.close()
 

@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
 from onyx_jupyter.testing.script import Call
@@ -480,11 +481,10 @@ async def test_closing_the_server_ends_its_notebooks(tmp_path, skills):
 
 async def test_what_nobody_may_run_here_a_person_does_not_run_either(tmp_path, skills):
     write_notebook(skills / "count.ipynb", cell("1"))
-    house = House(tmp_path)
+    house = House(tmp_path, ceiling=Ceiling(deny=["skill_count"]))
     await house.onyx.ready()
     await trust(house, "count")
-    house.onyx.approvals._policy._ceiling = lambda call: f"{call.name} is off."
-    with pytest.raises(ToolError, match="skill_count is off"):
+    with pytest.raises(ToolError, match=r"may not be run here: .*skill_count"):
         await house.onyx.skills.start("count", {}, "user:ada")
     await house.close()
 

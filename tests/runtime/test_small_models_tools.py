@@ -72,7 +72,7 @@ async def test_they_do_so_too_where_much_is_noted(tmp_path: Path) -> None:
     calls = [Call("remember", {"fact": f"The column {name} holds money in euros"}) for name in COLUMNS]
     house, small = house_of(tmp_path, [calls, "Noted.", "Hello."], auto=["remember"])
     key = await house.session()
-    workspace = house.onyx.configured.agent("main").workspace
+    workspace = house.onyx.agent("main").workspace
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
         (workspace / name).write_text("Ada prefers polars over pandas, and her year starts in April. " * 40)
     await house.run(key, "Here are my columns", mode="auto")

@@ -4,7 +4,8 @@ import json
 
 from onyx_jupyter.events import ApprovalResolved, ChatAborted, ChatDelta, ChatFinal, ChatStarted
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.runtime.streams import SessionStreams, Told
+from onyx_jupyter.operations.told import Told
+from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.server.frames import encode_event
 
 

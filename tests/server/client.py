@@ -6,8 +6,7 @@ from typing import Any
 
 from tornado.websocket import WebSocketClientConnection
 
-from onyx_jupyter.server.methods import OPERATIONS
-from onyx_jupyter.server.wire import EVENTS
+from onyx_jupyter.app.features import EVENTS, OPERATIONS
 from tests.waiting import LIMIT_S
 
 ENDS = ("chat.final", "chat.error", "chat.aborted")

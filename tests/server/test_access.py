@@ -8,9 +8,9 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.features.status.wire import Health
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.server.refusals import PER_MINUTE, Refusals
-from onyx_jupyter.server.wire.status import Health
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import until
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from onyx_jupyter.server.wire.base import MAX_FRAME_BYTES, MAX_MESSAGE_CHARS
+from onyx_jupyter.operations.limits import MAX_FRAME_BYTES, MAX_MESSAGE_CHARS
 from tests.server.client import MethodFailed
 
 

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
+from onyx_jupyter.features.local_models import feature
 from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.runtime import onyx as onyx_module
 from onyx_jupyter.runtime.local_models import LocalModels
 from tests.providers.local_files.file_server import FileServer
 from tests.providers.local_files.rows import CONTENT, OTHER, ROW, SIZE_BYTES, row
@@ -18,7 +18,7 @@ ROWS = (ROW, row(OTHER, name="small"))
 
 @pytest.fixture
 def files(onyx_home, monkeypatch):
-    monkeypatch.setattr(onyx_module, "LocalModels", partial(LocalModels, catalogue=ROWS))
+    monkeypatch.setattr(feature, "LocalModels", partial(LocalModels, catalogue=ROWS))
     with FileServer({"tried.gguf": CONTENT, "small.gguf": OTHER}, piece_bytes=100_000) as server:
         config = json.loads((onyx_home / "onyx.json").read_text())
         config["local"] = {"modelsUrl": server.url.replace("://", "://me:pa55-w0rd-of-mine@")}

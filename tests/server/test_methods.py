@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from onyx_jupyter.server.wire import EVENTS
+from onyx_jupyter.app.features import EVENTS
+from onyx_jupyter.runtime.keys import CONFIGURED
 from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
@@ -225,13 +226,13 @@ async def test_a_slow_method_does_not_hold_up_stop(connect, replies, jp_serverap
     run_id = (await client.ask("chat.send", sessionKey=key, message="Go"))["runId"]
     await client.event("chat.delta")
     service = await jp_serverapp.extension_manager.extension_points["onyx_jupyter"].app.service()
-    released, original = asyncio.Event(), service.onyx.models.list
+    released, original = asyncio.Event(), service.onyx.get(CONFIGURED).models.list
 
     async def slow(*, refresh=False):
         await released.wait()
         return await original(refresh=refresh)
 
-    service.onyx.models.list = slow
+    service.onyx.get(CONFIGURED).models.list = slow
     listing = await client.post("models.list")
     await client.ask("chat.abort", runId=run_id)
     assert (await client.end(run_id))[0] == "chat.aborted"
@@ -353,17 +354,17 @@ async def test_an_error_while_closing_is_logged_and_lets_jupyter_end(connect, jp
     async def fails() -> None:
         raise RuntimeError("a process that would not end")
 
-    service.onyx.models.close = fails
+    service.onyx.get(CONFIGURED).models.close = fails
     logging.getLogger("onyx_jupyter").handlers[0].setStream(sys.stderr)  # the stream that this test reads
     await service.close()
     assert "a process that would not end" in capsys.readouterr().err
 
 
 def test_the_constants_of_socket_and_wire_are_the_same():
+    from onyx_jupyter.operations import limits
     from onyx_jupyter.server import socket
-    from onyx_jupyter.server.wire import base
 
-    assert socket.MAX_FRAME_BYTES == base.MAX_FRAME_BYTES
+    assert socket.MAX_FRAME_BYTES == limits.MAX_FRAME_BYTES
     assert set(EVENTS) >= {"chat.started", "client.request"}
 
 

@@ -18,7 +18,6 @@ async def test_who_may_only_read_and_chat_neither_hears_of_an_approval_nor_gives
     program = Connection(
         service.onyx,
         service._tabs,
-        service.health,
         lambda frame: frames.append(json.loads(frame)),
         "a program",
         frozenset({"read", "chat"}),

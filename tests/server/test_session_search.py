@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from onyx_jupyter.features.conversations import session_operations as sessions
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
-from onyx_jupyter.server.methods import sessions
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync
 from onyx_jupyter.sessions.word_search import SessionWordSearch

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.server import wire, wire_types
-from onyx_jupyter.server.methods import OPERATIONS
+from onyx_jupyter.app.features import EVENTS, OPERATIONS
+from onyx_jupyter.server import wire_types
 
 
 def test_every_method_and_event_has_its_types() -> None:
     text = wire_types.typescript()
     for one in OPERATIONS:
         assert f'"{one.name}": {{ params: {one.params.__name__}; result: {one.result.__name__} }};' in text
-    for name, event in wire.EVENTS.items():
+    for name, event in EVENTS.items():
         assert f'"{name}": {event.data.__name__};' in text
 
 

@@ -1,4 +1,4 @@
-// Generated from onyx_jupyter/server/wire/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
+// Generated from the features of onyx_jupyter/app/ by `python -m onyx_jupyter.server.wire_types`. Do not edit.
 
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
@@ -1463,6 +1463,7 @@ export interface Methods {
   "notebook.reject": { params: NotebookMarksParams; result: NotebookReverted };
   "notebook.undo": { params: NotebookTurnParams; result: NotebookReverted };
   "notebook.put_back": { params: NotebookTurnParams; result: NotebookReverted };
+  "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
   "memory.search": { params: MemorySearchParams; result: MemoryResults };
   "memory.files": { params: MemoryFilesParams; result: MemoryFileList };
   "memory.read": { params: MemoryReadParams; result: MemoryText };
@@ -1479,11 +1480,11 @@ export interface Methods {
   "knowledge.remove": { params: KnowledgeItemParams; result: Ok };
   "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
-  "kernel.variables": { params: KernelVariablesParams; result: KernelVariableList };
 }
 
 /** Every event with its data. */
 export interface Events {
+  "local_models.progress": LocalModelInfo;
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;
   "chat.thought": ChatThoughtData;
@@ -1491,11 +1492,6 @@ export interface Events {
   "tool.started": ToolStartedData;
   "tool.progress": ToolProgressData;
   "tool.finished": ToolFinishedData;
-  "exec.approval_request": ApprovalInfo;
-  "exec.approval_resolved": ApprovalResolvedData;
-  "grants.updated": GrantsUpdatedData;
-  "chat.question": QuestionInfo;
-  "chat.question_resolved": QuestionResolvedData;
   "chat.note": ChatNoteData;
   "chat.steered": ChatSteeredData;
   "chat.joined": ChatJoinedData;
@@ -1503,16 +1499,20 @@ export interface Events {
   "chat.error": ChatErrorData;
   "chat.aborted": ChatAbortedData;
   "session.updated": SessionUpdatedData;
-  "notebook.changes_updated": NotebookChangesUpdatedData;
+  "exec.approval_request": ApprovalInfo;
+  "exec.approval_resolved": ApprovalResolvedData;
+  "grants.updated": GrantsUpdatedData;
+  "chat.question": QuestionInfo;
+  "chat.question_resolved": QuestionResolvedData;
   "skills.updated": SkillsUpdatedData;
   "skills.question_closed": SkillQuestionClosedData;
   "skills.run_started": SkillRunInfo;
   "skills.run_progress": SkillRunProgressData;
   "skills.run_finished": SkillRunInfo;
   "project.updated": ProjectUpdatedData;
+  "client.request": ClientRequest;
+  "notebook.changes_updated": NotebookChangesUpdatedData;
   "memory.updated": MemoryUpdatedData;
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;
-  "local_models.progress": LocalModelInfo;
-  "client.request": ClientRequest;
 }

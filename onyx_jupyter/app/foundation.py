@@ -1,0 +1,103 @@
+"""What all features stand on: configuration, streams of events, the audit, sessions on disk, embeddings."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from onyx_jupyter.errors import StorageError
+from onyx_jupyter.operations.feature import Built, Components, Feature
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.runtime.audit_trail import AuditTrail
+from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
+from onyx_jupyter.runtime.first_file import make_home
+from onyx_jupyter.runtime.journal import TranscriptJournal
+from onyx_jupyter.runtime.keys import (
+    AUDIT,
+    AUDIT_LOG,
+    CHANGED_SESSION,
+    CONFIGURED,
+    CONTRIBUTIONS,
+    EMBEDDINGS,
+    HOST,
+    JOURNAL,
+    SESSIONS,
+    STREAMS,
+)
+from onyx_jupyter.runtime.signal import Signal
+from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.sessions.store import SessionStore
+from onyx_jupyter.sessions.transcript import SessionTranscript
+
+
+def make(parts: Parts) -> Built:
+    host, contributions = parts.get(HOST), parts.get(CONTRIBUTIONS)
+    configured = Configured(
+        host.home,
+        host.server_root,
+        host.templates,
+        host.environment,
+        host.open_models,
+        host.tools or contributions.tools,
+        host.secrets,
+        host.on_settings,
+        host.ceiling,
+        contributions.settings,
+    )
+    streams = SessionStreams(configured.redact_data)
+    sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
+    audit_log = AuditLog(host.home.audit_file, host.clock)
+    audit = AuditTrail(audit_log, configured.redact_data)
+    embeddings = ConfiguredEmbeddings(host.home.index, configured, configured.redact, host.clock)
+
+    async def start() -> None:
+        await asyncio.to_thread(make_home, host.home)
+        await configured.read()
+
+    async def close() -> None:
+        await embeddings.close()
+        await configured.close()
+
+    async def health() -> Components:
+        return await _audit_component(audit_log, host.home.audit_file)
+
+    return Built(
+        {
+            CONFIGURED: configured,
+            STREAMS: streams,
+            SESSIONS: sessions,
+            CHANGED_SESSION: Signal[SessionTranscript](),
+            AUDIT_LOG: audit_log,
+            AUDIT: audit,
+            JOURNAL: TranscriptJournal(sessions, streams, audit),
+            EMBEDDINGS: host.embeddings or embeddings,
+        },
+        start=start,
+        close=close,
+        health=health,
+    )
+
+
+async def _audit_component(audit_log: AuditLog, path: Path) -> Components:
+    """Whether the audit is as it was written."""
+    try:
+        verified = await audit_log.check()
+    except StorageError as error:
+        return {"audit": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
+    if verified.broken is None:
+        message = f"{path.name}: {verified.entries} entries, as they were written."
+        return {"audit": {"ok": True, "message": message}}
+    where = f"{path.name}, line {verified.broken.line}: {verified.broken.reason}."
+    hint = f"Keep a copy of it. To begin a new one, stop the server and move {path.stem}.* out of {path.parent}."
+    return {"audit": {"ok": False, "message": where, "hint": hint}}
+
+
+FOUNDATION = Feature(
+    "foundation",
+    make,
+    requires=(HOST, CONTRIBUTIONS),
+    provides=(CONFIGURED, STREAMS, SESSIONS, CHANGED_SESSION, AUDIT_LOG, AUDIT, JOURNAL, EMBEDDINGS),
+    essential=True,
+)

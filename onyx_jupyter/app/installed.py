@@ -1,0 +1,46 @@
+"""Features that other packages bring, by the entry point `onyx_jupyter.features`. None of them stops ours."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+
+from onyx_jupyter.app.container import in_order
+from onyx_jupyter.config.sections import with_sections
+from onyx_jupyter.operations.feature import Feature
+from onyx_jupyter.operations.operation import Operations
+from onyx_jupyter.runtime.keys import CONTRIBUTIONS, HOST
+
+log = logging.getLogger(__name__)
+GROUP = "onyx_jupyter.features"
+
+
+def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, str]]:
+    """Our features and behind them those that are installed, by name; and why others of those cannot be used."""
+    features, failed = list(ours), dict[str, str]()
+    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        try:
+            feature = point.load()
+            if not isinstance(feature, Feature):
+                raise TypeError(f"{point.value} is no onyx_jupyter.operations.feature.Feature")
+            _check([*features, feature])
+        except Exception as error:  # whatever a package of somebody else does when it is imported
+            log.exception("The feature %s of an installed package cannot be used", point.name)
+            failed[point.name] = str(error).rstrip(".") or type(error).__name__
+        else:
+            features.append(feature)
+    return features, failed
+
+
+def _check(features: Sequence[Feature]) -> None:
+    """Raises: ValueError where two bring something of the same name."""
+    in_order(features, (HOST, CONTRIBUTIONS))
+    Operations(operation for feature in features for operation in feature.operations)
+    with_sections({feature.name: feature.settings for feature in features if feature.settings})
+    for what, names in (
+        ("events", [event.name for feature in features for event in feature.events]),
+        ("tools", [tool.name for feature in features for tool in feature.tools()]),
+    ):
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"Two {what} are called {twice!r}. Give one of them another name.")

@@ -1,0 +1,41 @@
+"""Sections of the configuration that features bring: they stand in onyx.json beside those that always are there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, create_model
+
+from onyx_jupyter.config.schema import Config
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
+    """The whole configuration with these sections more; each may be left out, as a whole and key by key.
+
+    Raises: ValueError where one is called like a section that is always there.
+    """
+    if not sections:
+        return Config
+    if taken := Config.model_fields.keys() & sections.keys():
+        raise ValueError(f"The configuration has a section {min(taken)!r} already. Give the feature another name.")
+    fields: dict[str, Any] = {name: (model, Field(default_factory=model)) for name, model in sections.items()}
+    return create_model("Config", __base__=Config, **fields)
+
+
+def section(config: Config, name: str, model: type[S]) -> S:
+    """A feature's section; its defaults where the file is not in force."""
+    found = getattr(config, name, None)
+    return found if isinstance(found, model) else model()
+
+
+def of_no_feature(raw: Mapping[str, Any], known: Collection[str]) -> list[str]:
+    """Sections of features that are not installed (any more): whole objects whose name is no slip of a known one."""
+    return [
+        name
+        for name, value in raw.items()
+        if name not in known and isinstance(value, dict) and not difflib.get_close_matches(name, known, n=1)
+    ]

@@ -1,0 +1,1 @@
+"""The agents of one server, each with its folder, memory, tools and allowed paths."""

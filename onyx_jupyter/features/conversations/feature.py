@@ -1,0 +1,113 @@
+"""Sessions and the messages in them: two features, since the runs between them search in the one and use the other."""
+
+from __future__ import annotations
+
+from onyx_jupyter.features.conversations import event_wire as wire
+from onyx_jupyter.features.conversations import operations, session_operations
+from onyx_jupyter.operations.event_type import EventType
+from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.retrieval.settings import search_settings
+from onyx_jupyter.runtime.conversations import Conversations
+from onyx_jupyter.runtime.keys import (
+    AGENTS,
+    CHANGED_SESSION,
+    CONFIGURED,
+    CONSOLIDATING,
+    CONVERSATIONS,
+    EMBEDDINGS,
+    HOST,
+    MEMORIES,
+    NOTEBOOK_REVIEW,
+    RUNS,
+    SESSION_SEARCH,
+    SESSIONS,
+    STREAMS,
+    SURROUNDINGS,
+)
+from onyx_jupyter.runtime.message_context import MessageContext
+from onyx_jupyter.runtime.message_meta import MessageMeta
+from onyx_jupyter.runtime.sent_context import SentContext
+from onyx_jupyter.runtime.session_search import SessionSearch
+
+
+def make_search(parts: Parts) -> Built:
+    host, configured = parts.get(HOST), parts.get(CONFIGURED)
+    search = SessionSearch(
+        host.home.index,
+        parts.get(SESSIONS),
+        parts.get(EMBEDDINGS),
+        lambda: search_settings(configured.settings.config),
+        configured.redact,
+        host.clock,
+    )
+
+    async def warm() -> None:
+        search.start()
+
+    return Built({SESSION_SEARCH: search}, warm=warm, close=search.close)
+
+
+def make(parts: Parts) -> Built:
+    host, configured, review = parts.get(HOST), parts.get(CONFIGURED), parts.get(NOTEBOOK_REVIEW)
+    sent = SentContext(host.notebooks, host.kernels, configured.redact)
+    context = MessageContext(sent, parts.get(SURROUNDINGS), configured.is_light, parts.get(MEMORIES).recall)
+    conversations = Conversations(
+        configured,
+        parts.get(AGENTS),
+        parts.get(SESSIONS),
+        parts.get(SESSION_SEARCH),
+        parts.get(STREAMS),
+        parts.get(RUNS),
+        parts.get(CONSOLIDATING),
+        context,
+        MessageMeta(context, review, host.notebook_of, host.open_notebooks, host.open_folder),
+    )
+    parts.get(CHANGED_SESSION).hear(conversations.changed)
+    return Built({CONVERSATIONS: conversations})
+
+
+SEARCH = Feature(
+    "session_search",
+    make_search,
+    requires=(HOST, CONFIGURED, SESSIONS, EMBEDDINGS),
+    provides=(SESSION_SEARCH,),
+    essential=True,
+)
+FEATURE = Feature(
+    "conversations",
+    make,
+    requires=(
+        HOST,
+        CONFIGURED,
+        AGENTS,
+        SESSIONS,
+        SESSION_SEARCH,
+        STREAMS,
+        SURROUNDINGS,
+        RUNS,
+        CONSOLIDATING,
+        CHANGED_SESSION,
+        NOTEBOOK_REVIEW,
+        MEMORIES,
+    ),
+    provides=(CONVERSATIONS,),
+    operations=(*session_operations.OPERATIONS, *operations.OPERATIONS),
+    events=(
+        EventType("chat.started", wire.ChatStartedData),
+        EventType("chat.delta", wire.ChatDeltaData),
+        EventType("chat.thought", wire.ChatThoughtData),
+        EventType("tool.draft", wire.ToolDraftData),
+        EventType("tool.started", wire.ToolStartedData),
+        EventType("tool.progress", wire.ToolProgressData),
+        EventType("tool.finished", wire.ToolFinishedData),
+        EventType("chat.note", wire.ChatNoteData),
+        EventType("chat.steered", wire.ChatSteeredData),
+        EventType("chat.joined", wire.ChatJoinedData),
+        EventType("chat.final", wire.ChatFinalData),
+        EventType("chat.error", wire.ChatErrorData),
+        EventType("chat.aborted", wire.ChatAbortedData),
+        EventType("session.updated", wire.SessionUpdatedData),
+    ),
+    essential=True,
+)

@@ -1,0 +1,1 @@
+"""The documents that a person gives along."""

@@ -1,0 +1,44 @@
+"""The documents that a person gives along."""
+
+from __future__ import annotations
+
+from onyx_jupyter.features.knowledge.operations import OPERATIONS
+from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData
+from onyx_jupyter.operations.event_type import EventType
+from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, EMBEDDINGS, HOST, KNOWLEDGE, STREAMS
+from onyx_jupyter.runtime.knowledge import ServerKnowledge
+
+
+def make(parts: Parts) -> Built:
+    host = parts.get(HOST)
+    knowledge = ServerKnowledge(
+        host.home,
+        host.server_root,
+        parts.get(CONFIGURED),
+        parts.get(AGENTS).agent,
+        host.drive,
+        parts.get(EMBEDDINGS),
+        parts.get(STREAMS).broadcast,
+        host.clock,
+        host.ids,
+    )
+
+    async def warm() -> None:
+        knowledge.documents.look()
+
+    return Built({KNOWLEDGE: knowledge}, warm=warm, close=knowledge.close)
+
+
+FEATURE = Feature(
+    "knowledge",
+    make,
+    requires=(HOST, CONFIGURED, AGENTS, EMBEDDINGS, STREAMS),
+    provides=(KNOWLEDGE,),
+    operations=OPERATIONS,
+    events=(
+        EventType("knowledge.progress", KnowledgeItemInfo),
+        EventType("knowledge.updated", KnowledgeUpdatedData),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The models that run on this machine: fetching, pausing, removing."""

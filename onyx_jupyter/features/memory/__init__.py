@@ -1,0 +1,1 @@
+"""What the agents remember, its versions, and search in it."""

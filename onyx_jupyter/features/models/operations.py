@@ -1,0 +1,29 @@
+"""`models.list`: what can answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.events import camel_data
+from onyx_jupyter.features.models.wire import ModelList, ModelsListParams
+from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.protocols import ModelInfo
+from onyx_jupyter.runtime.keys import CONFIGURED, RUNS
+from onyx_jupyter.runtime.offered_models import offered_models
+
+
+async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
+    choice = caller.get(RUNS).model_choice
+    models = await offered_models(caller.get(CONFIGURED), choice, refresh=params.refresh)
+    return {"models": [_told(model) for model in models]}
+
+
+def _told(model: ModelInfo) -> dict[str, Any]:
+    """As the published table has it; `locked` and `toolMode` only where they say something else than for most."""
+    told: dict[str, Any] = camel_data(model)
+    usual = {"locked": False, "toolMode": "tools"}
+    return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
+
+
+OPERATIONS = (Operation("models.list", ModelsListParams, ModelList, models_list, "read", dispatch="beside"),)

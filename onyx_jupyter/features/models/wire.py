@@ -1,0 +1,29 @@
+"""Models as the wire has them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from onyx_jupyter.operations.wire import Wire
+
+
+class ModelsListParams(Wire):
+    refresh: bool = False
+
+
+class ModelInfo(Wire):
+    """A `locked` one is not allowed on this server: it is shown and cannot be chosen.
+
+    `tool_mode` is how it acts unless a message says otherwise.
+    """
+
+    id: str
+    provider: str
+    local: bool
+    tools: bool
+    locked: bool = False
+    tool_mode: Literal["cell", "tools"] = "tools"
+
+
+class ModelList(Wire):
+    models: list[ModelInfo]

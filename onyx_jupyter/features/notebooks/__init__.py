@@ -1,0 +1,1 @@
+"""Notebooks and their kernels: review and undo of what was changed, and what is in a kernel."""

@@ -1,0 +1,38 @@
+"""Notebooks and their kernels: what was changed can be reviewed and undone."""
+
+from __future__ import annotations
+
+from onyx_jupyter.features.notebooks import kernel_operations, operations
+from onyx_jupyter.features.notebooks.wire import NotebookChangesUpdatedData
+from onyx_jupyter.operations.event_type import EventType
+from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.runtime.keys import AUDIT, CONFIGURED, HOST, NOTEBOOK_REVIEW, RUNS, STREAMS
+from onyx_jupyter.runtime.notebook_review import NotebookReview
+
+
+def make(parts: Parts) -> Built:
+    host, configured, runs = parts.get(HOST), parts.get(CONFIGURED), parts.later(RUNS)
+    review = NotebookReview(
+        host.home,
+        host.notebooks,
+        host.places,
+        is_under_way=lambda run_id: runs().is_under_way(run_id),
+        config=lambda: configured.settings.config.notebooks,
+        audit=parts.get(AUDIT),
+        broadcast=parts.get(STREAMS).broadcast,
+        clock=host.clock,
+        ids=host.ids,
+    )
+    return Built({NOTEBOOK_REVIEW: review}, start=review.thin)
+
+
+FEATURE = Feature(
+    "notebooks",
+    make,
+    requires=(HOST, CONFIGURED, AUDIT, STREAMS),
+    provides=(NOTEBOOK_REVIEW,),
+    operations=(*operations.OPERATIONS, *kernel_operations.OPERATIONS),
+    events=(EventType("notebook.changes_updated", NotebookChangesUpdatedData),),
+    essential=True,
+)

@@ -1,0 +1,112 @@
+"""`notebook.*`: what turns changed in notebooks, and a person's word about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.notebooks.wire import (
+    CellMark,
+    CellText,
+    LeftAlone,
+    NotebookAccepted,
+    NotebookChanges,
+    NotebookChangesParams,
+    NotebookMarksParams,
+    NotebookReverted,
+    NotebookTurnParams,
+    TurnInfo,
+    TurnNotebook,
+    TurnOfCell,
+)
+from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+from onyx_jupyter.notebook.review.reviewing import Outcome
+from onyx_jupyter.notebook.review.turns import TurnChanges
+from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.runtime.keys import NOTEBOOK_REVIEW, RUNS
+
+
+async def changes(params: NotebookChangesParams, caller: Caller) -> dict[str, Any]:
+    if (params.path is None) == (params.session_key is None):
+        raise InvalidRequest("`path`: give either a path or a sessionKey.", field="path")
+    review = caller.get(NOTEBOOK_REVIEW)
+    marks = await review.marks(params.path) if params.path is not None else ()
+    turns = await review.turns(params.session_key) if params.session_key is not None else ()
+    return {
+        "marks": [_json(_mark(mark, caller)) for mark in marks],
+        "turns": [_json(_turn(turn)) for turn in turns],
+    }
+
+
+async def accept(params: NotebookMarksParams, caller: Caller) -> dict[str, Any]:
+    return {"cells": await caller.get(NOTEBOOK_REVIEW).accept(params.path, params.cell_ids, caller.user, params.shown)}
+
+
+async def reject(params: NotebookMarksParams, caller: Caller) -> dict[str, Any]:
+    return _reverted(await caller.get(NOTEBOOK_REVIEW).reject(params.path, params.cell_ids, caller.user, params.shown))
+
+
+async def undo(params: NotebookTurnParams, caller: Caller) -> dict[str, Any]:
+    return _reverted(await caller.get(NOTEBOOK_REVIEW).undo(params.session_key, params.run_id, caller.user))
+
+
+async def put_back(params: NotebookTurnParams, caller: Caller) -> dict[str, Any]:
+    return _reverted(await caller.get(NOTEBOOK_REVIEW).put_back(params.session_key, params.run_id, caller.user))
+
+
+def _mark(mark: ReviewedCell, caller: Caller) -> CellMark:
+    return CellMark(
+        cell_id=mark.cell_id,
+        kinds=list(mark.kinds),
+        before=_text(mark.before),
+        after=_text(mark.after),
+        above=list(mark.above) if mark.above is not None else None,
+        turns=[TurnOfCell(session_key=session_key, run_id=run_id) for session_key, run_id in mark.runs],
+        working=any(caller.get(RUNS).is_under_way(run_id) for _, run_id in mark.runs),
+    )
+
+
+def _text(cell: Any) -> CellText | None:
+    if not cell or "source" not in cell:
+        return None
+    return CellText(cell_type=cell.get("cell_type", "code"), source=cell["source"])
+
+
+def _turn(turn: TurnChanges) -> TurnInfo:
+    return TurnInfo(
+        run_id=turn.run_id,
+        cells=turn.cells,
+        ran=turn.ran,
+        pending=turn.pending,
+        standing=turn.standing,
+        notebooks=[TurnNotebook(path=path, cells=cells) for path, cells in turn.paths],
+        created=list(turn.created),
+        undone=turn.revert_id is not None,
+    )
+
+
+def _reverted(outcome: Outcome) -> dict[str, Any]:
+    left = [
+        LeftAlone(path=item.path, cell_id=item.cell_id, reason=item.reason, message=item.message or None)
+        for item in outcome.left
+    ]
+    return _json(
+        NotebookReverted(
+            cells=outcome.cells, paths=outcome.paths, left_alone=left, removed=outcome.removed, made=outcome.made
+        )
+    )
+
+
+def _json(model: Any) -> dict[str, Any]:
+    data: dict[str, Any] = model.model_dump(by_alias=True, exclude_none=True)
+    return data
+
+
+OPERATIONS = (
+    Operation("notebook.changes", NotebookChangesParams, NotebookChanges, changes, "read", dispatch="beside"),
+    Operation("notebook.accept", NotebookMarksParams, NotebookAccepted, accept, "chat"),
+    Operation("notebook.reject", NotebookMarksParams, NotebookReverted, reject, "chat", dispatch="beside"),
+    Operation("notebook.undo", NotebookTurnParams, NotebookReverted, undo, "chat", dispatch="beside"),
+    Operation("notebook.put_back", NotebookTurnParams, NotebookReverted, put_back, "chat", dispatch="beside"),
+)

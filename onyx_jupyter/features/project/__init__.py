@@ -1,0 +1,1 @@
+"""What the project in the server's root tells Onyx to do, and whether a person wants that."""

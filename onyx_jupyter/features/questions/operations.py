@@ -1,0 +1,28 @@
+"""`questions.*`: what the agent wants to know, and the person's answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onyx_jupyter.events import camel_data
+from onyx_jupyter.features.questions.wire import QuestionList, QuestionsAnswerParams, QuestionsListParams
+from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
+from onyx_jupyter.runtime.keys import QUESTIONS
+
+
+async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any]:
+    await caller.get(QUESTIONS).answer(params.question_id, caller.user, params.answer)
+    return {"ok": True}
+
+
+async def list_questions(params: QuestionsListParams, caller: Caller) -> dict[str, Any]:
+    pending = caller.get(QUESTIONS).pending(params.session_key)
+    return {"questions": [{**camel_data(item.asked), "sessionKey": item.session_key} for item in pending]}
+
+
+OPERATIONS = (
+    Operation("questions.answer", QuestionsAnswerParams, Ok, answer, "chat"),
+    Operation("questions.list", QuestionsListParams, QuestionList, list_questions, "read"),
+)

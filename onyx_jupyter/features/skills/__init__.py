@@ -1,0 +1,1 @@
+"""Skills: found, trusted, run."""

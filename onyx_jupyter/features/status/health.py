@@ -1,0 +1,55 @@
+"""How the configuration, the default model and the home are. Only what was really looked at is called ok."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.operations.feature import Component, Components
+from onyx_jupyter.runtime.agents import Agents
+from onyx_jupyter.runtime.configured import Configured
+
+UNTIL_IT_IS_RIGHT = (
+    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings are the "
+    "defaults. Correct it, then choose “Check again”."
+)
+
+
+async def components(configured: Configured, agents: Agents) -> Components:
+    """Name → {ok, message, hint?}; the configuration must have been read."""
+    model_id = configured.model_of(configured.settings.config.default_agent())
+    return {
+        "config": _config(configured, agents),
+        "model": _model(configured, model_id),
+        "storage": await asyncio.to_thread(_storage, configured.home),
+    }
+
+
+def _config(configured: Configured, agents: Agents) -> Component:
+    error = configured.settings.error
+    if error is None and (problems := agents.problems()):
+        return {"ok": False, "message": " ".join(problems), "hint": "Everything else in the file is in force."}
+    if error is None:
+        return {"ok": True, "message": str(configured.home.config_file)}
+    return {"ok": False, "message": str(error), "hint": UNTIL_IT_IS_RIGHT}
+
+
+def _model(configured: Configured, model_id: str) -> Component:
+    """Whether the model can be opened; that costs no call to a provider."""
+    try:
+        configured.models.open(model_id)
+    except ModelError as error:
+        return {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
+    return {"ok": True, "message": model_id}
+
+
+def _storage(home: Home) -> Component:
+    if os.access(home.root, os.W_OK | os.X_OK):
+        return {"ok": True, "message": str(home.root)}
+    return {
+        "ok": False,
+        "message": f"{home.root} cannot be written to.",
+        "hint": "Set ONYX_HOME to a folder that you own.",
+    }

@@ -1,0 +1,1 @@
+"""The browser tabs, and what they have open."""

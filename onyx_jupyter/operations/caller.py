@@ -1,0 +1,50 @@
+"""Who asks: what it may ask for, and what a handler may use of its client and of Onyx. It carries nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from onyx_jupyter.errors import Forbidden
+from onyx_jupyter.notebook.browser_tabs import TabId
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.parts import Key, Parts
+from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
+from onyx_jupyter.operations.told import Told
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One connected client.
+
+    `parts` are those of all features. `hear` tells it of an event at once; those put into `after_result` are told right
+    behind the result of the request that is being answered. `tab` is the client as one that may have notebooks open,
+    None where it is no page.
+    """
+
+    parts: Parts
+    tab: TabId | None
+    user: str
+    hear: Callable[[Told], None]
+    after_result: list[Told] = field(default_factory=list)
+    scopes: frozenset[Scope] = ALL_SCOPES
+
+    def get(self, key: Key[T]) -> T:
+        """What a feature provides. Raises: FeatureUnavailable."""
+        return self.parts.get(key)
+
+    def check(self, operation: Operation) -> None:
+        """Raises: Forbidden where this caller may not ask for that."""
+        if operation.scope not in self.scopes:
+            raise Forbidden(f"{operation.name} needs the scope {operation.scope!r}, which this caller does not have.")
+        if operation.callers == "tab" and self.tab is None:
+            raise Forbidden(f"{operation.name} can be asked only by a page in which notebooks are open.")
+
+    @property
+    def own_tab(self) -> TabId:
+        """For handlers of operations that only a tab can ask for."""
+        assert self.tab is not None, "`check` comes first"
+        return self.tab

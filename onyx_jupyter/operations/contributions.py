@@ -1,0 +1,31 @@
+"""What the features of one server bring that others use without knowing whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.tools.spec import Tool
+
+
+class Contributions(Protocol):
+    """Of the features that work; each list in the order of the features, the same from message to message."""
+
+    def tools(self) -> Sequence[Tool[Any]]:
+        """What models can call."""
+        ...
+
+    def prompt_sections(self) -> Sequence[str]:
+        """What the features have to say in the system prompt."""
+        ...
+
+    def processors(self) -> Sequence[Processor]:
+        """New ones for one run."""
+        ...
+
+    def settings(self) -> Mapping[str, type[BaseModel]]:
+        """The sections of onyx.json, by name; those of failed features, too."""
+        ...

@@ -1,0 +1,1 @@
+"""The smallest feature that brings one of everything: docs/architecture.md shows it."""

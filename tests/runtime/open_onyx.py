@@ -1,0 +1,166 @@
+"""Onyx with its parts by name, as tests look into it. The code itself asks by key."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from onyx_jupyter.app.onyx import Onyx
+from onyx_jupyter.approvals.broker import ApprovalBroker
+from onyx_jupyter.approvals.grants import GrantStore
+from onyx_jupyter.approvals.questions import Questions
+from onyx_jupyter.config.ceiling import Ceiling
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.protocols import ModelInfo, Models
+from onyx_jupyter.runtime.agents import AgentParts
+from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.consolidating import Consolidating
+from onyx_jupyter.runtime.conversations import Conversations
+from onyx_jupyter.runtime.keys import (
+    AGENTS,
+    APPROVALS,
+    AUDIT,
+    AUDIT_LOG,
+    CONFIGURED,
+    CONSOLIDATING,
+    CONVERSATIONS,
+    GRANTS,
+    KNOWLEDGE,
+    LOCAL_MODELS,
+    MEMORIES,
+    MEMORY_NOTES,
+    NOTEBOOK_REVIEW,
+    PROJECT_FILES,
+    QUESTIONS,
+    READING_AHEAD,
+    RUNS,
+    SESSION_SEARCH,
+    SESSIONS,
+    SKILLS,
+    STREAMS,
+)
+from onyx_jupyter.runtime.knowledge import ServerKnowledge
+from onyx_jupyter.runtime.local_models import LocalModels
+from onyx_jupyter.runtime.memories import Memories
+from onyx_jupyter.runtime.memory_notes import MemoryNotes
+from onyx_jupyter.runtime.notebook_review import NotebookReview
+from onyx_jupyter.runtime.offered_models import offered_models
+from onyx_jupyter.runtime.project_files import ProjectFiles
+from onyx_jupyter.runtime.reading_ahead import ReadingAhead
+from onyx_jupyter.runtime.runs import Runs, Sent
+from onyx_jupyter.runtime.session_search import SessionSearch
+from onyx_jupyter.runtime.settings import Settings
+from onyx_jupyter.runtime.skills import Skills
+from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.sessions.store import SessionStore
+
+
+class OpenOnyx(Onyx):
+    @property
+    def configured(self) -> Configured:
+        return self.get(CONFIGURED)
+
+    @property
+    def streams(self) -> SessionStreams:
+        return self.get(STREAMS)
+
+    @property
+    def memories(self) -> Memories:
+        return self.get(MEMORIES)
+
+    @property
+    def knowledge(self) -> ServerKnowledge:
+        return self.get(KNOWLEDGE)
+
+    @property
+    def local_models(self) -> LocalModels:
+        return self.get(LOCAL_MODELS)
+
+    @property
+    def sessions(self) -> SessionStore:
+        return self.get(SESSIONS)
+
+    @property
+    def session_search(self) -> SessionSearch:
+        return self.get(SESSION_SEARCH)
+
+    @property
+    def audit_log(self) -> AuditLog:
+        return self.get(AUDIT_LOG)
+
+    @property
+    def grants(self) -> GrantStore:
+        return self.get(GRANTS)
+
+    @property
+    def skills(self) -> Skills:
+        return self.get(SKILLS)
+
+    @property
+    def project(self) -> ProjectFiles:
+        return self.get(PROJECT_FILES)
+
+    @property
+    def review(self) -> NotebookReview:
+        return self.get(NOTEBOOK_REVIEW)
+
+    @property
+    def memory_notes(self) -> MemoryNotes:
+        return self.get(MEMORY_NOTES)
+
+    @property
+    def approvals(self) -> ApprovalBroker:
+        return self.get(APPROVALS)
+
+    @property
+    def questions(self) -> Questions:
+        return self.get(QUESTIONS)
+
+    @property
+    def consolidating(self) -> Consolidating:
+        return self.get(CONSOLIDATING)
+
+    @property
+    def runs(self) -> Runs:
+        return self.get(RUNS)
+
+    @property
+    def reading_ahead(self) -> ReadingAhead:
+        return self.get(READING_AHEAD)
+
+    @property
+    def conversations(self) -> Conversations:
+        return self.get(CONVERSATIONS)
+
+    @property
+    def home(self) -> Home:
+        return self.host.home
+
+    @property
+    def ceiling(self) -> Ceiling:
+        return self.host.ceiling
+
+    @property
+    def settings(self) -> Settings:
+        return self.configured.settings
+
+    @property
+    def models(self) -> Models:
+        return self.configured.models
+
+    def agent(self, agent_id: str | None) -> AgentParts:
+        return self.get(AGENTS).agent(agent_id)
+
+    async def list_models(self, *, refresh: bool) -> Sequence[ModelInfo]:
+        return await offered_models(self.configured, self.runs.model_choice, refresh=refresh)
+
+    async def create_session(self, agent_id: str | None, title: str | None, model: str | None) -> str:
+        return await self.conversations.create_session(agent_id, title, model)
+
+    async def send(self, session_key: str, message: str, **more: Any) -> Sent:
+        return await self.conversations.send(session_key, message, **more)
+
+    async def abort(self, run_id: str) -> bool:
+        return await self.conversations.abort(run_id)
+
+    async def revoke_grant(self, grant_id: str, by: str) -> None:
+        await self.get(AUDIT).revoked(await self.grants.revoke(grant_id), by)
