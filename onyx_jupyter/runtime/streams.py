@@ -7,7 +7,8 @@ its connections.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ from onyx_jupyter.events import (
 )
 from onyx_jupyter.operations.told import Told
 
+log = logging.getLogger(__name__)
 KEEP_AFTER_RUN_S = 600.0
 
 Subscriber = Callable[[Told], None]
@@ -70,8 +72,7 @@ class SessionStreams:
             stream.asked[event.approval_id] = (stream.seq, event)
         elif isinstance(event, ApprovalResolved):
             self._hide(stream, event.approval_id)
-        for subscriber in tuple(stream.subscribers):
-            subscriber(told)
+        _tell(stream.subscribers, told)
         told.has_been_told()
         if isinstance(event, END_OF_RUN):
             stream.live.pop(event.run_id, None)
@@ -81,8 +82,7 @@ class SessionStreams:
     def broadcast(self, event: str, data: dict[str, object]) -> None:
         """To every connection, whatever it watches; not numbered."""
         told = Told(event, None, None, self._redact(data))
-        for subscriber in tuple(self._broadcast):
-            subscriber(told)
+        _tell(self._broadcast, told)
 
     def connect(self, subscriber: Subscriber) -> None:
         """From now on the subscriber gets broadcasts."""
@@ -132,3 +132,12 @@ class SessionStreams:
         stream = self._stream(session_key)
         last = min([up_to_seq, *stream.live.values()])
         stream.kept = [told for told in stream.kept if (told.seq or 0) > last]
+
+
+def _tell(subscribers: Iterable[Subscriber], told: Told) -> None:
+    """What is told has happened and is on disk: one who fails to hear it keeps nobody from going on."""
+    for subscriber in tuple(subscribers):
+        try:
+            subscriber(told)
+        except Exception:
+            log.exception("A watcher failed to hear %s", told.name)

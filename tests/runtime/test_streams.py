@@ -145,3 +145,19 @@ async def test_who_comes_later_gets_the_same_as_who_was_there():
         later(told)
     assert later.frames == there.frames
     assert len(later.frames) == 3
+
+
+async def test_a_watcher_that_fails_keeps_nobody_from_hearing_and_what_was_told_from_counting(caplog):
+    streams, before, after = SessionStreams(), Watcher(), Watcher()
+
+    def broken(told: Told) -> None:
+        raise RuntimeError(told.name)
+
+    for subscriber in (before, broken, after):
+        streams.watch("a", subscriber)
+        streams.connect(subscriber)
+    streams.publish("a", ChatStarted("r1"))
+    streams.broadcast("session.updated", {})
+    for watcher in (before, after):
+        assert [frame["event"] for frame in watcher.frames] == ["chat.started", "session.updated"]
+    assert [record.exc_info is not None for record in caplog.records] == [True, True]
