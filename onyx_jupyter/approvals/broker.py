@@ -1,4 +1,4 @@
-"""Asks people and waits for their answer: the first one counts, silence is a no. It never runs a tool.
+"""Asks people whether a tool call may happen: how far a yes reaches, and what is granted by it. It never runs a tool.
 
 A question is held as it is shown, whole and with the secrets that it holds, in memory alone: whoever writes it down or
 tells of it takes them out.
@@ -7,7 +7,6 @@ tells of it takes them out.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,17 +14,18 @@ from typing import Any, Literal, Protocol
 
 from onyx_jupyter.approvals.cautions import Caution, as_json, cautions_of, with_cautions
 from onyx_jupyter.approvals.exact import Scope, blocked, scope_of
+from onyx_jupyter.approvals.from_before import FromBefore
 from onyx_jupyter.approvals.grants import Grant, GrantStore
 from onyx_jupyter.approvals.policy import Policy, Verdict
+from onyx_jupyter.approvals.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 
-log = logging.getLogger(__name__)
 Reach = Literal["once", "session", "always"]
-ANSWER_WRITE_S = 10.0
+CLOSING_HINT = "Answer when the server is back."
 CHANGED = "what it would do has changed since it was asked"
 _SAID = frozenset({"why"})  # the agent's words, which a restart forgets
 TOO_LATE = "Nobody answered in time, so it was not done."
@@ -65,7 +65,6 @@ class PendingApproval:
 
     session_key: str
     request: ApprovalRequested
-    answer: asyncio.Future[ApprovalAnswer]
     agent_id: str
     scope: Scope
     shown: Mapping[str, Any]
@@ -88,6 +87,7 @@ class ApprovalBroker:
         *,
         policy: Policy | None = None,
         redact: Callable[[Any], Any] = lambda data: data,
+        answer_write_s: float = ANSWER_WRITE_S,
     ) -> None:
         """`redact` takes secrets out of data: what it would change holds one, and is allowed once at most."""
         self._journal = journal
@@ -97,11 +97,9 @@ class ApprovalBroker:
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
-        self._pending: dict[str, PendingApproval] = {}
-        self._resolved: set[str] = set()
+        self._room = WaitingRoom[PendingApproval, ApprovalAnswer](clock, _refusal, answer_write_s=answer_write_s)
         self._allowed: dict[str, set[str]] = {}
-        self._restored: dict[tuple[str, str], tuple[ApprovalRequested, asyncio.Event]] = {}
-        self._closing = False
+        self._restored = FromBefore[ApprovalRequested]()
 
     async def ask(
         self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str, auto: bool = False
@@ -115,7 +113,7 @@ class ApprovalBroker:
         scope = self._policy.limited(scope)
         allowed = self._allowed.get(session_key, set())
         verdict = await self._policy.decide(agent_id, call, preview, scope, allowed, auto=auto)
-        restored, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
+        restored, asked = self._restored.take(run_id, call.id)
         if verdict.decision == "deny" or (verdict.decision == "allow" and restored is None):
             asked.set()
             await self._journal.decided(session_key, run_id, call, verdict)
@@ -123,22 +121,22 @@ class ApprovalBroker:
         request, shown = self._request(run_id, call, preview, scope, cautions), preview.details
         if restored is not None:
             request, shown, scope = await asyncio.to_thread(self._again, restored, request, preview, scope)
-        answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
-        pending = PendingApproval(session_key, request, answer, agent_id, scope, shown)
-        await self._journal.requested(session_key, request, restored=restored is not None)
-        self._pending[request.approval_id] = pending
-        asked.set()
-        try:
-            async with asyncio.timeout(self._remaining_s(request)):
-                return await asyncio.shield(answer)  # a Stop or the timeout must not cancel the answer itself
-        except TimeoutError:
-            return await self._close(pending, "expired", "timeout", TOO_LATE)
-        except asyncio.CancelledError as cancelled:
-            if not self._closing and not answer.done():
-                await asyncio.shield(asyncio.ensure_future(self._abort(pending, *cancelled.args[:1])))
-            raise
-        finally:
-            self._pending.pop(request.approval_id, None)
+        pending = PendingApproval(session_key, request, agent_id, scope, shown)
+
+        async def opened() -> None:
+            try:
+                await self._journal.requested(session_key, request, restored=restored is not None)
+            finally:
+                asked.set()
+
+        async def note(ending: Ending, reason: str | None) -> None:
+            by = "timeout" if ending == "expired" else "message" if reason else "stop"
+            why = TOO_LATE if ending == "expired" else reason
+            await self._journal.resolved(session_key, request, Resolution(_resolved(pending, ending, by, why)))
+
+        expires_at = datetime.fromisoformat(request.expires_at)
+        silence = ApprovalAnswer(approved=False, reason=TOO_LATE)
+        return await self._room.ask(Waiting(request.approval_id, pending, expires_at, silence, note), opened)
 
     def forbidden(self, call: ToolCall) -> str | None:
         """The reason why nobody may allow that here, if there is one."""
@@ -150,7 +148,7 @@ class ApprovalBroker:
         verdict = self._policy.forbidden(call)
         if verdict is None:
             return None
-        _, asked = self._restored.pop((run_id, call.id), (None, asyncio.Event()))
+        _, asked = self._restored.take(run_id, call.id)
         asked.set()
         await self._journal.decided(session_key, run_id, call, verdict)
         return verdict.reason
@@ -161,38 +159,45 @@ class ApprovalBroker:
         Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest where it cannot be allowed always, or was shown
         anew meanwhile.
         """
-        waiting = self._pending.get(approval_id)
-        if waiting is not None and version not in (None, waiting.request.version):
+        pending = self._room.open(approval_id).request
+        if version not in (None, pending.request.version):
             message = "`version`: the question is shown anew since then. Please look at it again. Nothing was run."
             raise InvalidRequest(message, field="version")
-        if waiting is not None and reach == "always" and waiting.scope.blocked is not None:
-            reason = f"This cannot be allowed always, because {waiting.scope.blocked}."
+        if reach == "always" and pending.scope.blocked is not None:
+            reason = f"This cannot be allowed always, because {pending.scope.blocked}."
             raise InvalidRequest(f"`scope`: {reason} Nothing was run.", field="scope")
-        if waiting is not None and self._remaining_s(waiting.request) == 0:  # a laptop's sleep holds timers, not time
-            await self._expire(waiting)
-            raise AlreadyResolved("The time for this approval was over, so it was not done.", hint="Ask for it anew.")
-        pending = self._take(approval_id)
         if reach == "session" and not pending.scope.session_keys:
             reach = "once"
         grants = self._grants_for(pending, by) if reach == "always" else ()
-        await self._settle(pending, Resolution(_resolved(pending, "approved", by), reach, grants))
-        if reach == "session":
-            self._allowed.setdefault(pending.session_key, set()).update(pending.scope.session_keys)
-        try:
+
+        async def write() -> ApprovalAnswer:
+            answer = Resolution(_resolved(pending, "approved", by), reach, grants)
+            await self._journal.resolved(pending.session_key, pending.request, answer)
+            return ApprovalAnswer(approved=True, shown=pending.shown)
+
+        async def allow(_: ApprovalAnswer, __: bool) -> None:
+            """More than this once, which holds whether or not it can be kept."""
+            if reach == "session":
+                self._allowed.setdefault(pending.session_key, set()).update(pending.scope.session_keys)
             if grants:
                 await self._keep(grants)
-        finally:  # the yes is on disk and holds this once, whether or not it could be kept for always
-            _answer(pending, ApprovalAnswer(approved=True, shown=pending.shown))
+
+        await self._room.answer(approval_id, write, allow)
 
     async def deny(self, approval_id: str, by: str, reason: str | None) -> None:
         """Raises: NotFound, AlreadyResolved, StorageError."""
-        pending = self._take(approval_id)
-        await self._settle(pending, Resolution(_resolved(pending, "denied", by, reason)))
-        _answer(pending, ApprovalAnswer(approved=False, reason=reason or "The user said no and gave no reason."))
+        pending = self._room.open(approval_id).request
+
+        async def write() -> ApprovalAnswer:
+            answer = Resolution(_resolved(pending, "denied", by, reason))
+            await self._journal.resolved(pending.session_key, pending.request, answer)
+            return ApprovalAnswer(approved=False, reason=reason or "The user said no and gave no reason.")
+
+        await self._room.answer(approval_id, write)
 
     def pending(self, session_key: str | None = None) -> list[PendingApproval]:
         """Open questions, the oldest first."""
-        return [item for item in self._pending.values() if session_key in (None, item.session_key)]
+        return [item for item in self._room.pending() if session_key in (None, item.session_key)]
 
     def restore(self, request: ApprovalRequested) -> asyncio.Event:
         """A question from before a restart: when its call is asked for again, it keeps its id and its deadline.
@@ -200,13 +205,11 @@ class ApprovalBroker:
         The event is set when that has happened and the question can be answered. What is then shown comes from the call
         as it is now: the request is from the disk, without secrets.
         """
-        asked = asyncio.Event()
-        self._restored[(request.run_id, request.call_id)] = (request, asked)
-        return asked
+        return self._restored.keep(request.run_id, request.call_id, request)
 
     def close(self) -> None:
         """The server goes down: open questions stay open on disk, for the next start."""
-        self._closing = True
+        self._room.close()
 
     def _scope(self, call: ToolCall, preview: ToolPreview) -> tuple[Scope, Sequence[Caution]]:
         """How far a yes may reach, and what is to be told of what the question holds."""
@@ -260,52 +263,6 @@ class ApprovalBroker:
         except StorageError as error:
             raise StorageError(f"It was allowed this once, but not for always. {error}", hint=error.hint) from error
 
-    def _remaining_s(self, request: ApprovalRequested) -> float:
-        expires = datetime.fromisoformat(request.expires_at)
-        return max(0.0, (expires - self._clock.now()).total_seconds())
-
-    def _take(self, approval_id: str) -> PendingApproval:
-        """Out of the list at once, so that of two answers at the same moment the second finds it answered."""
-        pending = self._pending.pop(approval_id, None)
-        if pending is not None and not pending.answer.done():
-            self._resolved.add(approval_id)
-            return pending
-        if approval_id in self._resolved:
-            raise AlreadyResolved("This approval was already answered.", hint="Nothing more is needed.")
-        raise NotFound(f"There is no open approval {approval_id!r}.")
-
-    async def _close(self, pending: PendingApproval, decision: Decision, by: str, reason: str | None) -> ApprovalAnswer:
-        if self._pending.pop(pending.request.approval_id, None) is None:
-            # Somebody answered at the same moment: theirs counts, unless it could not be written down.
-            done, _ = await asyncio.wait([pending.answer], timeout=ANSWER_WRITE_S)
-            return pending.answer.result() if done else ApprovalAnswer(approved=False, reason=reason)
-        self._resolved.add(pending.request.approval_id)
-        await self._settle(pending, Resolution(_resolved(pending, decision, by, reason)))
-        return ApprovalAnswer(approved=False, reason=reason)
-
-    async def _expire(self, pending: PendingApproval) -> None:
-        try:
-            await self._close(pending, "expired", "timeout", TOO_LATE)
-        finally:
-            _answer(pending, ApprovalAnswer(approved=False, reason=TOO_LATE))
-
-    async def _abort(self, pending: PendingApproval, reason: str | None = None) -> None:
-        """A Stop stays a Stop, also where the disk refuses the note of it."""
-        try:
-            await self._close(pending, "aborted", "message" if reason else "stop", reason)
-        except OnyxError as error:
-            log.error("The end of approval %s could not be written: %s", pending.request.approval_id, error)
-
-    async def _settle(self, pending: PendingApproval, answer: Resolution) -> None:
-        request = pending.request
-        try:
-            await self._journal.resolved(pending.session_key, request, answer)
-        except BaseException:
-            if answer.event.decision in ("approved", "denied"):
-                self._pending[request.approval_id] = pending  # nothing was decided: it can be answered again
-                self._resolved.discard(request.approval_id)
-            raise
-
 
 def _reach_words(scope: Scope) -> dict[str, Any]:
     """What a yes beyond this once would mean."""
@@ -317,6 +274,16 @@ def _resolved(pending: PendingApproval, decision: Decision, by: str, reason: str
     return ApprovalResolved(pending.request.approval_id, decision, by, reason)
 
 
-def _answer(pending: PendingApproval, answer: ApprovalAnswer) -> None:
-    if not pending.answer.done():
-        pending.answer.set_result(answer)
+def _refusal(approval_id: str, why: Refusal) -> OnyxError:
+    match why:
+        case "unknown":
+            return NotFound(f"There is no open approval {approval_id!r}.")
+        case "answered":
+            return AlreadyResolved("This approval was already answered.", hint="Nothing more is needed.")
+        case "late":
+            return AlreadyResolved("The time for this approval was over, so it was not done.", hint="Ask for it anew.")
+        case "unsaved":
+            message = "Your answer could not be saved before the time was over, so it was not done."
+            return AlreadyResolved(message, hint="Ask for it anew.")
+        case "closing":
+            return OnyxError("Onyx is closing on this server, so nothing was done.", hint=CLOSING_HINT)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from onyx_jupyter.approvals.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound
 from onyx_jupyter.events import SkillAnswer
@@ -14,6 +14,7 @@ from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.skills.skill import Listed
 
 CLOSED = "skills.question_closed"
+OVER = "This question is no longer open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,19 @@ class SkillQuestion:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a question ended; `reason` says why a skill is `unusable`."""
+
+    outcome: SkillAnswer
+    reason: str | None = None
+
+
 class SkillQuestions:
-    """Every open one of this server. How one ended is told to everybody, once; nothing of it is kept."""
+    """Every open one of this server. How one ended is told to everybody, once; nothing of it is kept.
+
+    The cell that waits asks again and again how its question stands, which is when the end of its time is found.
+    """
 
     def __init__(
         self,
@@ -37,67 +49,89 @@ class SkillQuestions:
         ids: IdSource,
         timeout_s: Callable[[], float],
         broadcast: Callable[[str, dict[str, object]], None],
+        *,
+        answer_write_s: float = ANSWER_WRITE_S,
     ) -> None:
         self._library = library
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
         self._broadcast = broadcast
-        self._open: dict[str, SkillQuestion] = {}
-        self._answering = asyncio.Lock()
+        self._room = WaitingRoom[SkillQuestion, _End](clock, _over, answer_write_s=answer_write_s)
 
     async def ask(self, name: str, agent_id: str | None, asker: str) -> SkillQuestion:
         """It may be over when this returns: the skill is trusted by now, or cannot be used."""
         expires = self._clock.now() + timedelta(seconds=self._timeout_s())
         question = SkillQuestion(self._ids.new(), name, agent_id, asker, expires)
-        self._open[question.id] = question
+
+        async def note(_: Ending, __: str | None) -> None:
+            self._tell(question, _End("expired"))
+
+        self._room.add(Waiting(question.id, question, expires, _End("expired"), note))
         await self.look(question.id)
         return question
 
     async def look(self, question_id: str) -> tuple[SkillQuestion, Listed] | None:
         """The question with its skill as it is on disk now, or None where it is over, which this may find out."""
-        question = self._open.get(question_id)
-        if question is None:
+        waiting = self._room.waiting.get(question_id)
+        if waiting is None:
             return None
-        if self._clock.now() >= question.expires_at:
-            self._close(question, "expired")
+        if self._room.remaining_s(waiting) == 0:
+            self._close(waiting, _End("expired"))
             return None
+        question = waiting.request
         try:
             item = await self._library.get(question.name, question.agent_id)
         except NotFound as error:
-            self._close(question, "unusable", str(error))
+            self._close(waiting, _End("unusable", str(error)))
             return None
         if item.state != "untrusted":
-            self._settle(question, item)
-        return (question, item) if question_id in self._open else None
+            self._close(waiting, _end(item))
+        return None if self._room.waiting.get(question_id) is None else (question, item)
 
     async def answer(self, question_id: str, digest: str | None, by: str) -> None:
         """Trusts that very version, None declines. The first answer counts.
 
         Raises: NotFound where it is over, StorageError; InvalidRequest where the skill is another one by now.
         """
-        async with self._answering:
-            found = await self.look(question_id)
-            if found is None:
-                raise NotFound("This question is no longer open.")
-            question = found[0]
+        question = self._room.open(question_id).request
+
+        async def write() -> _End:
+            if await self.look(question_id) is None:
+                raise NotFound(OVER)  # why, everybody has been told
             if digest is None:
-                self._close(question, "declined")
-            else:
-                self._settle(question, await self._library.trust(question.name, digest, by, question.agent_id))
+                return _End("declined")
+            return _end(await self._library.trust(question.name, digest, by, question.agent_id))
+
+        async def tell(end: _End, ended_it: bool) -> None:
+            if ended_it:  # else it has been told
+                self._tell(question, end)
+
+        await self._room.answer(question_id, write, tell)
+
+    def pending(self) -> list[SkillQuestion]:
+        """Open questions, the oldest first."""
+        return self._room.pending()
 
     def leave(self, asker: str) -> None:
         """That connection has ended: nobody waits for its answers any more."""
-        for question in [one for one in self._open.values() if one.asker == asker]:
-            self._close(question, "gone")
+        for waiting in [*self._room.waiting.values()]:
+            if waiting.request.asker == asker:
+                self._close(waiting, _End("gone"))
 
-    def _settle(self, question: SkillQuestion, item: Listed) -> None:
-        if item.state == "ready":
-            self._close(question, "trusted")
-        else:
-            self._close(question, "unusable", item.reason)
+    def _close(self, waiting: Waiting[SkillQuestion, _End], end: _End) -> None:
+        if self._room.dismiss(waiting):
+            self._tell(waiting.request, end)
 
-    def _close(self, question: SkillQuestion, outcome: SkillAnswer, reason: str | None = None) -> None:
-        if self._open.pop(question.id, None) is not None:
-            data: dict[str, object] = {"questionId": question.id, "outcome": outcome}
-            self._broadcast(CLOSED, data | ({"reason": reason} if reason else {}))
+    def _tell(self, question: SkillQuestion, end: _End) -> None:
+        data: dict[str, object] = {"questionId": question.id, "outcome": end.outcome}
+        self._broadcast(CLOSED, data | ({"reason": end.reason} if end.reason else {}))
+
+
+def _end(item: Listed) -> _End:
+    """Of the question for a skill that is not `untrusted` any more."""
+    return _End("trusted") if item.state == "ready" else _End("unusable", item.reason)
+
+
+def _over(_: str, __: Refusal) -> NotFound:
+    return NotFound(OVER)

@@ -17,7 +17,7 @@ from onyx_jupyter.events import ApprovalRequested
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, Exactly, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock
-from tests.waiting import until
+from tests.waiting import LIMIT_S, until
 
 LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command", Exactly({"command": "ls"}))
 REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command", Exactly({"command": "rm"}))
@@ -61,7 +61,12 @@ class Desk:
     """A broker with its journal, and questions under way."""
 
     def __init__(
-        self, folder: Path, timeout_s: float = 600.0, ceiling: Ceiling = no_ceiling, redact=lambda data: data
+        self,
+        folder: Path,
+        timeout_s: float = 600.0,
+        ceiling: Ceiling = no_ceiling,
+        redact=lambda data: data,
+        answer_write_s: float = LIMIT_S,
     ) -> None:
         self.clock = FakeClock()
         ids = IdSource(self.clock)
@@ -70,7 +75,14 @@ class Desk:
         self.grants = GrantStore(folder / "grants.json", self.clock, ids, redact=str, on_change=self._changed)
         policy = Policy(self.grants, ceiling)
         self.broker = ApprovalBroker(
-            self.journal, self.grants, self.clock, ids, lambda: timeout_s, policy=policy, redact=redact
+            self.journal,
+            self.grants,
+            self.clock,
+            ids,
+            lambda: timeout_s,
+            policy=policy,
+            redact=redact,
+            answer_write_s=answer_write_s,
         )
 
     def ask(
@@ -505,3 +517,44 @@ async def test_what_the_ceiling_forbids_is_refused_in_words_whatever_was_granted
     assert await strict.ask() == ApprovalAnswer(approved=False, reason="Commands are switched off here.")
     assert [verdict.by for _, verdict in strict.journal.decisions] == ["ceiling"]
     assert strict.journal.asked == []
+
+
+@pytest.mark.parametrize("reach", ["once", "session", "always"])
+async def test_a_yes_that_is_on_disk_when_nobody_waits_any_more_allows_nothing(tmp_path, reach):
+    desk = Desk(tmp_path, timeout_s=0.05, answer_write_s=0.05)
+    desk.journal.held = asyncio.Event()
+    asking = desk.ask()
+    approving = asyncio.create_task(desk.broker.approve((await desk.asked()).approval_id, "ada", reach))
+    assert not (await asking).approved
+    desk.journal.held.set()
+    with pytest.raises(AlreadyResolved, match="could not be saved before the time was over"):
+        await approving
+    assert list(await desk.grants.list()) == []
+    assert not (await desk.ask(call_id="c2")).approved
+
+
+async def test_a_yes_for_the_session_holds_also_where_its_run_was_stopped_while_it_was_written(tmp_path):
+    desk = Desk(tmp_path)
+    desk.journal.held = asyncio.Event()
+    asking = desk.ask()
+    approving = asyncio.create_task(desk.broker.approve((await desk.asked()).approval_id, "ada", "session"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    desk.journal.held.set()
+    await approving
+    assert (await desk.ask(call_id="c2")).approved
+
+
+async def test_a_restored_question_that_cannot_be_told_does_not_hold_up_the_recovery(tmp_path):
+    before = Desk(tmp_path)
+    asking = before.ask()
+    request = await before.asked()
+    after = Desk(tmp_path)
+    asked = after.broker.restore(request)
+    after.journal.refuses.add("requested")
+    with pytest.raises(StorageError):
+        await after.ask()
+    assert asked.is_set()
+    asking.cancel()

@@ -1,8 +1,9 @@
 """What waits for a person, whatever it is about: the first answer counts, silence is a no, nothing is left hanging."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -10,7 +11,7 @@ from onyx_jupyter.approvals.broker import ApprovalBroker
 from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import IdSource
-from onyx_jupyter.errors import AlreadyResolved, NotFound, StorageError
+from onyx_jupyter.errors import AlreadyResolved, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Exactly, ToolPreview, UserQuestion
@@ -20,43 +21,91 @@ from tests.skills.notebooks import cell, write_notebook
 from tests.waiting import LIMIT_S, until
 
 PATIENCE_S = 600.0
+WEEK_S = 7 * 24 * 3600.0
 
 
 class Case(Protocol):
-    """One kind of question. `is_full`: the disk takes no answers of people."""
+    """One kind of question. `is_full`: the disk takes no answers of people; `is_broken`: writing one is a bug.
 
+    `told` lists how questions ended, as everybody hears it.
+    """
+
+    patience_s: float
     is_full: bool
+    is_broken: bool
+    told: Sequence[str]
 
     async def ask(self) -> str:
-        """The id of a new question that waits."""
+        """The id of a new question that waits, of a session and a cell of its own."""
         ...
 
     async def yes(self, question_id: str) -> None: ...
 
     async def no(self, question_id: str) -> None: ...
 
-    async def outcome(self) -> str:
+    async def outcome(self, question_id: str) -> str:
         """What who asked was told: yes, no, or silence."""
         ...
 
-    async def stop(self) -> None:
+    async def stop(self, question_id: str) -> None:
         """Who asked does not wait any more."""
         ...
 
     async def let_time_pass(self) -> None:
-        """All of its time."""
+        """All of its time, and that of an answer from before the deadline to get to the disk."""
         ...
 
+    async def reach_deadline(self) -> None:
+        """Not a moment more."""
+        ...
+
+    def sleep(self) -> None:
+        """For a week, as a laptop does: no timer runs."""
+        ...
+
+    def hold(self) -> None:
+        """The next answer is being written until `release`; those behind it are not held up."""
+        ...
+
+    def release(self) -> None: ...
+
+    def is_writing(self) -> bool: ...
+
     def waiting(self) -> list[str]: ...
+
+    async def shut(self) -> None:
+        """The server goes down."""
+        ...
 
     async def close(self) -> None: ...
 
 
-class Journal:
-    """Takes everything down, but for people's answers where the disk is full."""
+class Writes:
+    """What happens to an answer on its way to the disk."""
 
     def __init__(self) -> None:
         self.is_full = False
+        self.is_broken = False
+        self.begun = 0
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def one(self) -> None:
+        self.begun += 1
+        if self.begun == 1:
+            await self.free.wait()
+        if self.is_broken:
+            raise RuntimeError("A bug.")
+        if self.is_full:
+            raise StorageError("The disk is full.")
+
+
+class Journal:
+    """Takes everything down, but for people's answers as `writes` goes."""
+
+    def __init__(self, writes: Writes) -> None:
+        self.writes = writes
+        self.told: list[str] = []
 
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None: ...
 
@@ -65,63 +114,104 @@ class Journal:
     async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: object) -> None: ...
 
     async def resolved(self, session_key: str, request: ApprovalRequested, answer: object) -> None:
-        self._write(answer.event.decision in ("approved", "denied"))  # type: ignore[attr-defined]
+        await self._write(answer.event.decision)  # type: ignore[attr-defined]
 
     async def answered(self, session_key: str, resolved: object) -> None:
-        self._write(resolved.outcome in ("answered", "declined"))  # type: ignore[attr-defined]
+        await self._write(resolved.outcome)  # type: ignore[attr-defined]
 
-    def _write(self, of_a_person: bool) -> None:
-        if self.is_full and of_a_person:
-            raise StorageError("The disk is full.")
+    async def _write(self, outcome: str) -> None:
+        if outcome in ("approved", "denied", "answered", "declined"):
+            await self.writes.one()
+        self.told.append(outcome)
 
 
 class _OfARun:
     """What approvals and questions have in common: a task of the run waits, by the wall's clock."""
 
-    def __init__(self) -> None:
-        self.journal = Journal()
+    def __init__(self, answer_write_s: float) -> None:
+        self.writes = Writes()
+        self.journal = Journal(self.writes)
+        self.clock = FakeClock()
         self.patience_s = PATIENCE_S
-        self.asking: asyncio.Task[object] | None = None
+        self.answer_write_s = answer_write_s
+        self.asking: dict[str, asyncio.Task[object]] = {}
+
+    @property
+    def told(self) -> Sequence[str]:
+        return self.journal.told
 
     @property
     def is_full(self) -> bool:
-        return self.journal.is_full
+        return self.writes.is_full
 
     @is_full.setter
     def is_full(self, value: bool) -> None:
-        self.journal.is_full = value
+        self.writes.is_full = value
 
-    async def stop(self) -> None:
-        assert self.asking is not None
-        self.asking.cancel()
-        await asyncio.wait([self.asking])
+    @property
+    def is_broken(self) -> bool:
+        return self.writes.is_broken
+
+    @is_broken.setter
+    def is_broken(self, value: bool) -> None:
+        self.writes.is_broken = value
+
+    def waiting(self) -> list[str]:
+        raise NotImplementedError
+
+    async def listed(self, asking: asyncio.Task[object]) -> str:
+        before = set(self.asking)
+        await until(lambda: set(self.waiting()) - before)
+        (question_id,) = set(self.waiting()) - before
+        self.asking[question_id] = asking
+        return question_id
+
+    async def stop(self, question_id: str) -> None:
+        self.asking[question_id].cancel()
+        await asyncio.wait([self.asking[question_id]])
 
     async def let_time_pass(self) -> None:
-        assert self.asking is not None
-        await asyncio.wait([self.asking])
+        await asyncio.wait(self.asking.values())
 
-    async def close(self) -> None: ...
+    async def reach_deadline(self) -> None:
+        await asyncio.wait(self.asking.values(), timeout=self.patience_s + 0.1)
 
-    async def _result(self) -> object:
-        assert self.asking is not None
+    def sleep(self) -> None:
+        self.clock.advance(WEEK_S)
+
+    def hold(self) -> None:
+        self.writes.free.clear()
+
+    def release(self) -> None:
+        self.writes.free.set()
+
+    def is_writing(self) -> bool:
+        return self.writes.begun > 0
+
+    async def close(self) -> None:
+        for task in self.asking.values():
+            task.cancel()
+        await asyncio.wait(self.asking.values())
+
+    async def _result(self, question_id: str) -> object:
         async with asyncio.timeout(LIMIT_S):
-            return await self.asking
+            return await self.asking[question_id]
 
 
 class Approvals(_OfARun):
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        clock = FakeClock()
-        ids = IdSource(clock)
-        grants = GrantStore(folder / "grants.json", clock, ids, redact=str, on_change=lambda: None)
-        self.broker = ApprovalBroker(self.journal, grants, clock, ids, lambda: self.patience_s)
+    def __init__(self, folder: Path, answer_write_s: float) -> None:
+        super().__init__(answer_write_s)
+        ids = IdSource(self.clock)
+        grants = GrantStore(folder / "grants.json", self.clock, ids, redact=str, on_change=lambda: None)
+        self.broker = ApprovalBroker(
+            self.journal, grants, self.clock, ids, lambda: self.patience_s, answer_write_s=answer_write_s
+        )
 
     async def ask(self) -> str:
-        call = ToolCall("c1", "exec", {"command": "ls"})
+        name = f"{len(self.asking)}"
+        call = ToolCall(name, "exec", {"command": "ls"})
         preview = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this", Exactly({"command": "ls"}))
-        self.asking = asyncio.create_task(self.broker.ask("s1", "r1", call, preview, agent_id="main"))
-        await until(self.broker.pending)
-        return self.waiting()[0]
+        return await self.listed(asyncio.create_task(self.broker.ask(name, name, call, preview, agent_id="main")))
 
     async def yes(self, question_id: str) -> None:
         await self.broker.approve(question_id, "ada", "once")
@@ -129,25 +219,28 @@ class Approvals(_OfARun):
     async def no(self, question_id: str) -> None:
         await self.broker.deny(question_id, "ada", None)
 
-    async def outcome(self) -> str:
-        answer = await self._result()
+    async def outcome(self, question_id: str) -> str:
+        answer = await self._result(question_id)
         return "yes" if answer.approved else "silence" if "Nobody" in answer.reason else "no"  # type: ignore[attr-defined]
 
     def waiting(self) -> list[str]:
         return [item.request.approval_id for item in self.broker.pending()]
 
+    async def shut(self) -> None:
+        self.broker.close()
+        await self.close()
+
 
 class AgentsQuestions(_OfARun):
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        clock = FakeClock()
-        self.questions = Questions(self.journal, clock, IdSource(clock), lambda: self.patience_s)
+    def __init__(self, folder: Path, answer_write_s: float) -> None:
+        super().__init__(answer_write_s)
+        self.questions = Questions(
+            self.journal, self.clock, IdSource(self.clock), lambda: self.patience_s, answer_write_s=answer_write_s
+        )
 
     async def ask(self) -> str:
-        question = UserQuestion("Which month?", ("March", "April"))
-        self.asking = asyncio.create_task(self.questions.ask("s1", "r1", "c1", question))
-        await until(self.questions.pending)
-        return self.waiting()[0]
+        question, name = UserQuestion("Which month?", ("March", "April")), f"{len(self.asking)}"
+        return await self.listed(asyncio.create_task(self.questions.ask(name, name, "c1", question)))
 
     async def yes(self, question_id: str) -> None:
         await self.questions.answer(question_id, "ada", "March")
@@ -155,12 +248,16 @@ class AgentsQuestions(_OfARun):
     async def no(self, question_id: str) -> None:
         await self.questions.answer(question_id, "ada", None)
 
-    async def outcome(self) -> str:
-        answer = await self._result()
+    async def outcome(self, question_id: str) -> str:
+        answer = await self._result(question_id)
         return "yes" if answer.text else "silence" if "Nobody" in answer.reason else "no"  # type: ignore[attr-defined]
 
     def waiting(self) -> list[str]:
         return [item.asked.question_id for item in self.questions.pending()]
+
+    async def shut(self) -> None:
+        self.questions.close()
+        await self.close()
 
 
 class CellsSkillQuestions:
@@ -168,11 +265,27 @@ class CellsSkillQuestions:
 
     patience_s = PATIENCE_S
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, answer_write_s: float) -> None:
         self.clock = FakeClock()
         self.house = House(folder, clock=self.clock)
+        self.writes = Writes()
+        self.asked: dict[str, str] = {}
+        self.is_broken = False
         write_notebook(self.house.home.skills / "fresh.ipynb", cell("print(1)"))
+        library = self.house.onyx.skills.library
+        trust = library.trust
+
+        async def on_its_way(*arguments: Any, **more: Any) -> object:
+            self.writes.is_broken = self.is_broken
+            await self.writes.one()
+            return await trust(*arguments, **more)
+
+        library.trust = on_its_way  # type: ignore[method-assign, assignment]
         self.digest = ""
+
+    @property
+    def told(self) -> Sequence[str]:
+        return [told["outcome"] for told in self.house.of("skills.question_closed")]
 
     @property
     def is_full(self) -> bool:
@@ -188,7 +301,9 @@ class CellsSkillQuestions:
 
     async def ask(self) -> str:
         await self.house.onyx.ready()
-        question = await self.house.onyx.skills.questions.ask("fresh", None, "a-cell")
+        asker = f"cell {len(self.asked)}"
+        question = await self.house.onyx.skills.questions.ask("fresh", None, asker)
+        self.asked[question.id] = asker
         found = await self.house.onyx.skills.questions.look(question.id)
         assert found is not None
         self.digest = found[1].skill.digest if found[1].skill else ""
@@ -200,23 +315,48 @@ class CellsSkillQuestions:
     async def no(self, question_id: str) -> None:
         await self.house.onyx.skills.questions.answer(question_id, None, "ada")
 
-    async def outcome(self) -> str:
-        (told,) = self.house.of("skills.question_closed")
+    async def outcome(self, question_id: str) -> str:
+        (told,) = [told for told in self.house.of("skills.question_closed") if told["questionId"] == question_id]
         return {"trusted": "yes", "declined": "no", "expired": "silence"}[told["outcome"]]
 
-    async def stop(self) -> None:
-        self.house.onyx.skills.questions.leave("a-cell")
+    async def stop(self, question_id: str) -> None:
+        self.house.onyx.skills.questions.leave(self.asked[question_id])
 
     async def let_time_pass(self) -> None:
-        self.clock.advance(7 * 24 * 3600.0)
-        for question_id in self.waiting():
-            await self.house.onyx.skills.questions.look(question_id)
+        self.clock.advance(WEEK_S)
+        await self._look()
+
+    async def reach_deadline(self) -> None:
+        self.clock.advance(self.house.onyx.settings.config.security.approval_timeout_ms / 1000)
+        await self._look()
+
+    def sleep(self) -> None:
+        self.clock.advance(WEEK_S)
+
+    def hold(self) -> None:
+        self.writes.free.clear()
+
+    def release(self) -> None:
+        self.writes.free.set()
+
+    def is_writing(self) -> bool:
+        return self.writes.begun > 0
 
     def waiting(self) -> list[str]:
-        return list(self.house.onyx.skills.questions._open)
+        return [question.id for question in self.house.onyx.skills.questions.pending()]
+
+    async def shut(self) -> None:
+        for asker in self.asked.values():
+            self.house.onyx.skills.questions.leave(asker)
+        await self.house.close()
 
     async def close(self) -> None:
         await self.house.close()
+
+    async def _look(self) -> None:
+        """As the cells do."""
+        for question_id in self.asked:
+            await self.house.onyx.skills.questions.look(question_id)
 
 
 KINDS = {"approval": Approvals, "question": AgentsQuestions, "skill": CellsSkillQuestions}
@@ -225,19 +365,27 @@ OVER = (AlreadyResolved, NotFound)
 
 @pytest.fixture(params=sorted(KINDS))
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    return KINDS[request.param](tmp_path)  # type: ignore[no-any-return]
+    return KINDS[request.param](tmp_path, LIMIT_S)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(params=sorted(KINDS))
+def hasty(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+    """An answer from before the deadline has little time to get to the disk."""
+    return KINDS[request.param](tmp_path, 0.2)  # type: ignore[no-any-return]
 
 
 async def test_a_yes_is_a_yes(case: Case):
-    await case.yes(await case.ask())
-    assert await case.outcome() == "yes"
+    question_id = await case.ask()
+    await case.yes(question_id)
+    assert await case.outcome(question_id) == "yes"
     assert case.waiting() == []
     await case.close()
 
 
 async def test_a_no_is_a_no(case: Case):
-    await case.no(await case.ask())
-    assert await case.outcome() == "no"
+    question_id = await case.ask()
+    await case.no(question_id)
+    assert await case.outcome(question_id) == "no"
     assert case.waiting() == []
     await case.close()
 
@@ -247,19 +395,19 @@ async def test_of_two_answers_the_first_counts_and_the_second_hears_so(case: Cas
     first, second = await asyncio.gather(case.no(question_id), case.yes(question_id), return_exceptions=True)
     assert first is None
     assert isinstance(second, OVER)
-    assert await case.outcome() == "no"
+    assert await case.outcome(question_id) == "no"
     await case.close()
 
 
 async def test_silence_is_one_and_a_late_yes_changes_nothing(case: Case):
-    case.patience_s = 0.05  # type: ignore[attr-defined]
+    case.patience_s = 0.05
     question_id = await case.ask()
     await case.let_time_pass()
-    assert await case.outcome() == "silence"
+    assert await case.outcome(question_id) == "silence"
     assert case.waiting() == []
     with pytest.raises(OVER):
         await case.yes(question_id)
-    assert await case.outcome() == "silence"
+    assert await case.outcome(question_id) == "silence"
     await case.close()
 
 
@@ -271,13 +419,13 @@ async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again
     assert case.waiting() == [question_id]
     case.is_full = False
     await case.yes(question_id)
-    assert await case.outcome() == "yes"
+    assert await case.outcome(question_id) == "yes"
     await case.close()
 
 
 async def test_after_a_stop_nothing_waits_and_a_yes_is_refused(case: Case):
     question_id = await case.ask()
-    await case.stop()
+    await case.stop(question_id)
     assert case.waiting() == []
     with pytest.raises(OVER):
         await case.yes(question_id)
@@ -285,9 +433,162 @@ async def test_after_a_stop_nothing_waits_and_a_yes_is_refused(case: Case):
 
 
 async def test_an_answer_to_nothing_is_refused(case: Case):
-    await case.ask()
+    question_id = await case.ask()
     with pytest.raises(OVER):
         await case.yes("nobody-asked-this")
     assert len(case.waiting()) == 1
-    await case.stop()
+    await case.stop(question_id)
+    await case.close()
+
+
+async def under_way(case: Case, question_id: str) -> asyncio.Task[None]:
+    """A yes that is being written until `release`."""
+    case.hold()
+    answering = asyncio.create_task(case.yes(question_id))
+    await until(case.is_writing)
+    return answering
+
+
+async def test_a_yes_from_before_the_deadline_counts_also_when_it_is_on_disk_after_it(case: Case):
+    case.patience_s = 0.3
+    question_id = await case.ask()
+    answering = await under_way(case, question_id)
+    await case.reach_deadline()
+    assert case.told == []
+    case.release()
+    await answering
+    assert await case.outcome(question_id) == "yes"
+    assert len(case.told) == 1
+    await case.close()
+
+
+async def test_a_yes_at_the_deadline_that_cannot_be_written_is_silence_and_everybody_hears_of_it(hasty: Case):
+    hasty.patience_s = 0.3
+    question_id = await hasty.ask()
+    answering = await under_way(hasty, question_id)
+    await hasty.reach_deadline()
+    hasty.is_full = True
+    hasty.release()
+    with pytest.raises(StorageError):
+        await answering
+    await hasty.let_time_pass()
+    assert await hasty.outcome(question_id) == "silence"
+    assert hasty.told == ["expired"]
+    assert hasty.waiting() == []
+    hasty.is_full = False
+    with pytest.raises(OVER):
+        await hasty.yes(question_id)
+    assert hasty.told == ["expired"]
+    await hasty.close()
+
+
+async def test_a_write_that_does_not_end_holds_nobody_for_ever(hasty: Case):
+    hasty.patience_s = 0.3
+    question_id = await hasty.ask()
+    answering = await under_way(hasty, question_id)
+    await hasty.let_time_pass()
+    assert await hasty.outcome(question_id) == "silence"
+    assert hasty.waiting() == []
+    with pytest.raises(OVER):
+        await hasty.no(question_id)
+    hasty.release()
+    await asyncio.wait([answering], timeout=LIMIT_S)
+    assert answering.done()
+    answering.exception()
+    assert await hasty.outcome(question_id) == "silence"
+    assert len(hasty.told) == 1
+    await hasty.close()
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+async def test_after_a_laptops_sleep_an_answer_comes_too_late(case: Case, answer: str):
+    question_id = await case.ask()
+    case.sleep()
+    with pytest.raises(OVER):
+        await (case.yes(question_id) if answer == "yes" else case.no(question_id))
+    assert await case.outcome(question_id) == "silence"
+    assert case.told == ["expired"]
+    await case.close()
+
+
+async def test_a_stop_does_not_wait_for_an_answer_that_is_being_written(case: Case):
+    question_id = await case.ask()
+    answering = await under_way(case, question_id)
+    async with asyncio.timeout(5):
+        await case.stop(question_id)
+    assert case.waiting() == []
+    with pytest.raises(OVER):
+        await case.no(question_id)
+    case.release()
+    await answering
+    assert len(case.told) == 1
+    await case.close()
+
+
+async def test_after_a_stop_an_answer_that_cannot_be_written_leaves_the_end_told_once(case: Case):
+    question_id = await case.ask()
+    answering = await under_way(case, question_id)
+    await case.stop(question_id)
+    case.is_full = True
+    case.release()
+    with pytest.raises(StorageError):
+        await answering
+    assert case.told in (["aborted"], ["gone"])
+    await case.close()
+
+
+async def test_an_answer_counts_also_where_whoever_gave_it_has_gone(case: Case):
+    question_id = await case.ask()
+    answering = await under_way(case, question_id)
+    answering.cancel()
+    await asyncio.wait([answering])
+    case.release()
+    await until(lambda: case.told)
+    assert await case.outcome(question_id) == "yes"
+    assert len(case.told) == 1
+    await case.close()
+
+
+async def test_when_the_server_goes_down_an_answer_that_is_being_written_is_written_once_and_no_other(case: Case):
+    question_id = await case.ask()
+    answering = await under_way(case, question_id)
+    async with asyncio.timeout(LIMIT_S):
+        await case.shut()
+    assert case.waiting() == []
+    with pytest.raises(OnyxError):
+        await case.no(question_id)
+    case.release()
+    await answering
+    assert len(case.told) == 1
+    with pytest.raises(OnyxError):
+        await case.no(question_id)
+    assert len(case.told) == 1
+
+
+async def test_two_sessions_answer_beside_each_other(case: Case):
+    first, second = await case.ask(), await case.ask()
+    assert case.waiting() == [first, second]
+    answering = await under_way(case, first)
+    async with asyncio.timeout(5):
+        await case.no(second)
+    assert await case.outcome(second) == "no"
+    assert not answering.done()
+    assert case.waiting() == []
+    case.release()
+    await answering
+    assert await case.outcome(first) == "yes"
+    assert len(case.told) == 2
+    await case.close()
+
+
+async def test_a_bug_in_the_writing_of_an_answer_is_no_answer_and_it_can_be_said_again(case: Case):
+    question_id = await case.ask()
+    case.is_broken = True
+    with pytest.raises(RuntimeError):
+        await case.yes(question_id)
+    assert case.waiting() == [question_id]
+    assert case.told == []
+    case.is_broken = False
+    await case.yes(question_id)
+    assert await case.outcome(question_id) == "yes"
     await case.close()
