@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 ONYX_SETUP_MODEL ?= 1.5b
 
 # What a change is tried with while one works at it.
-UNIT_TESTS := $(addprefix tests/,agent approvals cell_mode config memory sessions security skills)
+UNIT_TESTS := $(addprefix tests/,agent cell_mode config human_requests memory sessions security skills)
 
 BIN := .venv/bin
 STAMPS := .make

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.approvals.grants import Grant
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.human_requests.grants import Grant
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.secrets_filter import off_the_loop

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.approvals.broker import Resolution
-from onyx_jupyter.approvals.policy import Verdict
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked, QuestionResolved, camel_data
+from onyx_jupyter.human_requests.broker import Resolution
+from onyx_jupyter.human_requests.policy import Verdict
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.runtime.audit_trail import APPROVED, AuditTrail, listed
 from onyx_jupyter.runtime.streams import SessionStreams

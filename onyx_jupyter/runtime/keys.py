@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from onyx_jupyter.operations.parts import Key
 
 if TYPE_CHECKING:
-    from onyx_jupyter.approvals.broker import ApprovalBroker
-    from onyx_jupyter.approvals.grants import GrantStore
-    from onyx_jupyter.approvals.questions import Questions
+    from onyx_jupyter.human_requests.broker import ApprovalBroker
+    from onyx_jupyter.human_requests.grants import GrantStore
+    from onyx_jupyter.human_requests.questions import Questions
     from onyx_jupyter.notebook.browser_tabs import TabRequests
     from onyx_jupyter.operations.contributions import Contributions
     from onyx_jupyter.protocols import Embeddings

@@ -14,11 +14,11 @@ from typing import Any
 
 from onyx_jupyter.agent.steering import NEW_MESSAGE
 from onyx_jupyter.agent.tool_calls import SKIPPED
-from onyx_jupyter.approvals.broker import ApprovalBroker
-from onyx_jupyter.approvals.questions import SILENCE, Questions
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import OnyxError, SessionBusy
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
+from onyx_jupyter.human_requests.broker import ApprovalBroker
+from onyx_jupyter.human_requests.questions import SILENCE, Questions
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.runtime.audit_trail import AuditTrail

@@ -14,14 +14,14 @@ from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.steering import unless_steered
 from onyx_jupyter.agent.turn import run_turn
 from onyx_jupyter.agent.work_clock import WorkClock
-from onyx_jupyter.approvals.broker import ApprovalBroker
-from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.events import ChatAborted, ChatError, ChatStarted, RunEvent, ToolProgress
+from onyx_jupyter.human_requests.broker import ApprovalBroker
+from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.messages import ToolCall

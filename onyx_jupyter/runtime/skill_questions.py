@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from onyx_jupyter.approvals.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound
 from onyx_jupyter.events import SkillAnswer
+from onyx_jupyter.human_requests.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.runtime.skill_library import SkillLibrary
 from onyx_jupyter.skills.skill import Listed
 

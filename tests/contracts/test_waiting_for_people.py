@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import pytest
 
-from onyx_jupyter.approvals.broker import ApprovalBroker
-from onyx_jupyter.approvals.grants import GrantStore
-from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import AlreadyResolved, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked
+from onyx_jupyter.human_requests.broker import ApprovalBroker
+from onyx_jupyter.human_requests.grants import GrantStore
+from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Exactly, ToolPreview, UserQuestion
 from onyx_jupyter.testing.fake_clock import FakeClock

@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onyx_jupyter.approvals.exact import scope_of
-from onyx_jupyter.approvals.grants import GrantStore
-from onyx_jupyter.approvals.policy import Policy
-from onyx_jupyter.approvals.shell_command import NotExact, split
 from onyx_jupyter.clock import IdSource
+from onyx_jupyter.human_requests.exact import scope_of
+from onyx_jupyter.human_requests.grants import GrantStore
+from onyx_jupyter.human_requests.policy import Policy
+from onyx_jupyter.human_requests.shell_command import NotExact, split
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock

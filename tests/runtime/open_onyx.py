@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.app.onyx import Onyx
-from onyx_jupyter.approvals.broker import ApprovalBroker
-from onyx_jupyter.approvals.grants import GrantStore
-from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.human_requests.broker import ApprovalBroker
+from onyx_jupyter.human_requests.grants import GrantStore
+from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.protocols import ModelInfo, Models
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.configured import Configured

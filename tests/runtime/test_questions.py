@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.approvals.questions import DECLINED, SILENCE
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
+from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.builtin.ask_user import NOBODY, AskUserTool

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.approvals.exact import Scope, scope_of
+from onyx_jupyter.human_requests.exact import Scope, scope_of
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests

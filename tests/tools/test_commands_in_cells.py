@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.approvals.exact import scope_of
+from onyx_jupyter.human_requests.exact import scope_of
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 from tests.notebook.fake_tab import tab_cell

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.approvals.broker import ApprovalBroker
-from onyx_jupyter.approvals.grants import GrantStore
-from onyx_jupyter.approvals.policy import Policy
 from onyx_jupyter.features.approvals.operations import OPERATIONS
 from onyx_jupyter.features.approvals.wire import ApprovalInfo, ApprovalResolvedData, GrantsUpdatedData
+from onyx_jupyter.human_requests.broker import ApprovalBroker
+from onyx_jupyter.human_requests.grants import GrantStore
+from onyx_jupyter.human_requests.policy import Policy
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.parts import Parts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.approvals.questions import Questions
 from onyx_jupyter.features.questions.operations import OPERATIONS
 from onyx_jupyter.features.questions.wire import QuestionInfo, QuestionResolvedData
+from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from onyx_jupyter.approvals.exact import Scope
-from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.config.ceiling import NOTHING_ALWAYS
+from onyx_jupyter.human_requests.exact import Scope
+from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 

@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from onyx_jupyter.approvals.grants import GrantStore
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import NotFound, StorageError
+from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 

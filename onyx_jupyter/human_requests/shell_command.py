@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from onyx_jupyter.approvals.shell_programs import why_always_asked
+from onyx_jupyter.human_requests.shell_programs import why_always_asked
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
-from onyx_jupyter.approvals.cautions import Caution, as_json, cautions_of, with_cautions
-from onyx_jupyter.approvals.exact import Scope, blocked, scope_of
-from onyx_jupyter.approvals.from_before import FromBefore
-from onyx_jupyter.approvals.grants import Grant, GrantStore
-from onyx_jupyter.approvals.policy import Policy, Verdict
-from onyx_jupyter.approvals.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
+from onyx_jupyter.human_requests.cautions import Caution, as_json, cautions_of, with_cautions
+from onyx_jupyter.human_requests.exact import Scope, blocked, scope_of
+from onyx_jupyter.human_requests.from_before import FromBefore
+from onyx_jupyter.human_requests.grants import Grant, GrantStore
+from onyx_jupyter.human_requests.policy import Policy, Verdict
+from onyx_jupyter.human_requests.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from onyx_jupyter.approvals.exact import Scope, blocked
+from onyx_jupyter.human_requests.exact import Scope, blocked
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security.visible_characters import kinds_in

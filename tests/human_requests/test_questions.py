@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from onyx_jupyter.approvals.questions import SILENCE, Questions
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import AlreadyResolved, NotFound, StorageError
 from onyx_jupyter.events import QuestionAsked, QuestionResolved
+from onyx_jupyter.human_requests.questions import SILENCE, Questions
 from onyx_jupyter.protocols import UserAnswer, UserQuestion
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import LIMIT_S, until

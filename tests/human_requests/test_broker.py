@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.approvals.broker import ApprovalBroker, Reach, Resolution
-from onyx_jupyter.approvals.grants import GrantStore
-from onyx_jupyter.approvals.policy import Ceiling, Policy, Verdict, no_ceiling
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, StorageError
 from onyx_jupyter.events import ApprovalRequested
+from onyx_jupyter.human_requests.broker import ApprovalBroker, Reach, Resolution
+from onyx_jupyter.human_requests.grants import GrantStore
+from onyx_jupyter.human_requests.policy import Ceiling, Policy, Verdict, no_ceiling
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, Exactly, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from onyx_jupyter.approvals import waiting_room
-from onyx_jupyter.approvals.waiting_room import Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.errors import OnyxError, StorageError
+from onyx_jupyter.human_requests import waiting_room
+from onyx_jupyter.human_requests.waiting_room import Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import LIMIT_S, until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.approvals.shell_command import NotExact, Segment, split
+from onyx_jupyter.human_requests.shell_command import NotExact, Segment, split
 
 
 @pytest.mark.parametrize(

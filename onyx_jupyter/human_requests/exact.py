@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from onyx_jupyter.approvals.shell_command import NotExact, Segment, split
+from onyx_jupyter.human_requests.shell_command import NotExact, Segment, split
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Exactly, ToolPreview
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from onyx_jupyter.approvals.from_before import FromBefore
-from onyx_jupyter.approvals.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError
 from onyx_jupyter.events import QuestionAsked, QuestionOutcome, QuestionResolved
+from onyx_jupyter.human_requests.from_before import FromBefore
+from onyx_jupyter.human_requests.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
 from onyx_jupyter.protocols import UserAnswer, UserQuestion
 
 DECLINED = "The user chose not to answer. Go on without it, or stop and say why."
