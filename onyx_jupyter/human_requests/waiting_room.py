@@ -136,10 +136,8 @@ class WaitingRoom(Generic[Request, Answer]):
             async with asyncio.timeout(self.remaining_s(waiting)):
                 return await asyncio.shield(waiting.answer)  # neither Stop nor timeout cancels the answer itself
         except TimeoutError:
-            if waiting.state in (
-                "writing",
-                "over",
-            ):  # answered at the same moment: it counts, unless it cannot be written
+            # Answered at the same moment it counts, unless it cannot be written.
+            if waiting.state in ("writing", "over"):
                 await asyncio.wait([waiting.answer], timeout=self._answer_write_s)
             if not waiting.answer.done():
                 await self.expire(waiting)
