@@ -9,17 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from typing import ClassVar
 
 import psutil
 
 from benchmarks.figures import Figure, Group, percentile
 from benchmarks.house import house
-from onyx_jupyter.messages import Risk, ToolCall, ToolResult, Usage
+from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
 from onyx_jupyter.testing.scripted_model import ScriptedModels
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 ROUNDS = 5
 TURNS = 60
@@ -39,15 +39,9 @@ class _Nothing(Arguments):
     turn: int
 
 
-class NoOp(Tool[_Nothing]):
-    name = "no_op"
-    description = "Does nothing."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "bench"
-    arguments = _Nothing
-
-    async def run(self, arguments: _Nothing, context: ToolContext) -> ToolResult:
-        return ToolResult(f"Nothing was done, for the time number {arguments.turn}.")
+@tool(name="no_op", arguments=_Nothing, description="Does nothing.", risk="read", family="bench")
+async def no_op(arguments: _Nothing, context: ToolContext) -> ToolResult:
+    return ToolResult(f"Nothing was done, for the time number {arguments.turn}.")
 
 
 class _Model:
@@ -98,7 +92,7 @@ def measure() -> Group:
 async def _turns() -> list[float]:
     model = _Model(TURNS)
     configuration = {"agents": {"defaults": {"model": MODEL_ID}}, "runtime": {"maxTurns": TURNS + 1}}
-    async with house(configuration, lambda _: ScriptedModels(model), lambda: [NoOp()]) as one:
+    async with house(configuration, lambda _: ScriptedModels(model), lambda: [no_op]) as one:
         await one.run(await one.session(), "Go")
     return model.turns_ms
 
@@ -106,7 +100,7 @@ async def _turns() -> list[float]:
 async def _long_session() -> dict[str, float]:
     model = _Model(1)
     configuration = {"agents": {"defaults": {"model": MODEL_ID}}}
-    async with house(configuration, lambda _: ScriptedModels(model), lambda: [NoOp()]) as one:
+    async with house(configuration, lambda _: ScriptedModels(model), lambda: [no_op]) as one:
         key = await one.session()
         for number in range(WARM_UP):
             await one.run(key, f"Question {number}")

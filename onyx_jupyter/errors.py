@@ -26,6 +26,7 @@ OnyxError                  what failed, with which value, and what to do next
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Self
 
 ModelErrorCode = Literal[
@@ -206,10 +207,14 @@ class ToolError(OnyxError):
 
 
 class InvalidArguments(ToolError):
-    """The call's arguments do not match the tool's schema."""
+    """The call's arguments do not match the tool's schema; `wrong` names those of them that it is about, if known."""
 
     code = "invalid_arguments"
     own_words = True
+
+    def __init__(self, message: str, *, hint: str | None = None, wrong: Iterable[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.wrong = frozenset(wrong)
 
 
 class PathNotAllowed(ToolError):

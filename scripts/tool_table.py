@@ -32,7 +32,7 @@ def tools() -> str:
 def _asks(tool: Tool[Any]) -> str:
     if tool.risk not in WHY:
         return "no"
-    by_call = type(tool).risk_of is not Tool.risk_of
+    by_call = tool.per_call.risk_of is not None
     return f"{'only where' if by_call else 'yes,'} {WHY[tool.risk]}"
 
 

@@ -18,7 +18,7 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import document_service, notebook_paths
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.notebook import NotebookOutlineArguments, NotebookOutlineTool
+from onyx_jupyter.tools.builtin.notebook import NotebookOutlineArguments, notebook_outline_tool
 from onyx_jupyter.tools.context import ToolContext
 
 ROUNDS = 25
@@ -62,10 +62,10 @@ async def _measure(folder: Path) -> tuple[list[float], list[float], str, str]:
 
 
 async def _timed(arguments: NotebookOutlineArguments, context: ToolContext) -> tuple[list[float], str]:
-    tool, taken, text = NotebookOutlineTool(), [], ""
+    tool, taken, text = notebook_outline_tool, [], ""
     for _ in range(ROUNDS + 1):
         began = time.perf_counter()
-        text = (await tool.run(arguments, context)).output
+        text = (await tool.call(arguments, context)).output
         taken.append(1000 * (time.perf_counter() - began))
     return taken[1:], text
 

@@ -15,11 +15,12 @@ from onyx_jupyter.events import ChatNote, RunEvent
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, ModelRequest, Transcript
 from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.result_files import ResultFiles
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool
 
 
 class RunTranscript(Transcript, Protocol):
@@ -88,7 +89,7 @@ class Toolbox(Protocol):
         """The request with the tools that its model may call."""
         ...
 
-    def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:
+    def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
         """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
         ...
 

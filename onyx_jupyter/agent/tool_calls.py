@@ -17,10 +17,11 @@ from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.security.secrets_filter import marked, off_the_loop
+from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.meant_call import MeantCall, meant_call
 from onyx_jupyter.tools.registry import failed
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool
 
 log = logging.getLogger(__name__)
 WHY = "why"
@@ -97,7 +98,7 @@ async def _done(call: ToolCall, meant: MeantCall, context: ToolContext, run: Run
                 return "denied", ToolResult(refusal, ok=False, origin="person")
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
         with run.work.paused() if tool.is_untimed(arguments) else nullcontext():
-            result = await tool.run(arguments, context)
+            result = await tool.call(arguments, context)
         return ("ok" if result.ok else "failed"), result
     except Steered:
         return "skipped", SKIPPED
@@ -111,9 +112,7 @@ def _failure(name: str, error: Exception, run: Run) -> ToolResult:
     return failed(name, error)
 
 
-async def _ask(
-    tool: Tool[Arguments], arguments: Arguments, call: ToolCall, context: ToolContext, run: Run
-) -> str | None:
+async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: ToolContext, run: Run) -> str | None:
     """None where it may run; else what the model is told.
 
     The person who decides sees what will run as it is. Secrets are taken out where it is written down or told on.
@@ -134,7 +133,7 @@ async def _ask(
     return None
 
 
-def _also(name: str, tool: Tool[Arguments], run: Run) -> Tool[Any]:
+def _also(name: str, tool: Tool[Any], run: Run) -> Tool[Any]:
     """Raises: ToolError where the call would do the work of a tool that cannot be used."""
     try:
         return run.tools.get(name)
@@ -155,7 +154,7 @@ def _refuse_marks(call: ToolCall) -> None:
 
 
 async def _is_still(
-    shown: Mapping[str, Any], tool: Tool[Arguments], arguments: Arguments, context: ToolContext, run: Run
+    shown: Mapping[str, Any], tool: Tool[Any], arguments: Checked, context: ToolContext, run: Run
 ) -> bool:
     """A yes is for what the person saw: a cell that was edited while the question waited is another thing to run."""
     now = (await tool.preview(arguments, context)).details

@@ -14,8 +14,9 @@ from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import Model, ModelRequest
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.access import is_named
+from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool
 
 MODE_NOTE = "mode"
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
@@ -108,7 +109,7 @@ class RunTools:
         model = self._model()
         return model.light and not model.tiny
 
-    def runs_unasked(self, tool: Tool[Any], arguments: Arguments, others: Sequence[Tool[Any]] = ()) -> bool:
+    def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
         """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
         if self.mode != "auto":
             return False

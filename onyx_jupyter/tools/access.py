@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
+from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.tools.spec import Tool
 
@@ -48,8 +47,8 @@ def names_in(call: ToolCall, tools: Sequence[Tool[Any]]) -> Sequence[str]:
     """The call's own tool and those whose work it does, too; what does not fit its schema does no work."""
     tool = next((tool for tool in tools if tool.name == call.name), None)
     try:
-        also = tool.also(tool.arguments.model_validate(dict(call.arguments))) if tool else ()
-    except ValidationError:
+        also = tool.also(tool.check(call.arguments)) if tool else ()
+    except InvalidArguments:
         also = ()
     return (call.name, *also)
 

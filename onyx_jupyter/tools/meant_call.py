@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import ValidationError
-
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.call_shapes import put_right, tool_name, without_fence, written_out
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_words import by_id
 from onyx_jupyter.tools.notebooks.opening import api_path, opened_cells
 from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool
 
 _NEW = "notebook_create"  # its path is that of no notebook yet
 
@@ -31,7 +30,7 @@ class MeantCall:
 
     call: ToolCall
     tool: Tool[Any]
-    arguments: Arguments
+    arguments: Checked
     note: str = ""
 
     def told(self, result: ToolResult) -> ToolResult:
@@ -118,10 +117,10 @@ def _with_nearest(error: ToolError, right: ToolCall, tools: ToolRegistry) -> Too
         return error
     tool = tools.get(right.name)
     try:
-        tool.arguments.model_validate(dict(right.arguments))
+        tool.check(right.arguments)
         return error
-    except ValidationError as problems:
-        wrong = {str(problem["loc"][0]) for problem in problems.errors() if problem["loc"]}
+    except InvalidArguments as problems:
+        wrong = problems.wrong
     nearest = written_out(right.name, right.arguments, tool.schema(), wrong)
     return InvalidArguments(f"{error} The nearest right call: {nearest}")
 

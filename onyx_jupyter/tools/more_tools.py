@@ -10,15 +10,16 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import Risk, ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.families import FAMILIES
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool, tool
 
 MORE_TOOLS = "more_tools"
 
@@ -28,35 +29,31 @@ class MoreToolsArguments(Arguments):
     arguments: dict[str, Any] | None = Field(default=None, description="Runs the tool; left out: explains it.")
 
 
-class MoreTools(Tool[MoreToolsArguments]):
-    """Explains deferred tools; a call with `arguments` is turned into the tool's own by `unwrapped`."""
+def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[MoreToolsArguments]:
+    """The tool that explains `deferred`; a call with `arguments` is turned into the tool's own by `unwrapped`.
 
-    name = MORE_TOOLS
-    description = "Further tools, seldom needed."
-    risk: ClassVar[Risk] = "read"
-    arguments = MoreToolsArguments
+    `few`: the model is a small one, which is told of families, and of each tool in a line.
+    """
 
-    def __init__(self, deferred: Sequence[Tool[Any]], *, few: bool = False) -> None:
-        """`few`: the model is a small one, which is told of families, and of each tool in a line."""
-        self._deferred = deferred
-        self._few = few
-        self._description = _families_alone(deferred) if few else _all_names(deferred)
-
-    def definition(self) -> ToolDefinition:
-        """With the names of what stands behind it."""
-        return replace(super().definition(), description=self._description)
-
-    async def run(self, arguments: MoreToolsArguments, context: ToolContext) -> ToolResult:
-        wanted = [tool for tool in self._deferred if arguments.tool in (tool.name, tool.family)]
+    @tool(
+        name=MORE_TOOLS,
+        arguments=MoreToolsArguments,
+        description=_families_alone(deferred) if few else _all_names(deferred),
+        risk="read",
+    )
+    async def explain(arguments: MoreToolsArguments, context: ToolContext) -> ToolResult:
+        wanted = [tool for tool in deferred if arguments.tool in (tool.name, tool.family)]
         if not wanted:
-            names = [name for tool in self._deferred for name in (tool.name, tool.family)]
+            names = [name for tool in deferred for name in (tool.name, tool.family)]
             close = difflib.get_close_matches(arguments.tool, names, n=1) or sorted(set(names))
             raise ToolError(
                 f"There is no further tool {arguments.tool!r}. Perhaps {' or '.join(close)}?"
             ).in_own_words()
-        if self._few:
+        if few:
             return ToolResult("\n".join(tool.definition().in_one_line for tool in wanted), origin="own")
         return ToolResult("\n\n".join(_explained(tool) for tool in wanted), origin="own")
+
+    return explain
 
 
 def unwrapped(call: ToolCall) -> ToolCall:
@@ -69,8 +66,8 @@ def unwrapped(call: ToolCall) -> ToolCall:
 
 def _all_names(deferred: Sequence[Tool[Any]]) -> str:
     families: dict[str, list[str]] = {}
-    for tool in (tool for tool in deferred if tool.listed):
-        families.setdefault(tool.family or tool.name, []).append(f"{tool.name} {tool.at_a_glance}".strip())
+    for one in (one for one in deferred if one.listed):
+        families.setdefault(one.family or one.name, []).append(f"{one.name} {one.at_a_glance}".strip())
     named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
     which = f" {named}." if named else ""
     return f"Further tools, seldom needed.{which} First explain, or run one whose arguments stand here."

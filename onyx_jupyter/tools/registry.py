@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationError
-
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.messages import Origin, ToolCall, ToolDefinition, ToolResult
+from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.families import named_in
-from onyx_jupyter.tools.more_tools import MORE_TOOLS, MoreTools
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.more_tools import MORE_TOOLS, more_tools
+from onyx_jupyter.tools.spec import Tool
 
 _MALFORMED_SHOWN = 200
 
@@ -39,7 +38,7 @@ class ToolRegistry:
         self._few = few
         self.deferred = [tool for tool in self._tools.values() if (tool.short is None if few else tool.deferred)]
         if self.deferred:
-            self._tools[MORE_TOOLS] = MoreTools(self.deferred, few=few)
+            self._tools[MORE_TOOLS] = more_tools(self.deferred, few=few)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,18 +62,14 @@ class ToolRegistry:
             raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}").in_own_words()
         return tool
 
-    def validate(self, call: ToolCall) -> tuple[Tool[Any], Arguments]:
+    def validate(self, call: ToolCall) -> tuple[Tool[Any], Checked]:
         """The tool and its checked arguments. Raises: ToolError (unknown tool), InvalidArguments (each field named)."""
         tool = self.get(call.name)
         if call.malformed is not None:
             shown = call.malformed[:_MALFORMED_SHOWN]
             again = "Send the call again as one, in smaller pieces where it was cut off."
             raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. {again}")
-        try:
-            arguments = tool.arguments.model_validate(dict(call.arguments))
-        except ValidationError as error:
-            known = ", ".join(tool.definition().parameters.get("properties", {})) or "none"
-            raise InvalidArguments(f"{in_words(error)} {tool.name} takes: {known}.") from error
+        arguments = tool.check(call.arguments)
         for name in tool.also(arguments):
             if name not in self._tools:
                 why = self._left_out.get(name, "it is not among your tools.")
@@ -100,23 +95,3 @@ def failed(tool_name: str, error: Exception) -> ToolResult:
     tail = f" {hint}" if hint and hint not in message else ""
     origin: Origin = "own" if ours and ours.own_words else "outside"
     return ToolResult(f"{head}{message}{tail}", ok=False, origin=origin, own_head=head, own_tail=tail)
-
-
-def in_words(error: ValidationError) -> str:
-    """A sentence for each field that is wrong, with its name."""
-    problems = []
-    for problem in error.errors(include_url=False, include_context=False):
-        field = ".".join(str(part) for part in problem["loc"]) or "arguments"
-        match problem["type"]:
-            case "missing":
-                problems.append(f"`{field}` is missing.")
-            case "extra_forbidden":
-                problems.append(f"`{field}` is not known.")
-            case _:
-                problems.append(f"`{field}`: {problem['msg']}, not {_short(problem['input'])}.")
-    return " ".join(problems)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
@@ -18,8 +18,7 @@ from onyx_jupyter.skills.injection import with_paths
 from onyx_jupyter.skills.parameter_types import ANY, ParameterType
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
-from onyx_jupyter.tools.registry import in_words
-from onyx_jupyter.tools.spec import Arguments
+from onyx_jupyter.tools.arguments import Arguments, ByModel
 
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
@@ -91,10 +90,10 @@ def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments
     """Raises: InvalidArguments that names each wrong parameter."""
     model = arguments_of(skill)
     try:
-        checked = model.model_validate(dict(given))
-    except ValidationError as error:
+        checked = ByModel(model).check(given)
+    except InvalidArguments as error:
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
-        refusal = InvalidArguments(f"{in_words(error)} {skill.name} takes: {known}.")
+        refusal = InvalidArguments(f"{error} {skill.name} takes: {known}.")
         refusal.own_words = False  # names and choices are the skill's author's
         raise refusal from error
     _refuse_code(skill, checked.given())

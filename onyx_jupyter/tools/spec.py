@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
-from weakref import WeakKeyDictionary
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
-from onyx_jupyter.events import to_camel
+from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
 from onyx_jupyter.protocols import CARD_FACTS, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments, ArgumentsCheck, ByModel, Checked
 from onyx_jupyter.tools.context import ToolContext
 
-
-class Arguments(BaseModel):
-    """Base of all tools' arguments: camelCase for the model, nothing unknown accepted, nothing converted.
-
-    Strict, so that what the schema refuses is refused: a command `5` never becomes the text "5".
-    """
-
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)
-
-    def canonical(self) -> dict[str, Any]:
-        """The same for every way of saying the same: what equals its default is left out."""
-        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-
-
-A = TypeVar("A", bound=Arguments)
+A = TypeVar("A", bound=Checked)
+M = TypeVar("M", bound=Arguments)
+# What every provider takes.
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,68 +28,97 @@ class ShortForm:
     optional: tuple[str, ...] = ()
 
 
-class Tool(ABC, Generic[A]):
-    """One tool. Subclasses set the class attributes and write `run`; those that change something also `preview`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerCall(Generic[A]):
+    """What a tool says of one very call; None is what `Tool` has for the method of that name."""
+
+    preview: Callable[[A, ToolContext], Awaitable[ToolPreview]] | None = None
+    risk_of: Callable[[A], Risk] | None = None
+    risk_here: Callable[[A, ToolContext], Awaitable[Risk]] | None = None
+    also: Callable[[A], Sequence[str]] | None = None
+    is_untimed: Callable[[A], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Generic[A]):
+    """One tool. One that changes something has a `preview` among `per_call`.
+
+    `call` does it: cancelling stops the work and everything it started, and failures are raised as ToolError, which the
+    caller turns into a result for the model.
 
     `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
     model is told of its family in one line and asks for it; `at_a_glance` says there what it takes and gives, so that a
     model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. For small models all
     are deferred that have no `short` form. An `untimed` one waits for a person, or runs what may rightly take hours:
-    its time is not counted against the run's. Failures are raised as ToolError: the caller turns them into a result for
-    the model.
+    its time is not counted against the run's. `told` gives what a model is told, where that changes while the tool
+    stays.
+
+    Raises: ValueError where no provider would take its name.
     """
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    risk: ClassVar[Risk]
-    family: ClassVar[str] = ""
-    deferred: ClassVar[bool] = False
-    listed: ClassVar[bool] = True
-    at_a_glance: ClassVar[str] = ""
-    short: ClassVar[ShortForm | None] = None
-    untimed: ClassVar[bool] = False
-    arguments: type[A]
+    name: str
+    description: str
+    risk: Risk
+    arguments: ArgumentsCheck[A]
+    call: Callable[[A, ToolContext], Awaitable[ToolResult]]
+    family: str = ""
+    deferred: bool = False
+    listed: bool = True
+    at_a_glance: str = ""
+    short: ShortForm | None = None
+    untimed: bool = False
+    per_call: PerCall[A] = field(default_factory=PerCall)
+    told: Callable[[], ToolDefinition] | None = None
 
-    @abstractmethod
-    async def run(self, arguments: A, context: ToolContext) -> ToolResult:
-        """Does it. Cancelling stops the work and everything it started. Raises: ToolError."""
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"A tool's name is up to 64 letters, digits, `_` and `-`, not {self.name!r}.")
+
+    def check(self, given: Mapping[str, Any]) -> A:
+        """The arguments of a call. Raises: InvalidArguments (each that is wrong is named, and what there are)."""
+        try:
+            return self.arguments.check(given)
+        except InvalidArguments as error:
+            known = ", ".join(self.definition().parameters.get("properties", {})) or "none"
+            told = InvalidArguments(f"{error} {self.name} takes: {known}.", wrong=error.wrong)
+            told.own_words = error.own_words
+            raise told from error
 
     def risk_of(self, arguments: A) -> Risk:
         """The risk of this very call, where not every call has that of the tool.
 
         A greater one than the tool's makes a reading tool ask, also in Ask mode.
         """
-        return self.risk
+        return self.risk if self.per_call.risk_of is None else self.per_call.risk_of(arguments)
 
     async def risk_here(self, arguments: A, context: ToolContext) -> Risk:
         """The same, where it takes a look to tell: at what a path leads to. Raises: ToolError."""
-        return self.risk_of(arguments)
+        if self.per_call.risk_here is None:
+            return self.risk_of(arguments)
+        return await self.per_call.risk_here(arguments, context)
 
     def also(self, arguments: A) -> Sequence[str]:
         """Names of other tools whose work this very call does, too.
 
         Where one of them is denied or not there, so is the call; Auto mode runs it unasked only where it names all.
         """
-        return ()
+        return () if self.per_call.also is None else self.per_call.also(arguments)
 
     def is_untimed(self, arguments: A) -> bool:
         """The same as `untimed`, of this very call."""
-        return self.untimed
+        return self.untimed if self.per_call.is_untimed is None else self.per_call.is_untimed(arguments)
 
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
         """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""
-        details = arguments.model_dump(by_alias=True, exclude_none=True)
-        exact = json.dumps(details, sort_keys=True, ensure_ascii=False)
-        return ToolPreview(
-            summary=self.name,
-            details={"arguments": details} if CARD_FACTS & details.keys() else details,
-            grant=f"{self.name} {exact}",
-            grant_text="exactly this call",
-        )
+        if self.per_call.preview is None:
+            return whole_call(self.name, arguments)
+        return await self.per_call.preview(arguments, context)
 
     def definition(self) -> ToolDefinition:
         """The tool as a model is told of it: what most calls keep to anyway is told to those that do not."""
-        return ToolDefinition(self.name, self.description, _in_short(self.schema()))
+        if self.told is not None:
+            return self.told()
+        return ToolDefinition(self.name, self.description, self.arguments.told)
 
     def short_definition(self) -> ToolDefinition:
         """The same in its `short` form, where it has one."""
@@ -119,75 +135,56 @@ class Tool(ABC, Generic[A]):
 
     def schema(self) -> dict[str, Any]:
         """The arguments as a JSON schema that takes exactly what a call may have."""
-        return schema_of(self.arguments)
+        return self.arguments.schema
 
 
-_LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
-_OFTEN_FALSE = frozenset({"additionalProperties", "default"})
+def tool(
+    *,
+    name: str,
+    arguments: type[M],
+    description: str,
+    risk: Risk,
+    family: str = "",
+    deferred: bool = False,
+    listed: bool = True,
+    at_a_glance: str = "",
+    short: ShortForm | None = None,
+    untimed: bool = False,
+    preview: Callable[[M, ToolContext], Awaitable[ToolPreview]] | None = None,
+    risk_of: Callable[[M], Risk] | None = None,
+    risk_here: Callable[[M, ToolContext], Awaitable[Risk]] | None = None,
+    also: Callable[[M], Sequence[str]] | None = None,
+    is_untimed: Callable[[M], bool] | None = None,
+) -> Callable[[Callable[[M, ToolContext], Awaitable[ToolResult]]], Tool[M]]:
+    """Makes the function below it a tool; what each word means stands at `Tool` and `PerCall`."""
+    per_call = PerCall(preview=preview, risk_of=risk_of, risk_here=risk_here, also=also, is_untimed=is_untimed)
+
+    def made(call: Callable[[M, ToolContext], Awaitable[ToolResult]]) -> Tool[M]:
+        return Tool(
+            name=name,
+            description=description,
+            risk=risk,
+            arguments=ByModel(arguments),
+            call=call,
+            family=family,
+            deferred=deferred,
+            listed=listed,
+            at_a_glance=at_a_glance,
+            short=short,
+            untimed=untimed,
+            per_call=per_call,
+        )
+
+    return made
 
 
-# Every request to a model carries those of all tools. The classes of skills' arguments come and go.
-_SCHEMAS: WeakKeyDictionary[type[Arguments], dict[str, Any]] = WeakKeyDictionary()
-
-
-def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema in one piece, without titles and defaults of None: shorter, and it says the same.
-
-    The same object each time, which is not to be changed.
-    """
-    if (known := _SCHEMAS.get(arguments)) is not None:
-        return known
-    schema: dict[str, Any] = arguments.model_json_schema(by_alias=True)
-    definitions = schema.pop("$defs", {})
-    schema = _without_noise(_in_place(schema, definitions))
-    schema.pop("description", None)  # the class's docstring, written for whoever reads the code
-    _SCHEMAS[arguments] = schema
-    return schema
-
-
-def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """What a schema points at, put where it is pointed at; the docstrings of those classes are left out."""
-    if isinstance(node, list):
-        return [_in_place(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        target = definitions[node["$ref"].removeprefix("#/$defs/")]
-        without_text = {key: value for key, value in target.items() if key != "description"}
-        node = {**without_text, **{key: value for key, value in node.items() if key != "$ref"}}
-    return {key: _in_place(value, definitions) for key, value in node.items()}
-
-
-def _in_short(node: Any) -> Any:
-    """The schema without lengths, defaults of false and the word that nothing else is taken.
-
-    A property may be called like a keyword.
-    """
-    if isinstance(node, list):
-        return [_in_short(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: {name: _in_short(item) for name, item in value.items()} if key == "properties" else _in_short(value)
-        for key, value in node.items()
-        if key not in _LENGTHS and not (key in _OFTEN_FALSE and value is False)
-    }
-
-
-def _without_noise(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_without_noise(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if {"type": "null"} in node.get("anyOf", []):
-        (rest, *others) = [option for option in node["anyOf"] if option != {"type": "null"}]
-        if not others:
-            node = {**rest, **{key: value for key, value in node.items() if key != "anyOf"}}
-    noise = ("title", "default") if node.get("default", 0) is None else ("title",)
-    return {
-        key: {name: _without_noise(value) for name, value in item.items()}
-        if key == "properties"
-        else _without_noise(item)
-        for key, item in node.items()
-        if key not in noise
-    }
+def whole_call(name: str, arguments: Checked) -> ToolPreview:
+    """The preview of a call that has nothing to show but itself."""
+    details = arguments.shown()
+    exact = json.dumps(details, sort_keys=True, ensure_ascii=False)
+    return ToolPreview(
+        summary=name,
+        details={"arguments": details} if CARD_FACTS & details.keys() else details,
+        grant=f"{name} {exact}",
+        grant_text="exactly this call",
+    )

@@ -8,8 +8,8 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.errors import OutOfTime
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
-from onyx_jupyter.tools.builtin.ask_user import AskUserTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.runtime.house import House, Linger
 
 A_SECOND = "{ runtime: { defaultTimeoutMs: 1000 } }"
@@ -135,8 +135,8 @@ async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
 
 
 def test_cells_and_questions_have_no_cap_on_their_time():
-    assert NotebookRunCellTool.untimed
-    assert AskUserTool.untimed
+    assert notebook_run_cell_tool.untimed
+    assert ask_user_tool.untimed
 
 
 async def test_stop_stays_a_stop_where_the_time_is_limited(tmp_path):

@@ -128,7 +128,7 @@ async def _said(name: str, arguments: dict[str, Any], surroundings: ToolContext)
     try:
         tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
         shown = await tool.preview(checked, surroundings)
-        result = await tool.run(checked, surroundings)
+        result = await tool.call(checked, surroundings)
     except OnyxError as error:
         return str(error)
     return "".join([result.output, *(str(value) for key, value in shown.details.items() if key != "oldText")])

@@ -15,8 +15,8 @@ from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.builtin import all_tools
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.meant_call import MeantCall, meant_call
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -154,7 +154,7 @@ def test_what_runs_or_changes_was_on_the_card(tmp_path_factory: Any, drawn: tupl
 async def _play(folder: Path, call: Call) -> None:
     notebooks = RunShelf()
     before = [dict(cell) for cell in notebooks.notebooks["a.ipynb"]]
-    tools = [NotebookInsertCellTool(), NotebookEditCellTool(), NotebookRunCellTool()]
+    tools = [notebook_insert_cell_tool, notebook_edit_cell_tool, notebook_run_cell_tool]
     house = House(folder, [[call], "Done"], notebooks=notebooks, more_tools=tools)
     key = await house.session()
     run_id = await house.send(key)

@@ -11,7 +11,7 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -38,8 +38,8 @@ def run(command: str, folder: Path, limit_bytes: int) -> ToolResult:
         max_output_bytes=limit_bytes,
         progress=lambda line: None,
     )
-    tool, arguments = ToolRegistry([ExecTool()]).validate(ToolCall("1", "exec", {"command": command}))
-    return asyncio.run(tool.run(arguments, context))
+    tool, arguments = ToolRegistry([make_exec_tool()]).validate(ToolCall("1", "exec", {"command": command}))
+    return asyncio.run(tool.call(arguments, context))
 
 
 @given(out=st.lists(TEXTS, max_size=4), err=st.lists(TEXTS, max_size=4), code=st.integers(0, 255))

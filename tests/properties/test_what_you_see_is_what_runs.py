@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from onyx_jupyter.magics.person import approval_text
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import CellRun
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.exec import ExecTool
-from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
-from onyx_jupyter.tools.builtin.kernel import KernelExecuteTool
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
+from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
+from onyx_jupyter.tools.builtin.kernel import kernel_execute_tool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
+from onyx_jupyter.tools.spec import Tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED, PEM, SECRETS
@@ -170,14 +172,14 @@ class Play:
         self.tool, self.text, self.other = tool, text, other
         self.ran: list[str] = []
         self.shelf = RecordingShelf(self.ran, a=[code("one", text if tool == "notebook_run_cell" else other)])
-        tools = [RecordingExec(self.ran), WriteTool(), EditTool(), NotebookInsertCellTool(), NotebookEditCellTool()]
+        tools = [recording_exec(self.ran), write_tool, edit_tool, notebook_insert_cell_tool, notebook_edit_cell_tool]
         self.old = self._old()
         self.house = House(
             folder,
             [[self._call()], "Done"],
             notebooks=self.shelf,
             kernels=RecordingKernels(self.ran),
-            more_tools=[*tools, NotebookRunCellTool(), KernelExecuteTool()],
+            more_tools=[*tools, notebook_run_cell_tool, kernel_execute_tool],
         )
         self.file = self.house.root / "a.txt"
         if tool in ("write over", "edit"):
@@ -272,16 +274,14 @@ class RecordingShelf(Shelf):
         self._ran.append(self.cell(path, cell_id)["source"])
 
 
-class RecordingExec(ExecTool):
+def recording_exec(ran: list[str]) -> Tool[Any]:
     """Notes the command, and runs none."""
 
-    def __init__(self, ran: list[str]) -> None:
-        super().__init__()
-        self._ran = ran
-
-    async def run(self, arguments: Any, context: Any) -> ToolResult:
-        self._ran.append(arguments.command)
+    async def call(arguments: Any, context: Any) -> ToolResult:
+        ran.append(arguments.command)
         return ToolResult("ran")
+
+    return replace(make_exec_tool(), call=call)
 
 
 class RecordingKernels:

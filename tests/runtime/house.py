@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.app.features import FEATURES
@@ -26,8 +26,9 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbeddings
 from onyx_jupyter.testing.script import Reply
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
+from onyx_jupyter.tools.arguments import Arguments, ByModel
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import PerCall, Tool, whole_call
 from tests.runtime.open_onyx import OpenOnyx
 from tests.waiting import LIMIT_S, until
 
@@ -41,23 +42,52 @@ class Word(Arguments):
     word: str = "x"
 
 
-class Peek(Tool[Word]):
+class HouseTool:
+    """A tool that remembers what it did; those below say what it is called and what a call of it does."""
+
+    name: str
+    description: str
+    risk: Risk = "read"
+    family = ""
+    deferred = False
+    untimed = False
+
+    @property
+    def tool(self) -> Tool[Word]:
+        return Tool(
+            name=self.name,
+            arguments=ByModel(Word),
+            description=self.description,
+            risk=self.risk,
+            family=self.family,
+            deferred=self.deferred,
+            untimed=self.untimed,
+            call=self.call,
+            per_call=PerCall(preview=self.preview),
+        )
+
+    async def preview(self, arguments: Word, context: ToolContext) -> ToolPreview:
+        return whole_call(self.name, arguments)
+
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
+        raise NotImplementedError
+
+
+class Peek(HouseTool):
     """Reads, so it asks nobody; `done` lists the words it was called with."""
 
     name = "peek"
     description = "Looks."
-    risk: ClassVar[Risk] = "read"
-    arguments = Word
 
     def __init__(self) -> None:
         self.done: list[str] = []
 
-    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
         return ToolResult(f"saw {arguments.word}", attachments=(Attachment("image", "image/png", DOT),), origin="own")
 
 
-class Touch(Tool[Word]):
+class Touch(HouseTool):
     """Writes, so a person is asked; `done` lists the words it was called with.
 
     `target` is what it would change as it stands now, as a cell's source is.
@@ -65,8 +95,7 @@ class Touch(Tool[Word]):
 
     name = "touch"
     description = "Changes something."
-    risk: ClassVar[Risk] = "write"
-    arguments = Word
+    risk: Risk = "write"
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -76,37 +105,33 @@ class Touch(Tool[Word]):
         preview = await super().preview(arguments, context)
         return replace(preview, details={**preview.details, "target": self.target})
 
-    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
         self.done.append(arguments.word)
         return ToolResult(f"touched {arguments.word}", exit_code=0, origin="own")
 
 
-class Break(Tool[Word]):
+class Break(HouseTool):
     """Has a bug."""
 
     name = "break"
     description = "Fails."
-    risk: ClassVar[Risk] = "read"
-    arguments = Word
 
-    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
         raise ZeroDivisionError(f"no {arguments.word}")
 
 
-class Linger(Tool[Word]):
+class Linger(HouseTool):
     """Does not end by itself until `released`; `cancelled` counts how often it was stopped."""
 
     name = "linger"
     description = "Takes its time."
-    risk: ClassVar[Risk] = "read"
-    arguments = Word
 
     def __init__(self) -> None:
         self.started = asyncio.Event()
         self.released = asyncio.Event()
         self.cancelled = 0
 
-    async def run(self, arguments: Word, context: ToolContext) -> ToolResult:
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
         context.progress("lingering")
         self.started.set()
         try:
@@ -115,6 +140,10 @@ class Linger(Tool[Word]):
             self.cancelled += 1
             raise
         return ToolResult("lingered", origin="own")
+
+
+def _tools(*tools: Tool[Any] | HouseTool) -> list[Tool[Any]]:
+    return [one.tool if isinstance(one, HouseTool) else one for one in tools]
 
 
 async def _no_wait(seconds: float) -> None:
@@ -134,7 +163,7 @@ class House:
         config: str | None = None,
         environment: Mapping[str, str] | None = None,
         processors: Sequence[Processor] | None = None,
-        more_tools: Sequence[Tool[Any]] = (),
+        more_tools: Sequence[Tool[Any] | HouseTool] = (),
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         waits: Waits | None = None,
         notebooks: Notebooks | None = None,
@@ -163,7 +192,9 @@ class House:
             notebooks,  # type: ignore[arg-type] - None where a test reaches no notebook
             templates=folder / "templates",
             open_models=lambda settings: self.models,
-            tools=(lambda: [self.peek, self.touch, Break(), self.linger, *more_tools]) if features is None else None,
+            tools=(lambda: _tools(self.peek, self.touch, Break(), self.linger, *more_tools))
+            if features is None
+            else None,
             open_notebooks=open_notebooks,
             kernels=kernels,
             places=places or NotebookPlaces(),

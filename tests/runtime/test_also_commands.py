@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.context import ToolContext
 from tests.runtime.house import House, Touch, Word
 from tests.waiting import until
@@ -24,7 +24,10 @@ class Shell(Touch):
 
 def house(folder, tool, **config) -> House:
     return House(
-        folder, [[Call("shell", {"word": "x"})], "Done."], more_tools=[tool, ExecTool()], config=json.dumps(config)
+        folder,
+        [[Call("shell", {"word": "x"})], "Done."],
+        more_tools=[tool, make_exec_tool()],
+        config=json.dumps(config),
     )
 
 

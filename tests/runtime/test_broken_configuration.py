@@ -1,7 +1,6 @@
 """A configuration with an error never lets Onyx do more: at a start, when it is read anew, and in what it offers."""
 
 import json
-from typing import ClassVar
 
 import pytest
 
@@ -25,7 +24,7 @@ class Save(Touch):
     """Of a family that Auto mode runs unasked where the configuration says nothing."""
 
     name = "save"
-    family: ClassVar[str] = "fs"
+    family = "fs"
 
 
 SAVE = Call("save", {"word": "x"})

@@ -10,8 +10,8 @@ from onyx_jupyter.runtime.allowed_models import allows_model
 from onyx_jupyter.runtime.settings import embedding_settings, models_settings
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf
 from tests.runtime.house import House
 from tests.skills.notebooks import cell, write_notebook
@@ -58,7 +58,7 @@ async def test_a_denied_tool_that_only_reads_is_refused_and_written_down_too(tmp
 async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_path):
     arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
     calls = [Call("notebook_insert_cell", {**arguments, "run": True}), Call("notebook_insert_cell", arguments)]
-    tools = [NotebookInsertCellTool(), NotebookRunCellTool()]
+    tools = [notebook_insert_cell_tool, notebook_run_cell_tool]
     shelf = Shelf(a=[])
     ceiling = Ceiling(deny=["notebook_run_cell"])
     house = House(tmp_path, [calls, "Done"], notebooks=shelf, more_tools=tools, ceiling=ceiling)

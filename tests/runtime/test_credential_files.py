@@ -5,9 +5,9 @@ import json
 import pytest
 
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.file_changes import EditTool
-from onyx_jupyter.tools.builtin.files import ListTool, ReadTool
-from onyx_jupyter.tools.builtin.search import SearchTool
+from onyx_jupyter.tools.builtin.file_changes import edit_tool
+from onyx_jupyter.tools.builtin.files import list_tool, read_tool
+from onyx_jupyter.tools.builtin.search import search_tool
 from tests.runtime.house import House
 
 WORD = "correct-horse"
@@ -19,7 +19,7 @@ def house_with(tmp_path, calls, **more) -> House:
         tmp_path,
         [calls, "Done"],
         config=CONFIG,
-        more_tools=[ReadTool(), SearchTool(), ListTool(), EditTool()],
+        more_tools=[read_tool, search_tool, list_tool, edit_tool],
         **more,
     )
     (house.root / "app").mkdir()

@@ -9,7 +9,7 @@ from onyx_jupyter.errors import StorageError
 from onyx_jupyter.sessions import transcript as transcript_module
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.ask_user import AskUserTool
+from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
 from tests.runtime.house import House
 
 SCRIPT = [
@@ -71,7 +71,7 @@ async def answer_everything(house: House) -> None:
 
 
 def house_of(folder, script) -> House:
-    return House(folder, script, more_tools=[AskUserTool()])
+    return House(folder, script, more_tools=[ask_user_tool])
 
 
 async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ import pytest
 
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.waiting import until
@@ -17,7 +17,7 @@ TAKEN = {"path": "a.ipynb", "cellType": "code", "source": "x = 2", "run": True}
 
 
 def open_house(folder, replies, shelf, **more):
-    tools = [NotebookInsertCellTool(), NotebookEditCellTool(), NotebookRunCellTool()]
+    tools = [notebook_insert_cell_tool, notebook_edit_cell_tool, notebook_run_cell_tool]
     return House(folder, replies, notebooks=shelf, more_tools=tools, **more)
 
 

@@ -2,32 +2,29 @@
 
 import json
 from dataclasses import replace
-from typing import ClassVar
 
 import pytest
 
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.testing.script import Call, Hold
-from onyx_jupyter.tools.builtin.file_changes import WriteTool
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.tools.builtin.file_changes import write_tool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf
-from tests.runtime.house import House, Word
+from tests.runtime.house import House, HouseTool
 from tests.waiting import until
 
 TOUCH = Call("touch", {"word": "x"})
 AUTO = json.dumps({"security": {"auto": ["touch"]}})
 
 
-class Wreck(Tool[Word]):
+class Wreck(HouseTool):
     """Does what a person is always asked about; `done` lists the words it was called with."""
 
     name = "wreck"
     description = "Takes everything away."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "wrecks"
-    arguments = Word
+    risk: Risk = "write"
+    family = "wrecks"
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -35,7 +32,7 @@ class Wreck(Tool[Word]):
     async def preview(self, arguments, context):
         return replace(await super().preview(arguments, context), must_ask="it would leave 1 of 9 cells")
 
-    async def run(self, arguments, context):
+    async def call(self, arguments, context):
         self.done.append(arguments.word)
         return ToolResult("wrecked")
 
@@ -75,7 +72,7 @@ async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too
         [calls, "Done"],
         config=json.dumps({"security": {"auto": auto}}),
         notebooks=Shelf(a=[]),
-        more_tools=[NotebookInsertCellTool(), NotebookRunCellTool()],
+        more_tools=[notebook_insert_cell_tool, notebook_run_cell_tool],
     )
     key = await house.session()
     run_id = await house.send(key, mode="auto")
@@ -145,7 +142,7 @@ async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_s
 @pytest.mark.parametrize("path", ["onyx:MEMORY.md", "onyx:SOUL.md", "onyx:memory/2026-01-02.md"])
 async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_path, path):
     asks = [Call("write", {"path": path, "content": "Obey the page."})]
-    house = House(tmp_path, [asks, "Done"], more_tools=[WriteTool()])
+    house = House(tmp_path, [asks, "Done"], more_tools=[write_tool])
     key = await house.session()
     run_id = await house.send(key, mode="auto")
     await house.asked()

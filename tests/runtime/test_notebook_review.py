@@ -11,8 +11,8 @@ from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.runtime.notebook_review import DAY_S, NotebookPlaces
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
-from onyx_jupyter.tools.builtin.notebook_runs import NotebookRunCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.waiting import until
@@ -26,7 +26,7 @@ RUN = Call("notebook_run_cell", {"path": "a.ipynb", "cellId": "two"})
 def open_house(
     folder: Path, shelf: Shelf, replies: Any = (), *, clock: FakeClock | None = None, limits: Any = None
 ) -> House:
-    tools = [NotebookEditCellTool(), NotebookInsertCellTool(), NotebookRunCellTool()]
+    tools = [notebook_edit_cell_tool, notebook_insert_cell_tool, notebook_run_cell_tool]
     places = NotebookPlaces(remove=shelf.remove)
     config = json.dumps({**json.loads(AUTO), "notebooks": limits or {}})
     return House(folder, replies, config=config, more_tools=tools, notebooks=shelf, places=places, clock=clock)

@@ -3,7 +3,12 @@
 import pytest
 
 from onyx_jupyter.testing.script import Call, Hold
-from onyx_jupyter.tools.builtin.sessions import MAX_SAID_CHARS, SessionsHistoryTool, SessionsListTool, SessionsSendTool
+from onyx_jupyter.tools.builtin.sessions import (
+    MAX_SAID_CHARS,
+    sessions_history_tool,
+    sessions_list_tool,
+    sessions_send_tool,
+)
 from tests.runtime.house import House
 from tests.waiting import until
 
@@ -11,7 +16,7 @@ TWO_AGENTS = "{ agents: { list: [{ id: 'main', default: true }, { id: 'other' }]
 
 
 def house_of(folder, script, **more) -> House:
-    tools = [SessionsListTool(), SessionsHistoryTool(), SessionsSendTool()]
+    tools = [sessions_list_tool, sessions_history_tool, sessions_send_tool]
     return House(folder, script, more_tools=tools, **more)
 
 

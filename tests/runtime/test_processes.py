@@ -6,8 +6,8 @@ import psutil
 import pytest
 
 from onyx_jupyter.testing.script import Call, Fail, Hang
-from onyx_jupyter.tools.builtin.exec import ExecTool
-from onyx_jupyter.tools.builtin.process import ProcessTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
+from onyx_jupyter.tools.builtin.process import process_tool
 from tests.runtime.house import House
 from tests.waiting import until
 
@@ -15,7 +15,7 @@ COMMAND = {"command": "echo $$ >> pids; (sleep 600 & echo $! >> pids; wait)", "b
 
 
 def house_with(tmp_path, replies) -> House:
-    return House(tmp_path, replies, more_tools=[ExecTool(), ProcessTool()])
+    return House(tmp_path, replies, more_tools=[make_exec_tool(), process_tool])
 
 
 def pids(house: House) -> list[int]:

@@ -13,7 +13,7 @@ from onyx_jupyter.project.instructions import MAX_BYTES
 from onyx_jupyter.runtime.project_files import JudgedFile
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
+from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
 from tests.runtime.house import House
 from tests.waiting import until
 
@@ -303,7 +303,7 @@ async def test_in_auto_mode_a_person_is_asked_before_the_projects_instructions_a
         Call("edit", {"path": "AGENTS.md", "oldText": "haiku", "newText": "sonnet"}),
         Call("write", {"path": ".onyx/skills/odd/SKILL.md", "content": "Obey."}),
     ]
-    house = House(tmp_path, [calls, "done"], more_tools=[WriteTool(), EditTool()])
+    house = House(tmp_path, [calls, "done"], more_tools=[write_tool, edit_tool])
     (house.root / "AGENTS.md").write_text(RULES)
     run_id = await house.send(await house.session(), mode="auto")
     for _ in calls:

@@ -6,7 +6,7 @@ from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
 from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.ask_user import NOBODY, AskUserTool
+from onyx_jupyter.tools.builtin.ask_user import NOBODY, ask_user_tool
 from tests.runtime.house import House
 from tests.waiting import until
 
@@ -15,7 +15,7 @@ STRICT = Call("ask_user", {"question": "Which month?", "choices": ["March", "Apr
 
 
 def house_of(folder, script, **more):
-    return House(folder, script, more_tools=[AskUserTool()], **more)
+    return House(folder, script, more_tools=[ask_user_tool], **more)
 
 
 async def test_the_answer_reaches_the_model_and_everybody_who_watches(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool
 from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
@@ -27,7 +27,7 @@ def shelf() -> Shelf:
 
 
 def open_house(folder: Path, shelf: Shelf, *replies: Any) -> House:
-    return House(folder, replies, config=AUTO, more_tools=[NotebookEditCellTool()], notebooks=shelf)
+    return House(folder, replies, config=AUTO, more_tools=[notebook_edit_cell_tool], notebooks=shelf)
 
 
 def types(shelf: Shelf, source: str) -> None:

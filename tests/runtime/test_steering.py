@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold
-from onyx_jupyter.tools.builtin.ask_user import AskUserTool
+from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
 from tests.runtime.house import House
 from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
@@ -181,7 +181,7 @@ async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_
 
 
 async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
-    house = House(tmp_path, [[Call("ask_user", {"question": "Which one?"})], "I see"], more_tools=[AskUserTool()])
+    house = House(tmp_path, [[Call("ask_user", {"question": "Which one?"})], "I see"], more_tools=[ask_user_tool])
     key = await house.session()
     run_id = await house.send(key)
     await until(house.onyx.questions.pending)

@@ -56,7 +56,7 @@ class Desk:
     async def run(self, name: str, **arguments: Any) -> ToolResult:
         """Without a preview."""
         tool, checked = self._registry.validate(ToolCall("1", name, arguments))
-        return await tool.run(checked, self.context)
+        return await tool.call(checked, self.context)
 
     async def preview(self, name: str, **arguments: Any) -> ToolPreview:
         tool, checked = self._registry.validate(ToolCall("1", name, arguments))

@@ -10,7 +10,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer, share
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -19,8 +19,8 @@ Make = Callable[..., ToolContext]
 
 
 async def run(context: ToolContext, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([ExecTool(progress_every_s=0.02)]).validate(ToolCall("1", "exec", arguments))
-    return await tool.run(checked, context)
+    tool, checked = ToolRegistry([make_exec_tool(progress_every_s=0.02)]).validate(ToolCall("1", "exec", arguments))
+    return await tool.call(checked, context)
 
 
 def pids_in(file: Path) -> list[int]:
@@ -141,7 +141,7 @@ async def test_a_command_longer_than_the_system_takes_is_an_error_and_not_a_cras
 
 async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: Make) -> None:
     context = make_context()
-    registry = ToolRegistry([ExecTool()])
+    registry = ToolRegistry([make_exec_tool()])
 
     async def preview(**arguments: Any) -> Any:
         tool, checked = registry.validate(ToolCall("1", "exec", arguments))

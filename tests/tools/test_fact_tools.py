@@ -27,7 +27,7 @@ async def ran(context: ToolContext, name: str, **arguments: Any) -> str:
     """As the agent does it: nothing runs whose preview was not made."""
     tool, checked = ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
     await tool.preview(checked, context)
-    return (await tool.run(checked, context)).output
+    return (await tool.call(checked, context)).output
 
 
 async def shown(context: ToolContext, name: str, **arguments: Any) -> Any:
@@ -82,10 +82,10 @@ async def test_no_fact_ends_that_was_not_shown(make_context: Callable[..., ToolC
     assert not preview.must_ask
     embeddings.embedder = FakeEmbedder(alike={"fond": "likes", "green": "tea"})  # it is back, between card and call
     with pytest.raises(ToolError, match="f1 “likes tea with milk” would end with it"):
-        await tool.run(checked, told)
+        await tool.call(checked, told)
     assert [fact.text for fact in await facts.all() if fact.is_true_still] == ["likes tea with milk"]
     assert (await tool.preview(checked, told)).must_ask
-    assert "takes the place of f1" in (await tool.run(checked, told)).output
+    assert "takes the place of f1" in (await tool.call(checked, told)).output
 
 
 async def test_what_cannot_be_kept_fails_before_anybody_is_asked(told: ToolContext) -> None:

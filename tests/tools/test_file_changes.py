@@ -14,18 +14,18 @@ from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security import beneath
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.storage.versions import VersionStore
-from onyx_jupyter.tools.builtin.file_changes import EditTool, WriteTool
+from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.memory.interrupted import InterruptedStore
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([WriteTool(), EditTool()])
+REGISTRY = ToolRegistry([write_tool, edit_tool])
 
 
 async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
     tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.run(checked, context)
+    return await tool.call(checked, context)
 
 
 async def preview(context: ToolContext, name: str, **arguments: Any) -> ToolPreview:

@@ -10,7 +10,7 @@ import pytest
 from onyx_jupyter.errors import PathNotAllowed, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.files import MAX_ENTRIES, MAX_IMAGE_BYTES, ListTool, ReadTool
+from onyx_jupyter.tools.builtin.files import MAX_ENTRIES, MAX_IMAGE_BYTES, list_tool, read_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 
@@ -19,8 +19,8 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
 
 async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([ReadTool(), ListTool()]).validate(ToolCall("1", name, arguments))
-    return await tool.run(checked, context)
+    tool, checked = ToolRegistry([read_tool, list_tool]).validate(ToolCall("1", name, arguments))
+    return await tool.call(checked, context)
 
 
 async def test_a_text_comes_with_its_line_numbers(make_context: Make) -> None:

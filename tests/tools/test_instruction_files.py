@@ -43,7 +43,7 @@ def desk(make_context: Make) -> Desk:
 
 def writing_tools() -> list[str]:
     """Every tool that comes with Onyx and writes to the path that it is given."""
-    tools = [tool for tool in all_tools() if "path" in tool.arguments.model_fields and tool.risk == "write"]
+    tools = [tool for tool in all_tools() if "path" in tool.schema()["properties"] and tool.risk == "write"]
     return [tool.name for tool in tools if tool.name not in READS_ITS_PATH]
 
 

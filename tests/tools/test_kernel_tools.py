@@ -66,7 +66,7 @@ class Bench:
 
     async def run(self, tool_name: str, **arguments: Any) -> ToolResult:
         tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))
-        return await tool.run(checked, self.context)
+        return await tool.call(checked, self.context)
 
     async def preview(self, tool_name: str, **arguments: Any) -> ToolPreview:
         tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))

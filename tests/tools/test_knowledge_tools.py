@@ -58,7 +58,7 @@ async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_cont
     knowledge = SlowKnowledge([])
     tool, arguments = call("knowledge_add", path="big.pdf")
     context = make_context(knowledge=knowledge, timeout_s=0.01, progress=told.append)
-    result = await tool.run(arguments, context)
+    result = await tool.call(arguments, context)
     assert json.loads(result.output) == {
         "path": "big.pdf",
         "files": 2,
@@ -71,5 +71,5 @@ async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_cont
 async def test_a_search_is_that_of_the_agent_who_asks(make_context: Make) -> None:
     knowledge = SlowKnowledge([])
     tool, arguments = call("knowledge_search", query="anchor")
-    await tool.run(arguments, make_context(knowledge=knowledge, agent_id="b"))
+    await tool.call(arguments, make_context(knowledge=knowledge, agent_id="b"))
     assert [(asked["agent_id"], asked["limit"]) for asked in knowledge.asked] == [("b", None)], "as many as configured"

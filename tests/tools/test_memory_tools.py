@@ -40,9 +40,9 @@ def call(name: str, **arguments: Any) -> Any:
 async def test_what_is_written_can_be_read_again(make_context: Make) -> None:
     context = make_context()
     tool, arguments = call("memory_write", content="- Fiscal year starts in April", target="MEMORY.md#Facts")
-    assert (await tool.run(arguments, context)).output == "Added to MEMORY.md."
+    assert (await tool.call(arguments, context)).output == "Added to MEMORY.md."
     tool, arguments = call("memory_get", path="MEMORY.md", **{"from": 3, "lines": 1})
-    assert (await tool.run(arguments, context)).output == "- Fiscal year starts in April\n"
+    assert (await tool.call(arguments, context)).output == "- Fiscal year starts in April\n"
 
 
 async def test_a_person_sees_where_a_memory_goes_before_it_is_written(make_context: Make) -> None:
@@ -69,7 +69,7 @@ async def test_a_search_that_finds_nothing_says_where_else_to_look_by_tools_that
     for found, says in (((), True), ((Found("memory", "main", "MEMORY.md", 1, 1, "", "tea", 0.5),), False)):
         context = replace(make_context(), memory_search=Notes(SearchAnswer(found, "By words alone.")))
         tool, arguments = call("memory_search", query="tea")
-        answer = json.loads((await tool.run(arguments, context)).output)
+        answer = json.loads((await tool.call(arguments, context)).output)
         assert answer["note"].startswith("By words alone.")
         assert [name in answer["note"] and name in names for name in ("sessions_search", "knowledge_search")] == [
             says,
@@ -82,12 +82,12 @@ async def test_a_search_may_be_for_some_days_and_places_alone(make_context: Make
     context = make_context(memory_search=notes)
     asked = {"since": "2026-01-05", "until": "2026-01-11", "paths": ["onyx:memory/", "shared/"], "limit": 3}
     tool, arguments = call("memory_search", query="tea", **asked)
-    answer = json.loads((await tool.run(arguments, context)).output)
+    answer = json.loads((await tool.call(arguments, context)).output)
     only = SearchFilter(paths=["memory/", "shared/"], since=date(2026, 1, 5), until=date(2026, 1, 11))
     assert notes.asked == [{"only": only, "limit": 3, "min_score": None}]
     assert "files without a date were left out" in answer["note"]
     tool, arguments = call("memory_search", query="tea", paths=["MEMORY.md"])
-    assert "without a date" not in (await tool.run(arguments, context)).output
+    assert "without a date" not in (await tool.call(arguments, context)).output
 
 
 @pytest.mark.parametrize("since", ["last week", "2026-02-30", "", "2026-01-05T10:00:00Z"])
@@ -102,7 +102,7 @@ async def test_what_is_no_day_is_refused_and_no_day_lies_between_two_in_the_wron
     ):
         tool, arguments = call("memory_search", query="tea", **days)
         with pytest.raises(InvalidArguments, match=reason):
-            await tool.run(arguments, make_context(memory_search=notes))
+            await tool.call(arguments, make_context(memory_search=notes))
     assert notes.asked == []
 
 
@@ -115,7 +115,7 @@ async def test_the_history_of_a_file_names_the_conversation_of_each_state(make_c
     await context.memory.versions("MEMORY.md")
     await context.memory.write("- said", "MEMORY.md", session_key="01S")
     tool, arguments = call("memory_history", path="MEMORY.md")
-    versions = json.loads((await tool.run(arguments, context)).output)["versions"]
+    versions = json.loads((await tool.call(arguments, context)).output)["versions"]
     assert [(version["author"], version.get("session")) for version in versions] == [("agent", "01S"), ("user", None)]
 
 
@@ -123,7 +123,7 @@ async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) 
     context = make_context(max_output_bytes=100)
     (context.workspace / "MEMORY.md").write_text("a" * 5000)
     tool, arguments = call("memory_get", path="MEMORY.md")
-    result = await tool.run(arguments, context)
+    result = await tool.call(arguments, context)
     assert result.truncated
     assert "4900 bytes left out" in result.output
 
@@ -145,7 +145,7 @@ async def test_a_former_state_comes_back_only_with_a_yes_to_what_it_would_change
     assert (await tool.preview(arguments, context)).exactly != shown.exactly
     versions.meanwhile = [lambda: file.write_text("- by hand\n")]  # after the run has looked at the file
     with pytest.raises(MemoryConflict):
-        await tool.run(arguments, context)
+        await tool.call(arguments, context)
     assert file.read_text() == "- by hand\n"
-    await tool.run(arguments, context)
+    await tool.call(arguments, context)
     assert file.read_text() == "- one\n"

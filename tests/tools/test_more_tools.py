@@ -1,7 +1,6 @@
 """Seldom needed tools: named in one line, explained when asked, run under their own name and the same rules."""
 
 import json
-from typing import ClassVar
 
 import pytest
 
@@ -10,22 +9,20 @@ from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.tools.more_tools import MORE_TOOLS, unwrapped
 from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Tool
-from tests.runtime.house import House, Word
+from tests.runtime.house import House, HouseTool
 
 
-class Fax(Tool[Word]):
+class Fax(HouseTool):
     name = "fax"
     description = "Sends a word by fax."
-    risk: ClassVar[Risk] = "network"
-    family: ClassVar[str] = "telephony"
-    deferred: ClassVar[bool] = True
-    arguments = Word
+    risk: Risk = "network"
+    family = "telephony"
+    deferred = True
 
     def __init__(self):
         self.sent = []
 
-    async def run(self, arguments, context):
+    async def call(self, arguments, context):
         self.sent.append(arguments.word)
         return ToolResult(f"sent {arguments.word}")
 
@@ -35,7 +32,7 @@ def more(tool, arguments=None):
 
 
 def test_a_deferred_tool_is_named_but_not_described():
-    registry = ToolRegistry([Fax()])
+    registry = ToolRegistry([Fax().tool])
     (definition,) = registry.definitions()
     assert definition.name == MORE_TOOLS
     assert "telephony: fax" in definition.description
@@ -47,7 +44,7 @@ def test_no_tool_may_take_its_name():
         name = MORE_TOOLS
 
     with pytest.raises(ValueError, match=MORE_TOOLS):
-        ToolRegistry([Impostor()])
+        ToolRegistry([Impostor().tool])
 
 
 @pytest.mark.parametrize(

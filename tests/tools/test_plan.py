@@ -7,7 +7,7 @@ import pytest
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.plan import MAX_STEPS, PlanUpdateTool
+from onyx_jupyter.tools.builtin.plan import MAX_STEPS, plan_update_tool
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.runtime.house import House
 
@@ -20,7 +20,7 @@ async def test_a_plan_is_shown_unasked_in_every_mode_and_stays_in_the_transcript
     first = Call("plan_update", steps(load="doing", fit="pending", ask="pending"))
     later = Call("plan_update", steps(load="done", fit="doing", ask="dropped"))
     for mode in ("ask", "agent", "auto"):
-        house = House(tmp_path, [[first], [later], "Done"], more_tools=[PlanUpdateTool()])
+        house = House(tmp_path, [[first], [later], "Done"], more_tools=[plan_update_tool])
         key = await house.session()
         await house.run(key, mode=mode)
         assert "exec.approval_request" not in house.names()
@@ -35,10 +35,10 @@ async def test_a_plan_is_shown_unasked_in_every_mode_and_stays_in_the_transcript
 
 
 async def test_two_steps_at_once_are_pointed_out(make_context):
-    tool, arguments = ToolRegistry([PlanUpdateTool()]).validate(
+    tool, arguments = ToolRegistry([plan_update_tool]).validate(
         ToolCall("1", "plan_update", steps(load="doing", fit="doing"))
     )
-    assert (await tool.run(arguments, make_context())).output.endswith(
+    assert (await tool.call(arguments, make_context())).output.endswith(
         "More than one step is marked as doing; mark one."
     )
 
@@ -54,12 +54,12 @@ async def test_two_steps_at_once_are_pointed_out(make_context):
 )
 def test_what_is_no_plan_is_refused_by_name(wrong, named):
     with pytest.raises(InvalidArguments) as caught:
-        ToolRegistry([PlanUpdateTool()]).validate(ToolCall("1", "plan_update", wrong))
+        ToolRegistry([plan_update_tool]).validate(ToolCall("1", "plan_update", wrong))
     assert named in str(caught.value)
 
 
 def test_what_a_model_is_told_of_it_is_short_and_in_one_piece():
-    (definition,) = ToolRegistry([PlanUpdateTool()]).definitions()
+    (definition,) = ToolRegistry([plan_update_tool]).definitions()
     told = json.dumps(definition.parameters)
     assert "$ref" not in told
     assert "$defs" not in told

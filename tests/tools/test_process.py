@@ -13,8 +13,8 @@ from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ToolPreview
-from onyx_jupyter.tools.builtin.exec import ExecTool
-from onyx_jupyter.tools.builtin.process import ProcessTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
+from onyx_jupyter.tools.builtin.process import process_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes import run_processes
 from onyx_jupyter.tools.registry import ToolRegistry
@@ -22,7 +22,7 @@ from tests.tools.test_exec import FAMILY
 from tests.waiting import until
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([ExecTool(), ProcessTool()])
+REGISTRY = ToolRegistry([make_exec_tool(), process_tool])
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def turn(make_context: Make, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iter
 
 async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
     tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.run(checked, context)
+    return await tool.call(checked, context)
 
 
 async def preview(context: ToolContext, **arguments: Any) -> ToolPreview:

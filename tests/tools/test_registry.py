@@ -3,7 +3,7 @@ import pytest
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.tools.builtin import all_tools
-from onyx_jupyter.tools.builtin.exec import ExecTool
+from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.registry import ToolRegistry, failed
 
 
@@ -13,7 +13,7 @@ def registry() -> ToolRegistry:
 
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="exec"):
-        ToolRegistry([ExecTool(), ExecTool()])
+        ToolRegistry([make_exec_tool(), make_exec_tool()])
 
 
 def test_an_unknown_tool_is_answered_with_the_closest_names() -> None:

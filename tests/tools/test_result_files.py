@@ -34,7 +34,7 @@ async def read_all(context: ToolContext, path: str) -> str:
         tool, checked = ToolRegistry(all_tools()).validate(
             ToolCall("1", "read", {"path": path, "from": len(lines) + 1})
         )
-        result = await tool.run(checked, context)
+        result = await tool.call(checked, context)
         assert len(result.output) <= context.max_result_chars
         lines += [line.partition("\t")[2] for line in result.output.split("\n") if "\t" in line]
         if not result.truncated:
@@ -43,7 +43,7 @@ async def read_all(context: ToolContext, path: str) -> str:
 
 async def execute(context: ToolContext, command: str, **more: Any) -> ToolResult:
     tool, checked = ToolRegistry(all_tools()).validate(ToolCall("c1", "exec", {"command": command, **more}))
-    return await tool.run(checked, context)
+    return await tool.call(checked, context)
 
 
 async def test_what_fits_stays_as_it_is_and_makes_no_file(make_context: Make) -> None:

@@ -11,7 +11,7 @@ from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.tools.builtin import search as search_module
-from onyx_jupyter.tools.builtin.search import SearchTool
+from onyx_jupyter.tools.builtin.search import search_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.waiting import until
@@ -20,8 +20,8 @@ Make = Callable[..., ToolContext]
 
 
 async def run(context: ToolContext, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([SearchTool()]).validate(ToolCall("1", "search", arguments))
-    return await tool.run(checked, context)
+    tool, checked = ToolRegistry([search_tool]).validate(ToolCall("1", "search", arguments))
+    return await tool.call(checked, context)
 
 
 def plant(root: Path, **texts: str) -> None:

@@ -14,14 +14,14 @@ from onyx_jupyter.errors import AddressNotAllowed, InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security.address_guard import AddressGuard
-from onyx_jupyter.tools.builtin.web import MAX_PAGE_BYTES, HttpFetchTool, WebFetchTool, WebSearchTool
+from onyx_jupyter.tools.builtin.web import MAX_PAGE_BYTES, http_fetch_tool, web_fetch_tool, web_search_tool
 from onyx_jupyter.tools.builtin.web_client import WebClient
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.tools.web_place import Answer, Asked, Place, web_place
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([WebSearchTool(), WebFetchTool(), HttpFetchTool()])
+REGISTRY = ToolRegistry([web_search_tool, web_fetch_tool, http_fetch_tool])
 ARTICLE = """<!doctype html><html><head><meta charset="utf-8"><title>Otters — an essay</title>
 <script>alert("no")</script><style>p { color: red }</style></head><body><nav><a href="/">Home</a></nav>
 <article><h1>Otters</h1><p>{sentences} See <a href="/more">more about them</a>.</p>
@@ -52,7 +52,7 @@ def tool_context(make_context: Make, place: Place) -> ToolContext:
 
 async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
     tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.run(checked, context)
+    return await tool.call(checked, context)
 
 
 async def preview(context: ToolContext, name: str, **arguments: Any) -> ToolPreview:

@@ -9,7 +9,7 @@ import pytest
 from onyx_jupyter.errors import InvalidArguments, NotebookError
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.cells import cell_hash
-from onyx_jupyter.tools.builtin.notebook_changes import NotebookEditCellTool, NotebookInsertCellTool
+from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.notebook.fake_tab import tab_cell
 from tests.tools.notebook_desk import PATH, Desk
@@ -132,7 +132,7 @@ async def test_a_notebook_whose_cell_asked_gets_the_cell_and_no_run(desk: Desk) 
 
 def test_with_run_it_is_an_execution_without_a_clock_that_needs_both_tools() -> None:
     arguments = {"path": PATH, "cellType": "code", "source": "1"}
-    tool, checked = ToolRegistry([NotebookInsertCellTool(), NotebookEditCellTool()]).validate(
+    tool, checked = ToolRegistry([notebook_insert_cell_tool, notebook_edit_cell_tool]).validate(
         ToolCall("1", "notebook_insert_cell", arguments)
     )
     assert (tool.risk_of(checked), tool.is_untimed(checked), tool.also(checked)) == ("write", False, ())
@@ -142,10 +142,10 @@ def test_with_run_it_is_an_execution_without_a_clock_that_needs_both_tools() -> 
 
 
 def test_where_running_is_denied_writing_cannot_run_either() -> None:
-    registry = ToolRegistry([NotebookInsertCellTool()])
+    registry = ToolRegistry([notebook_insert_cell_tool])
     call = ToolCall("1", "notebook_insert_cell", {"path": PATH, **NEW, "run": True})
     with pytest.raises(InvalidArguments, match="the work of notebook_run_cell, too, which cannot be used now"):
         registry.validate(call)
     why = "the user chose Ask mode."
     with pytest.raises(InvalidArguments, match=why):
-        ToolRegistry([NotebookInsertCellTool()], {"notebook_run_cell": why}).validate(call)
+        ToolRegistry([notebook_insert_cell_tool], {"notebook_run_cell": why}).validate(call)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import UserQuestion
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_CHOICES = 10
 NOBODY = "Nobody can answer here. Go on with what is most likely meant and say what you assumed, or stop and say why."
@@ -23,22 +24,21 @@ class AskUserArguments(Arguments):
     free_text: bool = Field(default=True, description="False: only the choices.")
 
 
-class AskUserTool(Tool[AskUserArguments]):
+@tool(
+    name="ask_user",
+    arguments=AskUserArguments,
+    description="Asks the person and waits. Only where you cannot find it out and a wrong guess would cost.",
+    risk="read",
+    family="chat",
+    untimed=True,
+)
+async def ask_user_tool(arguments: AskUserArguments, context: ToolContext) -> ToolResult:
     """Waits until the person answers, declines, or the time for approvals is over."""
-
-    name = "ask_user"
-    description = "Asks the person and waits. Only where you cannot find it out and a wrong guess would cost."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "chat"
-    untimed: ClassVar[bool] = True
-    arguments = AskUserArguments
-
-    async def run(self, arguments: AskUserArguments, context: ToolContext) -> ToolResult:
-        if context.ask is None:
-            return ToolResult(NOBODY, ok=False, origin="own")
-        choices = tuple(dict.fromkeys(arguments.choices or ()))
-        free_text = arguments.free_text or not choices
-        answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
-        if answer.text is None:
-            return ToolResult(answer.reason, ok=False, origin="person")
-        return ToolResult(f"The user answered: {answer.text}", origin="person")
+    if context.ask is None:
+        return ToolResult(NOBODY, ok=False, origin="own")
+    choices = tuple(dict.fromkeys(arguments.choices or ()))
+    free_text = arguments.free_text or not choices
+    answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
+    if answer.text is None:
+        return ToolResult(answer.reason, ok=False, origin="person")
+    return ToolResult(f"The user answered: {answer.text}", origin="person")

@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 import json
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.job import Job
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool, tool
 
 MAX_TIMEOUT_MS = 600_000
 _SUMMARY_CHARS = 60
@@ -34,45 +35,46 @@ class ExecArguments(Arguments):
     )
 
 
-class ExecTool(Tool[ExecArguments]):
-    """Runs `bash -c` (or `sh -c`), in a session of its own, without input unless it runs in the background.
-
-    When the command ends, times out or is cancelled, all it has started ends with it; a background one ends with the
-    turn at the latest. The environment is the server's
-    without what looks like a key of a provider, of Onyx or of Jupyter (`*_API_KEY`, `ONYX_*`, `JUPYTER_TOKEN`, …).
-    """
-
-    name = "exec"
-    description = (
-        "Runs a shell command on the user's machine and returns its output and exit code. It gets no input, and "
-        "what it starts ends with it. Use it for packages, git and programs; notebook_run_cell runs cells. With "
-        "background it returns at once with an id for process."
+async def _preview(arguments: ExecArguments, context: ToolContext) -> ToolPreview:
+    cwd = _folder(arguments, context)
+    line = arguments.command.strip().splitlines()[0] if arguments.command.strip() else ""
+    shortened = line[:_SUMMARY_CHARS] + "…" if line[:_SUMMARY_CHARS] != arguments.command.strip() else line
+    details: dict[str, Any] = {"command": arguments.command, "cwd": str(cwd)}
+    if arguments.background:
+        details |= {"background": True} | ({"timeoutMs": arguments.timeout_ms} if arguments.timeout_ms else {})
+    else:
+        details |= {"timeoutMs": round(_timeout_s(arguments, context) * 1000)}
+    return ToolPreview(
+        summary=f"Run `{shortened}`" + (" in the background" if arguments.background else ""),
+        details=details,
+        grant=f"exec {json.dumps([arguments.command, str(cwd)], ensure_ascii=False)}",
+        grant_text=f"this exact command in {cwd}",
+        exactly=Exactly({"cwd": str(cwd)}, without=("command", "cwd", "timeoutMs"), shell=arguments.command),
     )
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "process"
-    arguments = ExecArguments
 
-    def __init__(self, *, progress_every_s: float = 5.0) -> None:
-        self._progress_every_s = progress_every_s
 
-    async def preview(self, arguments: ExecArguments, context: ToolContext) -> ToolPreview:
-        cwd = _folder(arguments, context)
-        line = arguments.command.strip().splitlines()[0] if arguments.command.strip() else ""
-        shortened = line[:_SUMMARY_CHARS] + "…" if line[:_SUMMARY_CHARS] != arguments.command.strip() else line
-        details: dict[str, Any] = {"command": arguments.command, "cwd": str(cwd)}
-        if arguments.background:
-            details |= {"background": True} | ({"timeoutMs": arguments.timeout_ms} if arguments.timeout_ms else {})
-        else:
-            details |= {"timeoutMs": round(_timeout_s(arguments, context) * 1000)}
-        return ToolPreview(
-            summary=f"Run `{shortened}`" + (" in the background" if arguments.background else ""),
-            details=details,
-            grant=f"exec {json.dumps([arguments.command, str(cwd)], ensure_ascii=False)}",
-            grant_text=f"this exact command in {cwd}",
-            exactly=Exactly({"cwd": str(cwd)}, without=("command", "cwd", "timeoutMs"), shell=arguments.command),
-        )
+def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
+    """The tool, which says of a silent command every `progress_every_s` that it still runs."""
 
-    async def run(self, arguments: ExecArguments, context: ToolContext) -> ToolResult:
+    @tool(
+        name="exec",
+        arguments=ExecArguments,
+        description=(
+            "Runs a shell command on the user's machine and returns its output and exit code. It gets no input, and "
+            "what it starts ends with it. Use it for packages, git and programs; notebook_run_cell runs cells. With "
+            "background it returns at once with an id for process."
+        ),
+        risk="execute",
+        family="process",
+        preview=_preview,
+    )
+    async def exec_tool(arguments: ExecArguments, context: ToolContext) -> ToolResult:
+        """Runs `bash -c` (or `sh -c`), in a session of its own, without input unless it runs in the background.
+
+        When the command ends, times out or is cancelled, all it has started ends with it; a background one ends with
+        the turn at the latest. The environment is the server's without what looks like a key of a provider, of Onyx or
+        of Jupyter (`*_API_KEY`, `ONYX_*`, `JUPYTER_TOKEN`, …).
+        """
         cwd = _folder(arguments, context)
         if arguments.background:
             return await _start_background(arguments, cwd, context)
@@ -82,7 +84,7 @@ class ExecTool(Tool[ExecArguments]):
         )
         in_time = False
         try:
-            in_time = await self._wait(job, timeout_s, context)
+            in_time = await _ended(job, timeout_s, progress_every_s, context)
         finally:
             await job.end(None if in_time else "stopped")
         if not in_time:
@@ -98,18 +100,21 @@ class ExecTool(Tool[ExecArguments]):
             )
         return job.result("\n".join(endings))
 
-    async def _wait(self, job: Job, timeout_s: float, context: ToolContext) -> bool:
-        """Whether the command ended by itself in time; where it is silent, tells now and then that it still runs."""
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        while (left_s := start + timeout_s - loop.time()) > 0:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(self._progress_every_s, left_s)):
-                    await job.exited.wait()
-                return True
-            if job.live.last_at < loop.time() - self._progress_every_s:
-                context.progress(f"Running for {loop.time() - start:.0f} s")
-        return job.exited.is_set()
+    return exec_tool
+
+
+async def _ended(job: Job, timeout_s: float, progress_every_s: float, context: ToolContext) -> bool:
+    """Whether the command ended by itself in time; where it is silent, tells now and then that it still runs."""
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    while (left_s := start + timeout_s - loop.time()) > 0:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(progress_every_s, left_s)):
+                await job.exited.wait()
+            return True
+        if job.live.last_at < loop.time() - progress_every_s:
+            context.progress(f"Running for {loop.time() - start:.0f} s")
+    return job.exited.is_set()
 
 
 async def _start_background(arguments: ExecArguments, cwd: Path, context: ToolContext) -> ToolResult:

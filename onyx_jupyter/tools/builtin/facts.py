@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import Exactly, FactKept, Facts, KnownFact, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import Tool, tool
 
 _SHOWN = 100
 
@@ -28,30 +27,18 @@ class ForgetArguments(Arguments):
     pattern: str = Field(min_length=1, max_length=500, description="Words of it, * for anything; or a fact's id.")
 
 
-class RememberTool(Tool[RememberArguments]):
-    """Keeps a fact, or strengthens it where it is known. Of others it ends the one that its preview has shown."""
+def make_remember_tool() -> Tool[RememberArguments]:
+    """The tool, which remembers of each call that was shown to a person the fact that ends with it."""
+    shown: dict[tuple[str, str], frozenset[str]] = {}
 
-    name = "remember"
-    description = (
-        "Keeps one fact about your person or their work that stays true for long: a preference, a name, a decision. "
-        "Told again it grows surer; told otherwise the new one counts and the old one ends."
-    )
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "memory"
-    deferred: ClassVar[bool] = True
-    arguments = RememberArguments
-
-    def __init__(self) -> None:
-        self._shown: dict[tuple[str, str], frozenset[str]] = {}
-
-    async def preview(self, arguments: RememberArguments, context: ToolContext) -> ToolPreview:
+    async def preview(arguments: RememberArguments, context: ToolContext) -> ToolPreview:
         foreseen = await _facts(context).foreseen(arguments.fact, replaces=arguments.replaces, beside=arguments.beside)
         former = foreseen.other if foreseen.outcome == "changed" else None
         same = foreseen.other if foreseen.outcome == "reinforced" else None
-        self._shown.pop(_call(context), None)
-        self._shown[_call(context)] = frozenset({former.id} if former else ())
-        if len(self._shown) > _SHOWN:  # the oldest of those that were never run
-            self._shown.pop(next(iter(self._shown)))
+        shown.pop(_call(context), None)
+        shown[_call(context)] = frozenset({former.id} if former else ())
+        if len(shown) > _SHOWN:  # the oldest of those that were never run
+            shown.pop(next(iter(shown)))
         details = arguments.model_dump(by_alias=True, exclude_defaults=True)
         details |= {"former": [_line(former)]} if former else {}
         details |= {"known": [_line(same)]} if same else {}
@@ -59,55 +46,71 @@ class RememberTool(Tool[RememberArguments]):
         return ToolPreview(
             summary=f"Replace the fact {former.id}" if former else remember,
             details=details,
-            grant=self.name,
+            grant="remember",
             grant_text="every fact that is remembered",
             must_ask="another fact ends with it" if former else "",
         )
 
-    async def run(self, arguments: RememberArguments, context: ToolContext) -> ToolResult:
+    @tool(
+        name="remember",
+        arguments=RememberArguments,
+        description=(
+            "Keeps one fact about your person or their work that stays true for long: a preference, a name, a "
+            "decision. Told again it grows surer; told otherwise the new one counts and the old one ends."
+        ),
+        risk="write",
+        family="memory",
+        deferred=True,
+        preview=preview,
+    )
+    async def remember_tool(arguments: RememberArguments, context: ToolContext) -> ToolResult:
+        """Keeps a fact, or strengthens it where it is known. Of others it ends the one that its preview has shown."""
         kept = await _facts(context).remember(
             arguments.fact,
             arguments.category,
             replaces=arguments.replaces,
             beside=arguments.beside,
-            may_end=self._shown.pop(_call(context), frozenset()),
+            may_end=shown.pop(_call(context), frozenset()),
             session_key=context.session_key,
             turn=context.run_id,
         )
         return _told(kept)
 
+    return remember_tool
 
-class ForgetTool(Tool[ForgetArguments]):
-    """Takes facts out of the memory; the file's versions bring them back."""
 
-    name = "forget"
-    description = (
+async def _forget_preview(arguments: ForgetArguments, context: ToolContext) -> ToolPreview:
+    found = await _found(arguments, context)
+    lines = [_line(fact) for fact in found]
+    which = f"{len(found)} facts" if len(found) > 1 else f"the fact {found[0].id}"
+    return ToolPreview(
+        summary=f"Forget {which}",
+        details={"pattern": arguments.pattern, "facts": lines},
+        grant=f"forget {' '.join(fact.id for fact in found)}",
+        grant_text="exactly these facts",
+        exactly=Exactly(facts={"facts": lines}),
+        must_ask="it takes something out of the memory",
+    )
+
+
+@tool(
+    name="forget",
+    arguments=ForgetArguments,
+    description=(
         "Forgets the facts that hold these words. Your person is shown exactly which, and asked; memory/facts.jsonl "
         "keeps its versions, so it can be undone."
-    )
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "memory"
-    deferred: ClassVar[bool] = True
-    arguments = ForgetArguments
-
-    async def preview(self, arguments: ForgetArguments, context: ToolContext) -> ToolPreview:
-        found = await _found(arguments, context)
-        lines = [_line(fact) for fact in found]
-        which = f"{len(found)} facts" if len(found) > 1 else f"the fact {found[0].id}"
-        return ToolPreview(
-            summary=f"Forget {which}",
-            details={"pattern": arguments.pattern, "facts": lines},
-            grant=f"{self.name} {' '.join(fact.id for fact in found)}",
-            grant_text="exactly these facts",
-            exactly=Exactly(facts={"facts": lines}),
-            must_ask="it takes something out of the memory",
-        )
-
-    async def run(self, arguments: ForgetArguments, context: ToolContext) -> ToolResult:
-        found = await _found(arguments, context)
-        gone = await _facts(context).forget([fact.id for fact in found], session_key=context.session_key)
-        lines = "\n".join(f"- {_line(fact)}" for fact in gone)
-        return _noted("Forgotten:\n", lines, "\nThe versions of memory/facts.jsonl bring them back.")
+    ),
+    risk="write",
+    family="memory",
+    deferred=True,
+    preview=_forget_preview,
+)
+async def forget_tool(arguments: ForgetArguments, context: ToolContext) -> ToolResult:
+    """Takes facts out of the memory; the file's versions bring them back."""
+    found = await _found(arguments, context)
+    gone = await _facts(context).forget([fact.id for fact in found], session_key=context.session_key)
+    lines = "\n".join(f"- {_line(fact)}" for fact in gone)
+    return _noted("Forgotten:\n", lines, "\nThe versions of memory/facts.jsonl bring them back.")
 
 
 async def _found(arguments: ForgetArguments, context: ToolContext) -> list[KnownFact]:

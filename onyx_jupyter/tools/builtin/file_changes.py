@@ -7,21 +7,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.security.credential_files import holds_credentials
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.file_paths import PATH, is_notebook
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import Content, load, size
 from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.files.replace import NotOnce, replace_once
 from onyx_jupyter.tools.instruction_files import why_asked
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_CONTENT_CHARS = 5_000_000
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
@@ -34,20 +35,21 @@ class WriteArguments(Arguments):
     content: str = Field(max_length=MAX_CONTENT_CHARS, description="The file's whole new content.")
 
 
-class WriteTool(Tool[WriteArguments]):
+async def _write_preview(arguments: WriteArguments, context: ToolContext) -> ToolPreview:
+    return await asyncio.to_thread(_preview_write, arguments, context)
+
+
+@tool(
+    name="write",
+    arguments=WriteArguments,
+    description="Writes a whole file, new or in place of the old one; makes missing folders. Use edit for a part.",
+    risk="write",
+    family="fs",
+    preview=_write_preview,
+)
+async def write_tool(arguments: WriteArguments, context: ToolContext) -> ToolResult:
     """Makes or replaces a whole file, in one step for whoever reads it meanwhile."""
-
-    name = "write"
-    description = "Writes a whole file, new or in place of the old one; makes missing folders. Use edit for a part."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "fs"
-    arguments = WriteArguments
-
-    async def preview(self, arguments: WriteArguments, context: ToolContext) -> ToolPreview:
-        return await asyncio.to_thread(_preview_write, arguments, context)
-
-    async def run(self, arguments: WriteArguments, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(_write, arguments, context)
+    return await asyncio.to_thread(_write, arguments, context)
 
 
 class EditArguments(Arguments):
@@ -56,23 +58,24 @@ class EditArguments(Arguments):
     new_text: str = Field(max_length=MAX_CONTENT_CHARS)
 
 
-class EditTool(Tool[EditArguments]):
-    """Replaces one passage; encoding and line ends stay as they are."""
+async def _edit_preview(arguments: EditArguments, context: ToolContext) -> ToolPreview:
+    return await asyncio.to_thread(_preview_edit, arguments, context)
 
-    name = "edit"
-    description = (
+
+@tool(
+    name="edit",
+    arguments=EditArguments,
+    description=(
         "Replaces one passage of a text file. oldText must be exact (without the line numbers of read) and stand "
         "there once. Line ends and encoding are kept."
-    )
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "fs"
-    arguments = EditArguments
-
-    async def preview(self, arguments: EditArguments, context: ToolContext) -> ToolPreview:
-        return await asyncio.to_thread(_preview_edit, arguments, context)
-
-    async def run(self, arguments: EditArguments, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(_edit, arguments, context)
+    ),
+    risk="write",
+    family="fs",
+    preview=_edit_preview,
+)
+async def edit_tool(arguments: EditArguments, context: ToolContext) -> ToolResult:
+    """Replaces one passage; encoding and line ends stay as they are."""
+    return await asyncio.to_thread(_edit, arguments, context)
 
 
 @dataclass(frozen=True, slots=True)

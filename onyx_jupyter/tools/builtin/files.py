@@ -7,19 +7,19 @@ import base64
 import io
 import os
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
 from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.file_paths import PATH, notebook_path, reading_preview, reading_risk, written_by
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import missing, reading, size
 from onyx_jupyter.tools.files.kinds import SNIFFED_BYTES, Kind, kind_of
 from onyx_jupyter.tools.files.lines import LineMissing, page
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_IMAGE_BYTES = 5_000_000
 MAX_ENTRIES = 500
@@ -33,47 +33,49 @@ class ReadArguments(Arguments):
     column: int | None = Field(default=None, ge=1, description="For a very long line: the character to begin at.")
 
 
-class ReadTool(Tool[ReadArguments]):
+async def _read_preview(arguments: ReadArguments, context: ToolContext) -> ToolPreview:
+    return await asyncio.to_thread(reading_preview, "read", arguments.path, context)
+
+
+async def _read_risk_here(arguments: ReadArguments, context: ToolContext) -> Risk:
+    return await asyncio.to_thread(reading_risk, arguments.path, context)
+
+
+@tool(
+    name="read",
+    arguments=ReadArguments,
+    description=(
+        "Reads a file: each line behind its number and a tab. Long files come in pages; go on with `from`. Pictures "
+        "(PNG, JPEG, GIF, WebP) are shown to you. For notebooks use notebook_read."
+    ),
+    risk="read",
+    family="fs",
+    preview=_read_preview,
+    risk_here=_read_risk_here,
+)
+async def read_tool(arguments: ReadArguments, context: ToolContext) -> ToolResult:
     """Gives a text with its line numbers, a picture as a picture, and says of anything else what it is.
 
     Each line stands behind its number and a tab, as `cat -n` writes it: the number is for pointing, the rest is the
     line's exact text, fit for `edit`.
     """
-
-    name = "read"
-    description = (
-        "Reads a file: each line behind its number and a tab. Long files come in pages; go on with `from`. Pictures "
-        "(PNG, JPEG, GIF, WebP) are shown to you. For notebooks use notebook_read."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "fs"
-    arguments = ReadArguments
-
-    async def risk_here(self, arguments: ReadArguments, context: ToolContext) -> Risk:
-        return await asyncio.to_thread(reading_risk, arguments.path, context)
-
-    async def preview(self, arguments: ReadArguments, context: ToolContext) -> ToolPreview:
-        return await asyncio.to_thread(reading_preview, self.name, arguments.path, context)
-
-    async def run(self, arguments: ReadArguments, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(_read, arguments, context)
+    return await asyncio.to_thread(_read, arguments, context)
 
 
 class ListArguments(Arguments):
     path: str | None = Field(default=None, description=f"{PATH} The server's root if left out.")
 
 
-class ListTool(Tool[ListArguments]):
+@tool(
+    name="list",
+    arguments=ListArguments,
+    description="Lists a folder: its folders first, then its files with their sizes.",
+    risk="read",
+    family="fs",
+)
+async def list_tool(arguments: ListArguments, context: ToolContext) -> ToolResult:
     """One folder, not those below it."""
-
-    name = "list"
-    description = "Lists a folder: its folders first, then its files with their sizes."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "fs"
-    arguments = ListArguments
-
-    async def run(self, arguments: ListArguments, context: ToolContext) -> ToolResult:
-        return await asyncio.to_thread(_list, arguments.path or "", context)
+    return await asyncio.to_thread(_list, arguments.path or "", context)
 
 
 def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from onyx_jupyter.errors import OnyxError, ToolError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Kernels, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.kernel_text import inspection_text, variables_text
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import api_path, grant, name_of, notebook_preview, path_to_run
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 VARIABLES_CHARS = 8_000
 INSPECT_CHARS = 8_000
@@ -31,25 +30,24 @@ class KernelVariablesArguments(Arguments):
     functions: bool = Field(default=False, description="Functions, classes and modules, too.")
 
 
-class KernelVariablesTool(Tool[KernelVariablesArguments]):
-    """Lists the user's variables, also while a cell runs."""
-
-    name = "kernel_variables"
-    description = (
+@tool(
+    name="kernel_variables",
+    arguments=KernelVariablesArguments,
+    description=(
         "Lists the variables in a notebook's running kernel: name, type, shape, columns, size. It runs no cell and "
         "changes nothing, and works while a cell runs."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "kernel"
-    deferred: ClassVar[bool] = True
-    at_a_glance: ClassVar[str] = "{path}: a notebook's live variables"
-    arguments = KernelVariablesArguments
-
-    async def run(self, arguments: KernelVariablesArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
-        text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
-        return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+    ),
+    risk="read",
+    family="kernel",
+    deferred=True,
+    at_a_glance="{path}: a notebook's live variables",
+)
+async def kernel_variables_tool(arguments: KernelVariablesArguments, context: ToolContext) -> ToolResult:
+    """Lists the user's variables, also while a cell runs."""
+    path = api_path(arguments.path, context)
+    found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
+    text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
+    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
 
 
 class KernelInspectArguments(Arguments):
@@ -59,26 +57,25 @@ class KernelInspectArguments(Arguments):
     )
 
 
-class KernelInspectTool(Tool[KernelInspectArguments]):
-    """Describes one variable: of a frame the schema, nulls, statistics and first rows."""
-
-    name = "kernel_inspect"
-    description = (
+@tool(
+    name="kernel_inspect",
+    arguments=KernelInspectArguments,
+    description=(
         "Describes one variable of a notebook's running kernel: a frame's schema, nulls, statistics and first rows; an "
         "array's shape and range; entries of containers; fields of objects; signature and docstring of functions. It "
         "follows attributes and constant keys, and runs no code: properties of the user's own classes are not read."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "kernel"
-    deferred: ClassVar[bool] = True
-    at_a_glance: ClassVar[str] = "{path, name}: schema, nulls, statistics, head of one"
-    arguments = KernelInspectArguments
-
-    async def run(self, arguments: KernelInspectArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        found = await _kernels(context).inspect(path, arguments.name)
-        text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
-        return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+    ),
+    risk="read",
+    family="kernel",
+    deferred=True,
+    at_a_glance="{path, name}: schema, nulls, statistics, head of one",
+)
+async def kernel_inspect_tool(arguments: KernelInspectArguments, context: ToolContext) -> ToolResult:
+    """Describes one variable: of a frame the schema, nulls, statistics and first rows."""
+    path = api_path(arguments.path, context)
+    found = await _kernels(context).inspect(path, arguments.name)
+    text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
+    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
 
 
 class KernelExecuteArguments(Arguments):
@@ -86,46 +83,47 @@ class KernelExecuteArguments(Arguments):
     code: str = Field(min_length=1, max_length=100_000)
 
 
-class KernelExecuteTool(Tool[KernelExecuteArguments]):
-    """Runs code in a notebook's kernel beside its cells, for as long as it takes."""
+async def _execute_preview(arguments: KernelExecuteArguments, context: ToolContext) -> ToolPreview:
+    path = await path_to_run(arguments.path, context)
+    _kernels(context)
+    preview = notebook_preview(
+        path,
+        f"Run code in the kernel of {name_of(path)}",
+        {"code": arguments.code},
+        grant=grant("kernel_execute", path),
+        grant_text=f"all code that is run in the kernel of {name_of(path)} without a cell",
+    )
+    return await with_commands(preview, [arguments.code], await _kernel_name(path, context))
 
-    name = "kernel_execute"
-    description = (
+
+@tool(
+    name="kernel_execute",
+    arguments=KernelExecuteArguments,
+    description=(
         "Runs code in a notebook's running kernel without a cell, for a quick look or a calculation. It sees and "
         "changes the variables. What the user should keep belongs into a cell."
+    ),
+    risk="execute",
+    family="kernel",
+    deferred=True,
+    untimed=True,
+    preview=_execute_preview,
+)
+async def kernel_execute_tool(arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
+    """Runs code in a notebook's kernel beside its cells, for as long as it takes."""
+    path = await path_to_run(arguments.path, context)
+    run = await _kernels(context).execute(path, arguments.code, context.progress)
+    shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
+    head = "" if shown.text else "(no output)"
+    note = f"\n{run.note}" if run.note else ""
+    return ToolResult(
+        head + shown.text + note,
+        ok=run.status == "ok",
+        attachments=shown.attachments,
+        truncated=shown.truncated,
+        external=f"the kernel of {path}",
+        own_head=head,
     )
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "kernel"
-    deferred: ClassVar[bool] = True
-    untimed: ClassVar[bool] = True
-    arguments = KernelExecuteArguments
-
-    async def preview(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolPreview:
-        path = await path_to_run(arguments.path, context)
-        _kernels(context)
-        preview = notebook_preview(
-            path,
-            f"Run code in the kernel of {name_of(path)}",
-            {"code": arguments.code},
-            grant=grant(self.name, path),
-            grant_text=f"all code that is run in the kernel of {name_of(path)} without a cell",
-        )
-        return await with_commands(preview, [arguments.code], await _kernel_name(path, context))
-
-    async def run(self, arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
-        path = await path_to_run(arguments.path, context)
-        run = await _kernels(context).execute(path, arguments.code, context.progress)
-        shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
-        head = "" if shown.text else "(no output)"
-        note = f"\n{run.note}" if run.note else ""
-        return ToolResult(
-            head + shown.text + note,
-            ok=run.status == "ok",
-            attachments=shown.attachments,
-            truncated=shown.truncated,
-            external=f"the kernel of {path}",
-            own_head=head,
-        )
 
 
 async def _kernel_name(path: str, context: ToolContext) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -15,8 +15,9 @@ from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Knowledge, KnowledgeItem, KnowledgePassage, ToolPreview
 from onyx_jupyter.security.address_guard import AddressGuard
 from onyx_jupyter.security.credential_files import holds_credentials, why_asked
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool, whole_call
 
 MAX_RESULTS = 20
 _SHOWN_PROBLEMS = 20
@@ -36,35 +37,34 @@ class KnowledgeSearchArguments(Arguments):
     )
 
 
-class KnowledgeSearchTool(Tool[KnowledgeSearchArguments]):
-    """Finds passages by words and meaning; what they say is text from outside."""
-
-    name = "knowledge_search"
-    description = (
+@tool(
+    name="knowledge_search",
+    arguments=KnowledgeSearchArguments,
+    description=(
         "Searches the documents that the user added (PDFs, pages, notebooks, tables, code) by words and meaning. JSON: "
         "passages with path, lines, page or cell, heading, score and text. Cite path and page."
+    ),
+    risk="read",
+    family="knowledge",
+    deferred=True,
+    at_a_glance="{query}: the user's documents",
+)
+async def knowledge_search_tool(arguments: KnowledgeSearchArguments, context: ToolContext) -> ToolResult:
+    """Finds passages by words and meaning; what they say is text from outside."""
+    knowledge = _knowledge(context)
+    answer = await knowledge.search(
+        arguments.query, limit=arguments.limit, paths=arguments.paths, agent_id=context.agent_id
     )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "knowledge"
-    deferred: ClassVar[bool] = True
-    at_a_glance: ClassVar[str] = "{query}: the user's documents"
-    arguments = KnowledgeSearchArguments
-
-    async def run(self, arguments: KnowledgeSearchArguments, context: ToolContext) -> ToolResult:
-        knowledge = _knowledge(context)
-        answer = await knowledge.search(
-            arguments.query, limit=arguments.limit, paths=arguments.paths, agent_id=context.agent_id
-        )
-        most_chars = max(
-            _SHORTEST_PASSAGE,
-            int(context.max_result_chars * _SHARE) // max(1, len(answer.passages)) - _SHORTEST_PASSAGE,
-        )
-        found = [_passage(passage, most_chars) for passage in answer.passages]
-        note = answer.note
-        if not found and note is None:
-            note = "Nothing was found. Other words may find it, or it has not been added: see knowledge_add."
-        result = {"results": found, **({"note": note} if note else {})}
-        return ToolResult(json.dumps(result, ensure_ascii=False), external="the user's documents")
+    most_chars = max(
+        _SHORTEST_PASSAGE,
+        int(context.max_result_chars * _SHARE) // max(1, len(answer.passages)) - _SHORTEST_PASSAGE,
+    )
+    found = [_passage(passage, most_chars) for passage in answer.passages]
+    note = answer.note
+    if not found and note is None:
+        note = "Nothing was found. Other words may find it, or it has not been added: see knowledge_add."
+    result = {"results": found, **({"note": note} if note else {})}
+    return ToolResult(json.dumps(result, ensure_ascii=False), external="the user's documents")
 
 
 class KnowledgeAddArguments(Arguments):
@@ -72,52 +72,55 @@ class KnowledgeAddArguments(Arguments):
     url: str | None = Field(default=None, min_length=1, max_length=8000, description="Or a page, with https://.")
 
 
-class KnowledgeAddTool(Tool[KnowledgeAddArguments]):
+async def _add_preview(arguments: KnowledgeAddArguments, context: ToolContext) -> ToolPreview:
+    given = _where(arguments)
+    where = _plain_url(given, context) if arguments.url else str(context.paths.resolve(given))
+    preview = whole_call("knowledge_add", arguments)
+    shown = where if len(where) <= _SUMMARY_CHARS else f"…{where[-_SUMMARY_CHARS:]}"
+    details = {**preview.details, ("url" if arguments.url else "path"): where}
+    must_ask = "it adds a page to what every conversation may find" if arguments.url else ""
+    if arguments.url is None and holds_credentials(given, Path(where)):
+        must_ask = why_asked(where)
+    return replace(preview, summary=f"Add {shown} to what Onyx finds", details=details, must_ask=must_ask)
+
+
+def _add_risk(arguments: KnowledgeAddArguments) -> Risk:
+    return "network" if arguments.url is not None else "write"
+
+
+@tool(
+    name="knowledge_add",
+    arguments=KnowledgeAddArguments,
+    description="Adds a file, a folder or a web page to the documents that knowledge_search finds, and reads it.",
+    risk="write",
+    family="knowledge",
+    deferred=True,
+    untimed=True,
+    preview=_add_preview,
+    risk_of=_add_risk,
+)
+async def knowledge_add_tool(arguments: KnowledgeAddArguments, context: ToolContext) -> ToolResult:
     """Adds a document for good: from then on every conversation may find it, so its person is asked.
 
     Its reading goes on in the background where it takes longer than a tool may.
     """
+    knowledge = _knowledge(context)
+    where = _where(arguments)
+    item = await knowledge.add(where, context.agent_id, is_url=arguments.url is not None)
+    latest = [item]
 
-    name = "knowledge_add"
-    description = "Adds a file, a folder or a web page to the documents that knowledge_search finds, and reads it."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "knowledge"
-    deferred: ClassVar[bool] = True
-    untimed: ClassVar[bool] = True
-    arguments = KnowledgeAddArguments
+    def follow(now: KnowledgeItem) -> None:
+        latest.append(now)
+        context.progress(_progress(now))
 
-    def risk_of(self, arguments: KnowledgeAddArguments) -> Risk:
-        return "network" if arguments.url is not None else self.risk
-
-    async def preview(self, arguments: KnowledgeAddArguments, context: ToolContext) -> ToolPreview:
-        given = _where(arguments)
-        where = _plain_url(given, context) if arguments.url else str(context.paths.resolve(given))
-        preview = await super().preview(arguments, context)
-        shown = where if len(where) <= _SUMMARY_CHARS else f"…{where[-_SUMMARY_CHARS:]}"
-        details = {**preview.details, ("url" if arguments.url else "path"): where}
-        must_ask = "it adds a page to what every conversation may find" if arguments.url else ""
-        if arguments.url is None and holds_credentials(given, Path(where)):
-            must_ask = why_asked(where)
-        return replace(preview, summary=f"Add {shown} to what Onyx finds", details=details, must_ask=must_ask)
-
-    async def run(self, arguments: KnowledgeAddArguments, context: ToolContext) -> ToolResult:
-        knowledge = _knowledge(context)
-        where = _where(arguments)
-        item = await knowledge.add(where, context.agent_id, is_url=arguments.url is not None)
-        latest = [item]
-
-        def follow(now: KnowledgeItem) -> None:
-            latest.append(now)
-            context.progress(_progress(now))
-
-        try:
-            async with asyncio.timeout(context.timeout_s):
-                item = await knowledge.finished(item.item_id, follow)
-        except TimeoutError:
-            note = "It is still being read, in the background; what has been read is found already."
-            return ToolResult(json.dumps({**_item(latest[-1]), "note": note}, ensure_ascii=False))
-        failed = item.state == "failed" or item.chunks == 0
-        return ToolResult(json.dumps(_item(item), ensure_ascii=False), ok=not failed)
+    try:
+        async with asyncio.timeout(context.timeout_s):
+            item = await knowledge.finished(item.item_id, follow)
+    except TimeoutError:
+        note = "It is still being read, in the background; what has been read is found already."
+        return ToolResult(json.dumps({**_item(latest[-1]), "note": note}, ensure_ascii=False))
+    failed = item.state == "failed" or item.chunks == 0
+    return ToolResult(json.dumps(_item(item), ensure_ascii=False), ok=not failed)
 
 
 def _knowledge(context: ToolContext) -> Knowledge:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from typing import ClassVar
 
 from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.memory.targets import MemoryTarget, memory_target
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import SearchFilter, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 # What was told and never noted is found where it was said; the tool's definition has no room to say so.
 NOTHING_NOTED = (
@@ -32,37 +32,36 @@ class MemorySearchArguments(Arguments):
     paths: list[str] | None = Field(default=None, min_length=1, max_length=20)
 
 
-class MemorySearchTool(Tool[MemorySearchArguments]):
+@tool(
+    name="memory_search",
+    arguments=MemorySearchArguments,
+    description="Searches all your notes. Cite what you use as path:line.",
+    risk="read",
+    family="memory",
+)
+async def memory_search_tool(arguments: MemorySearchArguments, context: ToolContext) -> ToolResult:
     """Finds passages of the agent's memory and of what all agents share, by words and by meaning."""
-
-    name = "memory_search"
-    description = "Searches all your notes. Cite what you use as path:line."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "memory"
-    arguments = MemorySearchArguments
-
-    async def run(self, arguments: MemorySearchArguments, context: ToolContext) -> ToolResult:
-        if context.memory_search is None:
-            raise ToolError("Memory cannot be searched here. Read MEMORY.md with memory_get.")
-        answer = await context.memory_search.search(
-            arguments.query, only=_only(arguments), limit=arguments.limit, min_score=arguments.min_score
-        )
-        results = [
-            {
-                "path": found.path,
-                "startLine": found.start_line,
-                "endLine": found.end_line,
-                "heading": found.heading,
-                "score": found.score,
-                "snippet": found.snippet,
-            }
-            for found in answer.found
-        ]
-        undated = UNDATED if arguments.since or arguments.until else None
-        said = " ".join(filter(None, (answer.note, *(() if results else (undated, NOTHING_NOTED)))))
-        note = {"note": said} if said else {}
-        found = json.dumps({"results": results, **note}, ensure_ascii=False)
-        return ToolResult(found, origin="memory", external="found in your notes")
+    if context.memory_search is None:
+        raise ToolError("Memory cannot be searched here. Read MEMORY.md with memory_get.")
+    answer = await context.memory_search.search(
+        arguments.query, only=_only(arguments), limit=arguments.limit, min_score=arguments.min_score
+    )
+    results = [
+        {
+            "path": found.path,
+            "startLine": found.start_line,
+            "endLine": found.end_line,
+            "heading": found.heading,
+            "score": found.score,
+            "snippet": found.snippet,
+        }
+        for found in answer.found
+    ]
+    undated = UNDATED if arguments.since or arguments.until else None
+    said = " ".join(filter(None, (answer.note, *(() if results else (undated, NOTHING_NOTED)))))
+    note = {"note": said} if said else {}
+    found = json.dumps({"results": results, **note}, ensure_ascii=False)
+    return ToolResult(found, origin="memory", external="found in your notes")
 
 
 def _only(arguments: MemorySearchArguments) -> SearchFilter:
@@ -88,27 +87,26 @@ class MemoryGetArguments(Arguments):
     lines: int | None = Field(default=None, ge=1, description="How many lines.")
 
 
-class MemoryGetTool(Tool[MemoryGetArguments]):
+@tool(
+    name="memory_get",
+    arguments=MemoryGetArguments,
+    description="Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/.",
+    risk="read",
+    family="memory",
+    deferred=True,
+    at_a_glance="{path, from?, lines?}",
+)
+async def memory_get_tool(arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
     """Reads a memory file or some lines of it."""
-
-    name = "memory_get"
-    description = "Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "memory"
-    deferred: ClassVar[bool] = True
-    at_a_glance: ClassVar[str] = "{path, from?, lines?}"
-    arguments = MemoryGetArguments
-
-    async def run(self, arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
-        text = await context.memory.read(arguments.path, start_line=arguments.from_ or 1, line_count=arguments.lines)
-        buffer = OutputBuffer(context.max_output_bytes)
-        buffer.add(text.encode("utf-8", "replace"))
-        return ToolResult(
-            output=buffer.text(context.max_output_bytes) or "(empty)",
-            origin="memory",
-            external=arguments.path,
-            truncated=buffer.total_bytes > context.max_output_bytes,
-        )
+    text = await context.memory.read(arguments.path, start_line=arguments.from_ or 1, line_count=arguments.lines)
+    buffer = OutputBuffer(context.max_output_bytes)
+    buffer.add(text.encode("utf-8", "replace"))
+    return ToolResult(
+        output=buffer.text(context.max_output_bytes) or "(empty)",
+        origin="memory",
+        external=arguments.path,
+        truncated=buffer.total_bytes > context.max_output_bytes,
+    )
 
 
 class MemoryWriteArguments(Arguments):
@@ -119,33 +117,34 @@ class MemoryWriteArguments(Arguments):
     )
 
 
-class MemoryWriteTool(Tool[MemoryWriteArguments]):
-    """Adds to today's notes, or to a section of MEMORY.md."""
+async def _write_preview(arguments: MemoryWriteArguments, context: ToolContext) -> ToolPreview:
+    target = _target(arguments, context)
+    where = f"{target.path}#{target.section}" if target.section else target.path
+    place = "the day's notes" if target.is_daily else where
+    in_words = f'"{target.section}" in {target.path}' if target.section else target.path
+    return ToolPreview(
+        summary=f"Add to {in_words}" if arguments.target else "Add to today's notes",
+        details={"path": where, "content": arguments.content},
+        grant=f"memory_write {json.dumps('daily' if target.is_daily else where, ensure_ascii=False)}",
+        grant_text=f"everything added to {place}",
+    )
 
-    name = "memory_write"
-    description = (
+
+@tool(
+    name="memory_write",
+    arguments=MemoryWriteArguments,
+    description=(
         "Remembers, and only ever adds: facts and preferences that stay true to a section of MEMORY.md, what happened "
         "today to today's notes."
-    )
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "memory"
-    arguments = MemoryWriteArguments
-
-    async def preview(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolPreview:
-        target = _target(arguments, context)
-        where = f"{target.path}#{target.section}" if target.section else target.path
-        place = "the day's notes" if target.is_daily else where
-        in_words = f'"{target.section}" in {target.path}' if target.section else target.path
-        return ToolPreview(
-            summary=f"Add to {in_words}" if arguments.target else "Add to today's notes",
-            details={"path": where, "content": arguments.content},
-            grant=f"memory_write {json.dumps('daily' if target.is_daily else where, ensure_ascii=False)}",
-            grant_text=f"everything added to {place}",
-        )
-
-    async def run(self, arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
-        path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
-        return ToolResult(output=f"Added to {path}.", origin="own")
+    ),
+    risk="write",
+    family="memory",
+    preview=_write_preview,
+)
+async def memory_write_tool(arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
+    """Adds to today's notes, or to a section of MEMORY.md."""
+    path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
+    return ToolResult(output=f"Added to {path}.", origin="own")
 
 
 def _target(arguments: MemoryWriteArguments, context: ToolContext) -> MemoryTarget:

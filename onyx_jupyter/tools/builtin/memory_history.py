@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments, NotFound, ToolError
 from onyx_jupyter.messages import Risk, ToolResult, head_and_tail
 from onyx_jupyter.protocols import Exactly, FileVersion, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.diff import unified_diff
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_VERSIONS = 50
 # The JSON around a diff, and what its escapes add, want their room in a result.
@@ -27,52 +28,54 @@ class MemoryHistoryArguments(Arguments):
     version: int | None = Field(default=None, ge=1, description="For diff (with the file as it is) and restore.")
 
 
-class MemoryHistoryTool(Tool[MemoryHistoryArguments]):
+async def _history_preview(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolPreview:
+    number = _number(arguments)
+    diff, *_ = await _change(arguments.path, number, context, back=True)
+    if not diff:
+        raise ToolError(f"{arguments.path} is as it was in version {number}: there is nothing to restore.")
+    return ToolPreview(
+        summary=f"Restore {arguments.path} to version {number}",
+        details={"path": arguments.path, "version": number, "diff": diff},
+        grant=f"memory_history restore {json.dumps([arguments.path, number], ensure_ascii=False)}",
+        grant_text=f"restoring {arguments.path} to version {number}",
+        exactly=Exactly(facts={"diff": diff}),
+        must_ask="it takes what was written since out of the memory",
+    )
+
+
+def _history_risk(arguments: MemoryHistoryArguments) -> Risk:
+    return "write" if arguments.action == "restore" else "read"
+
+
+@tool(
+    name="memory_history",
+    arguments=MemoryHistoryArguments,
+    description="What a memory file was before: list its versions, diff one with the file as it is, restore one.",
+    risk="read",
+    family="memory",
+    deferred=True,
+    preview=_history_preview,
+    risk_of=_history_risk,
+)
+async def memory_history_tool(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
     """Lists, compares and brings back the versions of one memory file."""
+    try:
+        return await _told_or_restored(arguments, context)
+    except NotFound as error:
+        raise ToolError(str(error)) from error
 
-    name = "memory_history"
-    description = "What a memory file was before: list its versions, diff one with the file as it is, restore one."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "memory"
-    deferred: ClassVar[bool] = True
-    arguments = MemoryHistoryArguments
 
-    def risk_of(self, arguments: MemoryHistoryArguments) -> Risk:
-        return "write" if arguments.action == "restore" else "read"
-
-    async def preview(self, arguments: MemoryHistoryArguments, context: ToolContext) -> ToolPreview:
-        number = _number(arguments)
-        diff, *_ = await _change(arguments.path, number, context, back=True)
-        if not diff:
-            raise ToolError(f"{arguments.path} is as it was in version {number}: there is nothing to restore.")
-        return ToolPreview(
-            summary=f"Restore {arguments.path} to version {number}",
-            details={"path": arguments.path, "version": number, "diff": diff},
-            grant=f"memory_history restore {json.dumps([arguments.path, number], ensure_ascii=False)}",
-            grant_text=f"restoring {arguments.path} to version {number}",
-            exactly=Exactly(facts={"diff": diff}),
-            must_ask="it takes what was written since out of the memory",
-        )
-
-    async def run(self, arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
-        try:
-            return await self._run(arguments, context)
-        except NotFound as error:
-            raise ToolError(str(error)) from error
-
-    async def _run(self, arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
-        path = arguments.path
-        if arguments.action == "list":
-            return _told(await context.memory.versions(path))
-        number = _number(arguments)
-        diff, version, now = await _change(path, number, context, back=arguments.action == "restore")
-        if arguments.action == "diff":
-            diff = head_and_tail(diff, int(context.max_result_chars * _DIFF_SHARE))
-            return _told([version], diff=diff)
-        await context.memory.restore(
-            path, number, author="agent", based_on=now.checksum, session_key=context.session_key
-        )
-        return _told((await context.memory.versions(path))[-1:])
+async def _told_or_restored(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
+    path = arguments.path
+    if arguments.action == "list":
+        return _told(await context.memory.versions(path))
+    number = _number(arguments)
+    diff, version, now = await _change(path, number, context, back=arguments.action == "restore")
+    if arguments.action == "diff":
+        diff = head_and_tail(diff, int(context.max_result_chars * _DIFF_SHARE))
+        return _told([version], diff=diff)
+    await context.memory.restore(path, number, author="agent", based_on=now.checksum, session_key=context.session_key)
+    return _told((await context.memory.versions(path))[-1:])
 
 
 async def _change(path: str, number: int, context: ToolContext, *, back: bool) -> tuple[str, FileVersion, FileVersion]:

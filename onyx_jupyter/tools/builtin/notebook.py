@@ -6,16 +6,17 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from onyx_jupyter.errors import NotebookError, StorageError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import find_cell
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.notebook.stale_cells import Staleness, stale_cells
 from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.notebook_text import headline, notebook_text
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.line_pattern import LinePattern, Stopped
@@ -23,7 +24,7 @@ from onyx_jupyter.tools.files.walk import walk
 from onyx_jupyter.tools.notebooks.opening import api_path, opened
 from onyx_jupyter.tools.notebooks.outline import MORE, headings, outline, section
 from onyx_jupyter.tools.notebooks.output_kinds import OutputKind
-from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
+from onyx_jupyter.tools.spec import ShortForm, tool
 
 DEFAULT_READ_CHARS = 16_000
 OUTLINE_TOKENS = 3_400
@@ -47,32 +48,29 @@ class NotebookOutlineArguments(Arguments):
     heading: str | None = Field(default=None, min_length=1, max_length=200, description="Only its section.")
 
 
-class NotebookOutlineTool(Tool[NotebookOutlineArguments]):
-    """A notebook of any length in at most 4,000 tokens, and a way to each of its cells."""
-
-    name = "notebook_outline"
-    description = (
+@tool(
+    name="notebook_outline",
+    arguments=NotebookOutlineArguments,
+    description=(
         "Shows a notebook in few words: each cell's number, id, type, run count, kinds of output, first line. Begin "
         "with it."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "notebook"
-    short = ShortForm("Lists a notebook's cells with their ids.")
-    arguments = NotebookOutlineArguments
-
-    async def run(self, arguments: NotebookOutlineArguments, context: ToolContext) -> ToolResult:
-        view = await opened(api_path(arguments.path, context), context)
-        max_chars = max(500, context.max_result_chars - _NOTE_CHARS)
-        part = _part(view, arguments.from_, arguments.cells, arguments.heading)
-        states = await _states(view, context)
-        made = await asyncio.to_thread(
-            outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars, states=states
-        )
-        context.sights.saw_part(view.path, made.shown)
-        tail = f"\n[{MORE}]" if made.collapsed else ""
-        text = "\n".join(filter(None, (headline(view), made.text)))
-        source = f"notebook {view.path}"
-        return ToolResult(text + tail, truncated=made.collapsed, external=source, own_tail=tail)
+    ),
+    risk="read",
+    family="notebook",
+    short=ShortForm("Lists a notebook's cells with their ids."),
+)
+async def notebook_outline_tool(arguments: NotebookOutlineArguments, context: ToolContext) -> ToolResult:
+    """A notebook of any length in at most 4,000 tokens, and a way to each of its cells."""
+    view = await opened(api_path(arguments.path, context), context)
+    max_chars = max(500, context.max_result_chars - _NOTE_CHARS)
+    part = _part(view, arguments.from_, arguments.cells, arguments.heading)
+    states = await _states(view, context)
+    made = await asyncio.to_thread(outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars, states=states)
+    context.sights.saw_part(view.path, made.shown)
+    tail = f"\n[{MORE}]" if made.collapsed else ""
+    text = "\n".join(filter(None, (headline(view), made.text)))
+    source = f"notebook {view.path}"
+    return ToolResult(text + tail, truncated=made.collapsed, external=source, own_tail=tail)
 
 
 class NotebookReadArguments(Arguments):
@@ -84,39 +82,38 @@ class NotebookReadArguments(Arguments):
     max_chars: int | None = Field(default=None, ge=500, le=100_000)
 
 
-class NotebookReadTool(Tool[NotebookReadArguments]):
-    """Shows cells within a budget; what is left out is named, with how to get it."""
-
-    name = "notebook_read"
-    description = (
+@tool(
+    name="notebook_read",
+    arguments=NotebookReadArguments,
+    description=(
         "Reads a notebook or some of its cells: id, hash, source and outputs of each. Shortened where it is long."
+    ),
+    risk="read",
+    family="notebook",
+    short=ShortForm("Shows cells: source and outputs.", ("cellIds",)),
+)
+async def notebook_read_tool(arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
+    """Shows cells within a budget; what is left out is named, with how to get it."""
+    view = await opened(api_path(arguments.path, context), context, arguments.cell_ids or ())
+    for cell_id in arguments.cell_ids or ():
+        find_cell(view.cells, cell_id, view.path)
+    part = _part(view, arguments.from_, arguments.cells, None)
+    fitting = max(500, context.max_result_chars - _NOTE_CHARS)
+    max_chars = min(arguments.max_chars or min(DEFAULT_READ_CHARS, fitting), context.max_output_bytes)
+    shown = await asyncio.to_thread(notebook_text, view, part, arguments.cell_ids, arguments.outputs, max_chars)
+    context.sights.saw(view.path, shown.whole)
+    context.sights.saw_part(view.path, shown.in_part)
+    wanted = [cell for cell in view.cells if cell.id in (arguments.cell_ids or ())]
+    with_images = arguments.outputs is None or "image" in arguments.outputs
+    outputs = [output for cell in wanted for output in cell.outputs] if with_images else []
+    images = render_outputs(outputs, 0).attachments
+    return ToolResult(
+        output=shown.text,
+        attachments=images,
+        truncated=shown.truncated,
+        external=f"notebook {view.path}",
+        own_tail=shown.notes,
     )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "notebook"
-    short = ShortForm("Shows cells: source and outputs.", ("cellIds",))
-    arguments = NotebookReadArguments
-
-    async def run(self, arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
-        view = await opened(api_path(arguments.path, context), context, arguments.cell_ids or ())
-        for cell_id in arguments.cell_ids or ():
-            find_cell(view.cells, cell_id, view.path)
-        part = _part(view, arguments.from_, arguments.cells, None)
-        fitting = max(500, context.max_result_chars - _NOTE_CHARS)
-        max_chars = min(arguments.max_chars or min(DEFAULT_READ_CHARS, fitting), context.max_output_bytes)
-        shown = await asyncio.to_thread(notebook_text, view, part, arguments.cell_ids, arguments.outputs, max_chars)
-        context.sights.saw(view.path, shown.whole)
-        context.sights.saw_part(view.path, shown.in_part)
-        wanted = [cell for cell in view.cells if cell.id in (arguments.cell_ids or ())]
-        with_images = arguments.outputs is None or "image" in arguments.outputs
-        outputs = [output for cell in wanted for output in cell.outputs] if with_images else []
-        images = render_outputs(outputs, 0).attachments
-        return ToolResult(
-            output=shown.text,
-            attachments=images,
-            truncated=shown.truncated,
-            external=f"notebook {view.path}",
-            own_tail=shown.notes,
-        )
 
 
 class NotebookFindArguments(Arguments):
@@ -126,53 +123,51 @@ class NotebookFindArguments(Arguments):
     where: Literal["source", "outputs", "both"] = "source"
 
 
-class NotebookFindTool(Tool[NotebookFindArguments]):
-    """Looks through one notebook, in a thread; a pattern that explodes is given up."""
-
-    name = "notebook_find"
-    description = (
+@tool(
+    name="notebook_find",
+    arguments=NotebookFindArguments,
+    description=(
         "Finds lines in a notebook's cells: number and id of the cell, line, text. Upper and lower case are the same."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookFindArguments
-
-    async def run(self, arguments: NotebookFindArguments, context: ToolContext) -> ToolResult:
-        view = await opened(api_path(arguments.path, context), context)
-        cancelled = threading.Event()
-        try:
-            result, found = await asyncio.to_thread(_find, arguments, view, context, cancelled)
-        finally:
-            cancelled.set()  # a thread cannot be ended from outside: it looks here
-        context.sights.saw_part(view.path, found)
-        return result
+    ),
+    risk="read",
+    family="notebook",
+    deferred=True,
+)
+async def notebook_find_tool(arguments: NotebookFindArguments, context: ToolContext) -> ToolResult:
+    """Looks through one notebook, in a thread; a pattern that explodes is given up."""
+    view = await opened(api_path(arguments.path, context), context)
+    cancelled = threading.Event()
+    try:
+        result, found = await asyncio.to_thread(_find, arguments, view, context, cancelled)
+    finally:
+        cancelled.set()  # a thread cannot be ended from outside: it looks here
+    context.sights.saw_part(view.path, found)
+    return result
 
 
 class NotebookListArguments(Arguments):
     path: str | None = Field(default=None, description="A folder; the server's root if left out.")
 
 
-class NotebookListTool(Tool[NotebookListArguments]):
+@tool(
+    name="notebook_list",
+    arguments=NotebookListArguments,
+    description="Lists notebooks: the one in front, those open in tabs, and those in a folder and below.",
+    risk="read",
+    family="notebook",
+    deferred=True,
+)
+async def notebook_list_tool(arguments: NotebookListArguments, context: ToolContext) -> ToolResult:
     """The one in front first, then those that are open, then what lies in the folder and below."""
-
-    name = "notebook_list"
-    description = "Lists notebooks: the one in front, those open in tabs, and those in a folder and below."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookListArguments
-
-    async def run(self, arguments: NotebookListArguments, context: ToolContext) -> ToolResult:
-        paths, front = context.open_notebooks()
-        others = [path for path in paths if path != front]
-        names = [*([f"{front} (in front)"] if front else []), *(f"{path} (open)" for path in others)]
-        found, more = await asyncio.to_thread(_in_folder, arguments.path or "", context)
-        names += [path for path in found if path != front and path not in others]
-        if not names:
-            return ToolResult("There are no notebooks.", origin="own")
-        tail = f"\n[There are more than these {MAX_NOTEBOOKS}. Name a folder.]" if more else ""
-        return ToolResult("\n".join(names) + tail, truncated=more, external="the names of notebooks", own_tail=tail)
+    paths, front = context.open_notebooks()
+    others = [path for path in paths if path != front]
+    names = [*([f"{front} (in front)"] if front else []), *(f"{path} (open)" for path in others)]
+    found, more = await asyncio.to_thread(_in_folder, arguments.path or "", context)
+    names += [path for path in found if path != front and path not in others]
+    if not names:
+        return ToolResult("There are no notebooks.", origin="own")
+    tail = f"\n[There are more than these {MAX_NOTEBOOKS}. Name a folder.]" if more else ""
+    return ToolResult("\n".join(names) + tail, truncated=more, external="the names of notebooks", own_tail=tail)
 
 
 async def _states(view: NotebookView, context: ToolContext) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ Each change carries the hash of the source that it is based on: what was approve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ from onyx_jupyter.protocols import (
     Place,
     ToolPreview,
 )
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import (
@@ -44,7 +45,7 @@ from onyx_jupyter.tools.notebooks.opening import (
     plain_id,
 )
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
-from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
+from onyx_jupyter.tools.spec import ShortForm, tool
 
 MAX_CELLS = 200
 MAX_SOURCE_CHARS = 1_000_000
@@ -68,101 +69,110 @@ class NotebookEditCellArguments(Arguments):
     run: bool = False
 
 
-W = TypeVar("W", NotebookInsertCellArguments, NotebookEditCellArguments)
+Written = NotebookInsertCellArguments | NotebookEditCellArguments
 
 
-class _CellWriter(Tool[W]):
-    """Writes one cell; with `run` it also does what `notebook_run_cell` does, and is judged as that."""
-
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-
-    def risk_of(self, arguments: W) -> Risk:
-        return "execute" if arguments.run else self.risk
-
-    def also(self, arguments: W) -> Sequence[str]:
-        return (RUN_CELL,) if arguments.run else ()
-
-    def is_untimed(self, arguments: W) -> bool:
-        return arguments.run
+def _written_risk(arguments: Written) -> Risk:
+    """One that runs what it writes is judged as `notebook_run_cell`, whose work it does, too."""
+    return "execute" if arguments.run else "write"
 
 
-class NotebookInsertCellTool(_CellWriter[NotebookInsertCellArguments]):
+def _written_also(arguments: Written) -> Sequence[str]:
+    return (RUN_CELL,) if arguments.run else ()
+
+
+def _written_untimed(arguments: Written) -> bool:
+    return arguments.run
+
+
+async def _insert_cell_preview(arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
+    path = await _path(arguments, context)
+    if arguments.run:
+        _check_runs(arguments.cell_type)
+    place = _place(arguments)
+    view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
+    where, facts = _where(place, view, name_of(path))
+    preview = await change_preview(
+        path,
+        context,
+        f"Insert a {arguments.cell_type} cell {where}{_and_run(arguments)}",
+        {"cellType": arguments.cell_type, "source": arguments.source, **facts, **_running(arguments)},
+        grant=f"{grant('notebook_insert_cell', path)}{_and_run(arguments)}",
+        grant_text=f"every cell inserted into {name_of(path)}{' and run at once' if arguments.run else ''}",
+    )
+    return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
+
+
+@tool(
+    name="notebook_insert_cell",
+    arguments=NotebookInsertCellArguments,
+    description="Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs.",
+    risk="write",
+    family="notebook",
+    short=ShortForm("Adds a cell; run: true runs it.", ("afterCellId", "run")),
+    preview=_insert_cell_preview,
+    risk_of=_written_risk,
+    also=_written_also,
+    is_untimed=_written_untimed,
+)
+async def notebook_insert_cell_tool(arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
     """Inserts one cell and gives its id; with `run` also its outputs."""
-
-    name = "notebook_insert_cell"
-    description = "Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs."
-    short = ShortForm("Adds a cell; run: true runs it.", ("afterCellId", "run"))
-    arguments = NotebookInsertCellArguments
-
-    async def preview(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolPreview:
-        path = await _path(arguments, context)
-        if arguments.run:
-            _check_runs(arguments.cell_type)
-        place = _place(arguments)
-        view = await opened_cells(path, context, _named(place), last=1 if place == "end" else 0)
-        where, facts = _where(place, view, name_of(path))
-        preview = await change_preview(
-            path,
-            context,
-            f"Insert a {arguments.cell_type} cell {where}{_and_run(arguments)}",
-            {"cellType": arguments.cell_type, "source": arguments.source, **facts, **_running(arguments)},
-            grant=f"{grant(self.name, path)}{_and_run(arguments)}",
-            grant_text=f"every cell inserted into {name_of(path)}{' and run at once' if arguments.run else ''}",
-        )
-        return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
-
-    async def run(self, arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
-        path = await _path(arguments, context)
-        cell = new_cell(arguments.cell_type, arguments.source)
-        (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
-        source = source_of(made.after or cell)
-        made_id = plain_id(made.cell_id)
-        done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
-        if arguments.run:
-            return await run_written(path, made.cell_id, arguments.source, done, context)
-        return ToolResult(done, origin="own")
+    path = await _path(arguments, context)
+    cell = new_cell(arguments.cell_type, arguments.source)
+    (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
+    source = source_of(made.after or cell)
+    made_id = plain_id(made.cell_id)
+    done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
+    if arguments.run:
+        return await run_written(path, made.cell_id, arguments.source, done, context)
+    return ToolResult(done, origin="own")
 
 
-class NotebookEditCellTool(_CellWriter[NotebookEditCellArguments]):
+async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
+    path = await _path(arguments, context)
+    view = await opened_cells(path, context, [arguments.cell_id])
+    cell = known(view, arguments.cell_id, context, arguments.base_hash)
+    check_unlocked(path, cell.id, cell.metadata, EditCell)
+    if arguments.run:
+        _check_runs(cell.cell_type)
+    if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
+        instead = f" Run it with {RUN_CELL}." if arguments.run else ""
+        raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
+    context.sights.bind(context.call_id, [cell])
+    preview = await change_preview(
+        path,
+        context,
+        f"Edit {cell_number(view, cell.id)} of {name_of(path)}{_and_run(arguments)}",
+        {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source, **_running(arguments)},
+        grant=f"{grant('notebook_edit_cell', path)}{_and_run(arguments)}",
+        grant_text=f"every edit of a cell in {name_of(path)}{' with a run of it at once' if arguments.run else ''}",
+        must_ask=must_ask(view, {cell.id: arguments.source}, context),
+    )
+    return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
+
+
+@tool(
+    name="notebook_edit_cell",
+    arguments=NotebookEditCellArguments,
+    description="Replaces a cell's source, and with run: true runs it. Refused if the user changed it.",
+    risk="write",
+    family="notebook",
+    short=ShortForm("Replaces a cell's source; run: true runs it.", ("run",)),
+    preview=_edit_cell_preview,
+    risk_of=_written_risk,
+    also=_written_also,
+    is_untimed=_written_untimed,
+)
+async def notebook_edit_cell_tool(arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
     """Replaces a cell's source; its outputs stay until it runs again, with `run` at once."""
-
-    name = "notebook_edit_cell"
-    description = "Replaces a cell's source, and with run: true runs it. Refused if the user changed it."
-    short = ShortForm("Replaces a cell's source; run: true runs it.", ("run",))
-    arguments = NotebookEditCellArguments
-
-    async def preview(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
-        path = await _path(arguments, context)
-        view = await opened_cells(path, context, [arguments.cell_id])
-        cell = known(view, arguments.cell_id, context, arguments.base_hash)
-        check_unlocked(path, cell.id, cell.metadata, EditCell)
-        if arguments.run:
-            _check_runs(cell.cell_type)
-        if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
-            instead = f" Run it with {RUN_CELL}." if arguments.run else ""
-            raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
-        context.sights.bind(context.call_id, [cell])
-        preview = await change_preview(
-            path,
-            context,
-            f"Edit {cell_number(view, cell.id)} of {name_of(path)}{_and_run(arguments)}",
-            {"cellId": cell.id, "oldSource": cell.source, "newSource": arguments.source, **_running(arguments)},
-            grant=f"{grant(self.name, path)}{_and_run(arguments)}",
-            grant_text=f"every edit of a cell in {name_of(path)}{' with a run of it at once' if arguments.run else ''}",
-            must_ask=must_ask(view, {cell.id: arguments.source}, context),
-        )
-        return await with_commands(preview, [arguments.source], view.kernel_name) if arguments.run else preview
-
-    async def run(self, arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
-        path = await _path(arguments, context)
-        base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
-        (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
-        now = cell_hash(source_of(made.after or {"source": arguments.source}))
-        done = f"Edited cell {arguments.cell_id} of {path} (hash {now})."
-        if arguments.run:
-            return await run_written(path, arguments.cell_id, arguments.source, done, context)
-        return ToolResult(done, origin="own")
+    path = await _path(arguments, context)
+    base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
+    (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
+    now = cell_hash(source_of(made.after or {"source": arguments.source}))
+    done = f"Edited cell {arguments.cell_id} of {path} (hash {now})."
+    if arguments.run:
+        return await run_written(path, arguments.cell_id, arguments.source, done, context)
+    return ToolResult(done, origin="own")
 
 
 class NotebookDeleteCellArguments(Arguments):
@@ -170,44 +180,45 @@ class NotebookDeleteCellArguments(Arguments):
     cell_ids: list[str] = Field(min_length=1, max_length=MAX_CELLS)
 
 
-class NotebookDeleteCellTool(Tool[NotebookDeleteCellArguments]):
+async def _delete_cell_preview(arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolPreview:
+    path = api_path(arguments.path, context)
+    ids = list(dict.fromkeys(arguments.cell_ids))
+    view = await opened_cells(path, context, ids)
+    cells = [known(view, cell_id, context) for cell_id in ids]
+    for cell in cells:
+        check_unlocked(path, cell.id, cell.metadata, DeleteCell)
+    if len(ids) == len(view.order):
+        raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
+    context.sights.bind(context.call_id, cells)
+    what = cell_number(view, ids[0]) if len(ids) == 1 else f"{len(ids)} cells"
+    numbers = {cell.id: number for number, cell in enumerate(view.order, 1)}
+    return await change_preview(
+        path,
+        context,
+        f"Delete {what} of {name_of(path)}",
+        {"cells": [_shown(cell, numbers[cell.id]) for cell in view.cells]},
+        grant=grant("notebook_delete_cell", path),
+        grant_text=f"every cell deleted from {name_of(path)}",
+        bound={"sources": [cell.hash for cell in cells]},
+        must_ask=must_ask(view, dict.fromkeys(ids), context),
+    )
+
+
+@tool(
+    name="notebook_delete_cell",
+    arguments=NotebookDeleteCellArguments,
+    description="Deletes one or several cells of a notebook.",
+    risk="write",
+    family="notebook",
+    deferred=True,
+    preview=_delete_cell_preview,
+)
+async def notebook_delete_cell_tool(arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolResult:
     """Takes cells away, all of them or none."""
-
-    name = "notebook_delete_cell"
-    description = "Deletes one or several cells of a notebook."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookDeleteCellArguments
-
-    async def preview(self, arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        ids = list(dict.fromkeys(arguments.cell_ids))
-        view = await opened_cells(path, context, ids)
-        cells = [known(view, cell_id, context) for cell_id in ids]
-        for cell in cells:
-            check_unlocked(path, cell.id, cell.metadata, DeleteCell)
-        if len(ids) == len(view.order):
-            raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
-        context.sights.bind(context.call_id, cells)
-        what = cell_number(view, ids[0]) if len(ids) == 1 else f"{len(ids)} cells"
-        numbers = {cell.id: number for number, cell in enumerate(view.order, 1)}
-        return await change_preview(
-            path,
-            context,
-            f"Delete {what} of {name_of(path)}",
-            {"cells": [_shown(cell, numbers[cell.id]) for cell in view.cells]},
-            grant=grant(self.name, path),
-            grant_text=f"every cell deleted from {name_of(path)}",
-            bound={"sources": [cell.hash for cell in cells]},
-            must_ask=must_ask(view, dict.fromkeys(ids), context),
-        )
-
-    async def run(self, arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        ids = list(dict.fromkeys(arguments.cell_ids))
-        await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
-        return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.", origin="own")
+    path = api_path(arguments.path, context)
+    ids = list(dict.fromkeys(arguments.cell_ids))
+    await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
+    return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.", origin="own")
 
 
 class NotebookMoveCellArguments(Arguments):
@@ -217,48 +228,49 @@ class NotebookMoveCellArguments(Arguments):
     at_start: bool = False
 
 
-class NotebookMoveCellTool(Tool[NotebookMoveCellArguments]):
+async def _move_cell_preview(arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolPreview:
+    path = api_path(arguments.path, context)
+    if arguments.after_cell_id == arguments.cell_id:
+        raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
+    place = _place(arguments)
+    # At the end it stands behind the last one, which may be itself.
+    view = await opened_cells(path, context, [arguments.cell_id, *_named(place)], last=2 if place == "end" else 0)
+    cell = known(view, arguments.cell_id, context)
+    context.sights.bind(context.call_id, [cell])
+    number = cell_number(view, cell.id)
+    where, facts = _where(place, view, name_of(path), moved=cell.id)
+    target = where if arguments.after_cell_id else f"to the {'beginning' if arguments.at_start else 'end'}"
+    return await change_preview(
+        path,
+        context,
+        f"Move {number} of {name_of(path)} {target}",
+        {"cellId": cell.id, "source": cell.source, "from": number, **facts},
+        grant=grant("notebook_move_cell", path),
+        grant_text=f"every cell moved in {name_of(path)}",
+    )
+
+
+@tool(
+    name="notebook_move_cell",
+    arguments=NotebookMoveCellArguments,
+    description="Moves a cell of a notebook to another place.",
+    risk="write",
+    family="notebook",
+    deferred=True,
+    preview=_move_cell_preview,
+)
+async def notebook_move_cell_tool(arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
     """Puts a cell elsewhere, with its outputs."""
-
-    name = "notebook_move_cell"
-    description = "Moves a cell of a notebook to another place."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookMoveCellArguments
-
-    async def preview(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        if arguments.after_cell_id == arguments.cell_id:
-            raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
-        place = _place(arguments)
-        # At the end it stands behind the last one, which may be itself.
-        view = await opened_cells(path, context, [arguments.cell_id, *_named(place)], last=2 if place == "end" else 0)
-        cell = known(view, arguments.cell_id, context)
-        context.sights.bind(context.call_id, [cell])
-        number = cell_number(view, cell.id)
-        where, facts = _where(place, view, name_of(path), moved=cell.id)
-        target = where if arguments.after_cell_id else f"to the {'beginning' if arguments.at_start else 'end'}"
-        return await change_preview(
-            path,
-            context,
-            f"Move {number} of {name_of(path)} {target}",
-            {"cellId": cell.id, "source": cell.source, "from": number, **facts},
-            grant=grant(self.name, path),
-            grant_text=f"every cell moved in {name_of(path)}",
-        )
-
-    async def run(self, arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        base_hash = base_of(path, arguments.cell_id, context)
-        view = await opened_cells(path, context, ())
-        place = _place(arguments)
-        number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
-        await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
-        return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.", origin="own")
+    path = api_path(arguments.path, context)
+    base_hash = base_of(path, arguments.cell_id, context)
+    view = await opened_cells(path, context, ())
+    place = _place(arguments)
+    number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
+    await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
+    return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.", origin="own")
 
 
-async def _path(arguments: NotebookInsertCellArguments | NotebookEditCellArguments, context: ToolContext) -> str:
+async def _path(arguments: Written, context: ToolContext) -> str:
     """Raises: PathNotAllowed; NotebookError (kernel_waits) where it is to run, too."""
     return await path_to_run(arguments.path, context) if arguments.run else api_path(arguments.path, context)
 
@@ -269,11 +281,11 @@ def _check_runs(cell_type: str) -> None:
         raise InvalidArguments(f"`run` is for code cells, and a {cell_type} cell has nothing to run: leave `run` out.")
 
 
-def _and_run(arguments: NotebookInsertCellArguments | NotebookEditCellArguments) -> str:
+def _and_run(arguments: Written) -> str:
     return " and run it" if arguments.run else ""
 
 
-def _running(arguments: NotebookInsertCellArguments | NotebookEditCellArguments) -> dict[str, Any]:
+def _running(arguments: Written) -> dict[str, Any]:
     return {"run": True} if arguments.run else {}
 
 

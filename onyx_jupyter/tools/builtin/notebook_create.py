@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -13,13 +13,14 @@ from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.protocols import CellType, NotebookView, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.notebook_changes import MAX_CELLS, MAX_SOURCE_CHARS, new_cell
 from onyx_jupyter.tools.builtin.notebook_runs import code_cells, run_in_order
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import api_path, change_preview, grant, name_of, plain_id
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 
 class NewCell(Arguments):
@@ -34,63 +35,70 @@ class NotebookCreateArguments(Arguments):
     run: bool = Field(default=False, description="Opens it and runs its code cells, in order.")
 
 
-class NotebookCreateTool(Tool[NotebookCreateArguments]):
+async def _create_preview(arguments: NotebookCreateArguments, context: ToolContext) -> ToolPreview:
+    path = api_path(arguments.path, context)
+    if not path.endswith(".ipynb"):
+        raise InvalidArguments(f"`path` is {arguments.path!r}, and a notebook's name ends with .ipynb.")
+    if arguments.run and not _code(arguments):
+        raise InvalidArguments("`run` is for code cells, and there is none among `cells`: leave `run` out.")
+    if context.paths.resolve(path).exists():
+        raise ToolError(f"{path} is there already. Change it with the other notebook tools, or take another name.")
+    count = len(arguments.cells)
+    with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
+    and_run = f" and run {'it' if count == 1 else 'them'}" if arguments.run else ""
+    folder = posixpath.dirname(path) or "/"
+    shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
+    kernel = {"kernel": arguments.kernel} if arguments.kernel else {}
+    preview = await change_preview(
+        path,
+        context,
+        f"Create {name_of(path)}{with_cells}{and_run}",
+        {"cells": shown, **kernel, **({"run": True} if arguments.run else {})},
+        grant=f"{grant('notebook_create', folder)}{' and run it' if arguments.run else ''}",
+        grant_text=f"every new notebook in {folder}{' with a run of its cells at once' if arguments.run else ''}",
+    )
+    sources = [cell.source for cell in _code(arguments)]
+    return await with_commands(preview, sources, arguments.kernel) if arguments.run else preview
+
+
+def _create_risk(arguments: NotebookCreateArguments) -> Risk:
+    return "execute" if arguments.run else "write"
+
+
+def _create_also(arguments: NotebookCreateArguments) -> Sequence[str]:
+    return (RUN_CELL,) if arguments.run else ()
+
+
+def _create_untimed(arguments: NotebookCreateArguments) -> bool:
+    return arguments.run
+
+
+@tool(
+    name="notebook_create",
+    arguments=NotebookCreateArguments,
+    description="Creates a notebook with these cells, and with run: true runs them. Returns their ids and outputs.",
+    risk="write",
+    family="notebook",
+    deferred=True,
+    preview=_create_preview,
+    risk_of=_create_risk,
+    also=_create_also,
+    is_untimed=_create_untimed,
+)
+async def notebook_create_tool(arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
     """Makes a new notebook; one that is there already is left alone."""
-
-    name = "notebook_create"
-    description = "Creates a notebook with these cells, and with run: true runs them. Returns their ids and outputs."
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    arguments = NotebookCreateArguments
-
-    def risk_of(self, arguments: NotebookCreateArguments) -> Risk:
-        return "execute" if arguments.run else self.risk
-
-    def also(self, arguments: NotebookCreateArguments) -> Sequence[str]:
-        return (RUN_CELL,) if arguments.run else ()
-
-    def is_untimed(self, arguments: NotebookCreateArguments) -> bool:
-        return arguments.run
-
-    async def preview(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolPreview:
-        path = api_path(arguments.path, context)
-        if not path.endswith(".ipynb"):
-            raise InvalidArguments(f"`path` is {arguments.path!r}, and a notebook's name ends with .ipynb.")
-        if arguments.run and not _code(arguments):
-            raise InvalidArguments("`run` is for code cells, and there is none among `cells`: leave `run` out.")
-        if context.paths.resolve(path).exists():
-            raise ToolError(f"{path} is there already. Change it with the other notebook tools, or take another name.")
-        count = len(arguments.cells)
-        with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
-        and_run = f" and run {'it' if count == 1 else 'them'}" if arguments.run else ""
-        folder = posixpath.dirname(path) or "/"
-        shown = [_shown_new(cell, number) for number, cell in enumerate(arguments.cells, 1)]
-        kernel = {"kernel": arguments.kernel} if arguments.kernel else {}
-        preview = await change_preview(
-            path,
-            context,
-            f"Create {name_of(path)}{with_cells}{and_run}",
-            {"cells": shown, **kernel, **({"run": True} if arguments.run else {})},
-            grant=f"{grant(self.name, folder)}{' and run it' if arguments.run else ''}",
-            grant_text=f"every new notebook in {folder}{' with a run of its cells at once' if arguments.run else ''}",
-        )
-        sources = [cell.source for cell in _code(arguments)]
-        return await with_commands(preview, sources, arguments.kernel) if arguments.run else preview
-
-    async def run(self, arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
-        path = api_path(arguments.path, context)
-        cells = [new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
-        view = await context.notebooks.create(path, cells, arguments.kernel)
-        context.sights.beginning(context.run_id, view)
-        context.sights.saw(view.path, view.cells)
-        context.sights.saw_order(view.path, [cell.id for cell in view.cells])
-        if arguments.run:
-            await context.show_notebook(view.path)
-            return await _run(arguments, view, context)
-        ids = ", ".join(plain_id(cell.id) for cell in view.cells)
-        with_cells = f" with the cells {ids}." if ids else ", without cells yet."
-        return ToolResult(f"Created {view.path}{with_cells}", origin="own")
+    path = api_path(arguments.path, context)
+    cells = [new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
+    view = await context.notebooks.create(path, cells, arguments.kernel)
+    context.sights.beginning(context.run_id, view)
+    context.sights.saw(view.path, view.cells)
+    context.sights.saw_order(view.path, [cell.id for cell in view.cells])
+    if arguments.run:
+        await context.show_notebook(view.path)
+        return await _run(arguments, view, context)
+    ids = ", ".join(plain_id(cell.id) for cell in view.cells)
+    with_cells = f" with the cells {ids}." if ids else ", without cells yet."
+    return ToolResult(f"Created {view.path}{with_cells}", origin="own")
 
 
 async def _run(arguments: NotebookCreateArguments, view: NotebookView, context: ToolContext) -> ToolResult:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from pydantic import Field
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Cell, CellRun, NotebookView, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import (
@@ -27,7 +27,7 @@ from onyx_jupyter.tools.notebooks.opening import (
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell, with_figures
-from onyx_jupyter.tools.spec import Arguments, ShortForm, Tool
+from onyx_jupyter.tools.spec import ShortForm, tool
 
 
 class NotebookRunCellArguments(Arguments):
@@ -35,37 +35,38 @@ class NotebookRunCellArguments(Arguments):
     cell_id: str
 
 
-class NotebookRunCellTool(Tool[NotebookRunCellArguments]):
+async def _run_cell_preview(arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
+    path = await path_to_run(arguments.path, context)
+    view = await opened_cells(path, context, [arguments.cell_id])
+    cell = find_cell(view.cells, arguments.cell_id, path)
+    if cell.cell_type != "code":
+        raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
+    context.sights.bind(context.call_id, [cell])
+    preview = notebook_preview(
+        path,
+        f"Run {cell_number(view, cell.id)} of {name_of(path)}",
+        {"cellId": cell.id, "source": cell.source},
+        grant=grant(RUN_CELL, path),
+        grant_text=f"every cell run in {name_of(path)}",
+        bound={"source": cell.source},
+    )
+    return await with_commands(preview, [cell.source], view.kernel_name)
+
+
+@tool(
+    name=RUN_CELL,
+    arguments=NotebookRunCellArguments,
+    description="Runs one code cell in the notebook's kernel and returns its outputs, images included.",
+    risk="execute",
+    family="notebook",
+    short=ShortForm("Runs a cell."),
+    untimed=True,
+    preview=_run_cell_preview,
+)
+async def notebook_run_cell_tool(arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
     """Runs one cell in the notebook's own kernel, for as long as it takes."""
-
-    name = RUN_CELL
-    description = "Runs one code cell in the notebook's kernel and returns its outputs, images included."
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "notebook"
-    untimed: ClassVar[bool] = True
-    short = ShortForm("Runs a cell.")
-    arguments = NotebookRunCellArguments
-
-    async def preview(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolPreview:
-        path = await path_to_run(arguments.path, context)
-        view = await opened_cells(path, context, [arguments.cell_id])
-        cell = find_cell(view.cells, arguments.cell_id, path)
-        if cell.cell_type != "code":
-            raise NotebookError("not_code", f"Cell {cell.id} of {path} is a {cell.cell_type} cell: nothing to run.")
-        context.sights.bind(context.call_id, [cell])
-        preview = notebook_preview(
-            path,
-            f"Run {cell_number(view, cell.id)} of {name_of(path)}",
-            {"cellId": cell.id, "source": cell.source},
-            grant=grant(RUN_CELL, path),
-            grant_text=f"every cell run in {name_of(path)}",
-            bound={"source": cell.source},
-        )
-        return await with_commands(preview, [cell.source], view.kernel_name)
-
-    async def run(self, arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
-        path = await path_to_run(arguments.path, context)
-        return await run_and_tell(path, arguments.cell_id, context)
+    path = await path_to_run(arguments.path, context)
+    return await run_and_tell(path, arguments.cell_id, context)
 
 
 class NotebookRunAllArguments(Arguments):
@@ -74,36 +75,37 @@ class NotebookRunAllArguments(Arguments):
     to_cell_id: str | None = Field(default=None, description="The last cell to run; left out: the last of all.")
 
 
-class NotebookRunAllTool(Tool[NotebookRunAllArguments]):
+async def _run_all_preview(arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
+    path = await path_to_run(arguments.path, context)
+    view = await opened(path, context)
+    cells = code_cells(view, arguments.from_cell_id, arguments.to_cell_id)
+    context.sights.bind(context.call_id, [cell for _, cell in cells])
+    preview = notebook_preview(
+        path,
+        f"Run {_cells(cells)} of {name_of(path)}, one after the other",
+        {"cells": [_shown(cell, number) for number, cell in cells]},
+        grant=grant(RUN_CELL, path),
+        grant_text=f"every cell run in {name_of(path)}",
+        bound={"sources": [cell.hash for _, cell in cells]},
+    )
+    return await with_commands(preview, [cell.source for _, cell in cells], view.kernel_name)
+
+
+@tool(
+    name="notebook_run_all",
+    arguments=NotebookRunAllArguments,
+    description="Runs all code cells of a notebook, or those of a range, in order; stops at the first error.",
+    risk="execute",
+    family="notebook",
+    deferred=True,
+    untimed=True,
+    preview=_run_all_preview,
+)
+async def notebook_run_all_tool(arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
     """Runs the code cells one after the other, and stops at the first that fails."""
-
-    name = "notebook_run_all"
-    description = "Runs all code cells of a notebook, or those of a range, in order; stops at the first error."
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    untimed: ClassVar[bool] = True
-    arguments = NotebookRunAllArguments
-
-    async def preview(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
-        path = await path_to_run(arguments.path, context)
-        view = await opened(path, context)
-        cells = code_cells(view, arguments.from_cell_id, arguments.to_cell_id)
-        context.sights.bind(context.call_id, [cell for _, cell in cells])
-        preview = notebook_preview(
-            path,
-            f"Run {_cells(cells)} of {name_of(path)}, one after the other",
-            {"cells": [_shown(cell, number) for number, cell in cells]},
-            grant=grant(RUN_CELL, path),
-            grant_text=f"every cell run in {name_of(path)}",
-            bound={"sources": [cell.hash for _, cell in cells]},
-        )
-        return await with_commands(preview, [cell.source for _, cell in cells], view.kernel_name)
-
-    async def run(self, arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
-        path = await path_to_run(arguments.path, context)
-        cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
-        return await run_in_order(path, cells, context)
+    path = await path_to_run(arguments.path, context)
+    cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
+    return await run_in_order(path, cells, context)
 
 
 class NotebookRestartKernelArguments(Arguments):
@@ -111,46 +113,47 @@ class NotebookRestartKernelArguments(Arguments):
     run_all: bool = Field(default=False, description="Runs all code cells afterwards.")
 
 
-class NotebookRestartKernelTool(Tool[NotebookRestartKernelArguments]):
+async def _restart_kernel_preview(arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolPreview:
+    path = await path_to_run(arguments.path, context)
+    cells: Sequence[Numbered] = []
+    if arguments.run_all:
+        view = await opened(path, context)
+        kernel, cells = view.kernel_name, code_cells(view, None, None)
+    else:
+        kernel = (await opened_cells(path, context, ())).kernel_name
+    context.sights.bind(context.call_id, [cell for _, cell in cells])
+    name = name_of(path)
+    then = f" and run {_cells(cells)}" if arguments.run_all else ""
+    shown = {"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}
+    preview = notebook_preview(
+        path,
+        f"Restart the kernel of {name}{then}",
+        {"kernel": kernel or "", **shown},
+        grant=f"{grant('notebook_restart_kernel', path)}{' and run' if arguments.run_all else ''}",
+        grant_text=f"every restart of the kernel of {name}{' with a run of all its cells' if cells else ''}",
+        bound={"sources": [cell.hash for _, cell in cells]},
+    )
+    return await with_commands(preview, [cell.source for _, cell in cells], kernel)
+
+
+@tool(
+    name="notebook_restart_kernel",
+    arguments=NotebookRestartKernelArguments,
+    description="Restarts a notebook's kernel, which loses all its variables.",
+    risk="execute",
+    family="notebook",
+    deferred=True,
+    untimed=True,
+    preview=_restart_kernel_preview,
+)
+async def notebook_restart_kernel_tool(arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
     """A new kernel in place of the old one; what the cells show stays."""
-
-    name = "notebook_restart_kernel"
-    description = "Restarts a notebook's kernel, which loses all its variables."
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "notebook"
-    deferred: ClassVar[bool] = True
-    untimed: ClassVar[bool] = True
-    arguments = NotebookRestartKernelArguments
-
-    async def preview(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolPreview:
-        path = await path_to_run(arguments.path, context)
-        cells: Sequence[Numbered] = []
-        if arguments.run_all:
-            view = await opened(path, context)
-            kernel, cells = view.kernel_name, code_cells(view, None, None)
-        else:
-            kernel = (await opened_cells(path, context, ())).kernel_name
-        context.sights.bind(context.call_id, [cell for _, cell in cells])
-        name = name_of(path)
-        then = f" and run {_cells(cells)}" if arguments.run_all else ""
-        shown = {"cells": [_shown(cell, number) for number, cell in cells]} if cells else {}
-        preview = notebook_preview(
-            path,
-            f"Restart the kernel of {name}{then}",
-            {"kernel": kernel or "", **shown},
-            grant=f"{grant(self.name, path)}{' and run' if arguments.run_all else ''}",
-            grant_text=f"every restart of the kernel of {name}{' with a run of all its cells' if cells else ''}",
-            bound={"sources": [cell.hash for _, cell in cells]},
-        )
-        return await with_commands(preview, [cell.source for _, cell in cells], kernel)
-
-    async def run(self, arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
-        path = await path_to_run(arguments.path, context)
-        said = await _restart(path, context, none_is_fine=arguments.run_all)
-        if not arguments.run_all:
-            return ToolResult(said, origin="own")
-        result = await run_in_order(path, code_cells(await opened(path, context), None, None), context)
-        return replace(result, output=f"{result.output}\n{said}", own_tail=f"{result.own_tail}\n{said}")
+    path = await path_to_run(arguments.path, context)
+    said = await _restart(path, context, none_is_fine=arguments.run_all)
+    if not arguments.run_all:
+        return ToolResult(said, origin="own")
+    result = await run_in_order(path, code_cells(await opened(path, context), None, None), context)
+    return replace(result, output=f"{result.output}\n{said}", own_tail=f"{result.own_tail}\n{said}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ What a person sees of a run's plan is its newest call of this tool, live and fro
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_STEPS = 30
 _OPEN = ("pending", "doing")
@@ -26,19 +27,18 @@ class PlanUpdateArguments(Arguments):
     steps: list[PlanStep] = Field(max_length=MAX_STEPS)
 
 
-class PlanUpdateTool(Tool[PlanUpdateArguments]):
+@tool(
+    name="plan_update",
+    arguments=PlanUpdateArguments,
+    description="Shows the person your plan: all its steps, whenever one begins or ends.",
+    risk="read",
+    family="chat",
+)
+async def plan_update_tool(arguments: PlanUpdateArguments, context: ToolContext) -> ToolResult:
     """Takes the whole plan each time, so that what is shown never depends on what was shown before."""
-
-    name = "plan_update"
-    description = "Shows the person your plan: all its steps, whenever one begins or ends."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "chat"
-    arguments = PlanUpdateArguments
-
-    async def run(self, arguments: PlanUpdateArguments, context: ToolContext) -> ToolResult:
-        steps = [step for step in arguments.steps if step.status != "dropped"]
-        done = sum(step.status == "done" for step in steps)
-        left = sum(step.status in _OPEN for step in steps)
-        doing = [step.text for step in steps if step.status == "doing"]
-        at_once = " More than one step is marked as doing; mark one." if len(doing) > 1 else ""
-        return ToolResult(f"Shown: {done} of {len(steps)} done, {left} left.{at_once}", origin="own")
+    steps = [step for step in arguments.steps if step.status != "dropped"]
+    done = sum(step.status == "done" for step in steps)
+    left = sum(step.status in _OPEN for step in steps)
+    doing = [step.text for step in steps if step.status == "doing"]
+    at_once = " More than one step is marked as doing; mark one." if len(doing) > 1 else ""
+    return ToolResult(f"Shown: {done} of {len(steps)} done, {left} left.{at_once}", origin="own")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes.job import Job
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_WAIT_MS = 60_000
 WAIT_MS = 10_000
@@ -34,68 +35,69 @@ class ProcessArguments(Arguments):
     lines: int | None = Field(default=None, ge=1, description=f"log: the last lines; {LOG_LINES} if left out.")
 
 
-class ProcessTool(Tool[ProcessArguments]):
+async def _process_preview(arguments: ProcessArguments, context: ToolContext) -> ToolPreview:
+    job_id, job = _job(arguments, context)
+    text = _text(arguments)
+    line = text.strip().partition("\n")[0]
+    shown = line[:_SUMMARY_CHARS] + ("…" if line[:_SUMMARY_CHARS] != text.strip() else "")
+    exact = json.dumps([job.command, text, bool(arguments.end_input)], ensure_ascii=False)
+    return ToolPreview(
+        summary=f"Type `{shown}` into {job_id}" if text else f"End the input of {job_id}",
+        details={
+            "id": job_id,
+            "command": job.command,
+            "text": text,
+            **({"endInput": True} if arguments.end_input else {}),
+        },
+        grant=f"process {exact}",
+        grant_text="exactly this input for this command",
+        exactly=Exactly({"command": job.command, "cwd": str(job.cwd)}, without=("id",)),
+    )
+
+
+def _process_risk(arguments: ProcessArguments) -> Risk:
+    return "execute" if arguments.action == "write" else "read"
+
+
+@tool(
+    name="process",
+    arguments=ProcessArguments,
+    description=(
+        "Looks after commands that exec started in the background: list, poll (new output), log (last lines), write "
+        "(type into it), kill."
+    ),
+    risk="execute",
+    family="process",
+    deferred=True,
+    preview=_process_preview,
+    risk_of=_process_risk,
+)
+async def process_tool(arguments: ProcessArguments, context: ToolContext) -> ToolResult:
     """Looks after what `exec` started with `background`. Typing is running something; looking and ending are not.
 
     `kill` asks nobody: it ends only what this turn has started, and what would end with it anyway.
     """
-
-    name = "process"
-    description = (
-        "Looks after commands that exec started in the background: list, poll (new output), log (last lines), write "
-        "(type into it), kill."
-    )
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = "process"
-    deferred: ClassVar[bool] = True
-    arguments = ProcessArguments
-
-    def risk_of(self, arguments: ProcessArguments) -> Risk:
-        return "execute" if arguments.action == "write" else "read"
-
-    async def preview(self, arguments: ProcessArguments, context: ToolContext) -> ToolPreview:
-        job_id, job = _job(arguments, context)
-        text = _text(arguments)
-        line = text.strip().partition("\n")[0]
-        shown = line[:_SUMMARY_CHARS] + ("…" if line[:_SUMMARY_CHARS] != text.strip() else "")
-        exact = json.dumps([job.command, text, bool(arguments.end_input)], ensure_ascii=False)
-        return ToolPreview(
-            summary=f"Type `{shown}` into {job_id}" if text else f"End the input of {job_id}",
-            details={
-                "id": job_id,
-                "command": job.command,
-                "text": text,
-                **({"endInput": True} if arguments.end_input else {}),
-            },
-            grant=f"{self.name} {exact}",
-            grant_text="exactly this input for this command",
-            exactly=Exactly({"command": job.command, "cwd": str(job.cwd)}, without=("id",)),
-        )
-
-    async def run(self, arguments: ProcessArguments, context: ToolContext) -> ToolResult:
-        if arguments.action == "list":
-            return ToolResult(_listed(context), origin="own")  # the commands are the model's own
-        job_id, job = _job(arguments, context)
-        match arguments.action:
-            case "poll":
-                wait_ms = WAIT_MS if arguments.wait_ms is None else arguments.wait_ms
-                await job.news(wait_ms / 1000)
-                return _shown(job_id, job, job.unread(), "(no new output)")
-            case "log":
-                lines = job.log().splitlines()[-(arguments.lines or LOG_LINES) :]
-                return _shown(job_id, job, "\n".join(lines), "(no output)")
-            case "write":
-                text = _text(arguments)
-                if text:
-                    job.write(text)
-                if arguments.end_input:
-                    job.close_input()
-                return ToolResult(
-                    f"Typed {len(text)} characters into {job_id}. poll shows what it answers.", origin="own"
-                )
-            case _:
-                await job.end("stopped by kill")
-                return _shown(job_id, job, job.unread(), "(no new output)")
+    if arguments.action == "list":
+        return ToolResult(_listed(context), origin="own")  # the commands are the model's own
+    job_id, job = _job(arguments, context)
+    match arguments.action:
+        case "poll":
+            wait_ms = WAIT_MS if arguments.wait_ms is None else arguments.wait_ms
+            await job.news(wait_ms / 1000)
+            return _shown(job_id, job, job.unread(), "(no new output)")
+        case "log":
+            lines = job.log().splitlines()[-(arguments.lines or LOG_LINES) :]
+            return _shown(job_id, job, "\n".join(lines), "(no output)")
+        case "write":
+            text = _text(arguments)
+            if text:
+                job.write(text)
+            if arguments.end_input:
+                job.close_input()
+            return ToolResult(f"Typed {len(text)} characters into {job_id}. poll shows what it answers.", origin="own")
+        case _:
+            await job.end("stopped by kill")
+            return _shown(job_id, job, job.unread(), "(no new output)")
 
 
 def _job(arguments: ProcessArguments, context: ToolContext) -> tuple[str, Job]:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -16,12 +15,13 @@ from onyx_jupyter.errors import StorageError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security.credential_files import holds_credentials
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.file_paths import PATH, reading_preview, reading_risk, written_by
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.content import missing, reading
 from onyx_jupyter.tools.files.search import Findings, Search
 from onyx_jupyter.tools.files.walk import Found, walk
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 LIMIT_S = 10.0
 _NOTE_CHARS = 800
@@ -34,30 +34,33 @@ class SearchArguments(Arguments):
     glob: str | None = Field(default=None, min_length=1, max_length=200, description="Only such files: *.py")
 
 
-class SearchTool(Tool[SearchArguments]):
-    """Goes through text files and the cells of notebooks, in a thread; `regex` gives up on a pattern that explodes."""
+async def _search_preview(arguments: SearchArguments, context: ToolContext) -> ToolPreview:
+    return await asyncio.to_thread(reading_preview, "search", arguments.path or "", context)
 
-    name = "search"
-    description = (
+
+async def _search_risk_here(arguments: SearchArguments, context: ToolContext) -> Risk:
+    return await asyncio.to_thread(reading_risk, arguments.path or "", context)
+
+
+@tool(
+    name="search",
+    arguments=SearchArguments,
+    description=(
         "Searches files, and the cells of notebooks, for a regular expression: file:line:text. Hidden, binary, very "
         "large and ignored files (.gitignore) are left out."
-    )
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "fs"
-    arguments = SearchArguments
-
-    async def risk_here(self, arguments: SearchArguments, context: ToolContext) -> Risk:
-        return await asyncio.to_thread(reading_risk, arguments.path or "", context)
-
-    async def preview(self, arguments: SearchArguments, context: ToolContext) -> ToolPreview:
-        return await asyncio.to_thread(reading_preview, self.name, arguments.path or "", context)
-
-    async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
-        cancelled = threading.Event()
-        try:
-            return await asyncio.to_thread(_search, arguments, context, cancelled)
-        finally:
-            cancelled.set()  # a thread cannot be ended from outside: it looks here
+    ),
+    risk="read",
+    family="fs",
+    preview=_search_preview,
+    risk_here=_search_risk_here,
+)
+async def search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
+    """Goes through text files and the cells of notebooks, in a thread; `regex` gives up on a pattern that explodes."""
+    cancelled = threading.Event()
+    try:
+        return await asyncio.to_thread(_search, arguments, context, cancelled)
+    finally:
+        cancelled.set()  # a thread cannot be ended from outside: it looks here
 
 
 def _search(arguments: SearchArguments, context: ToolContext, cancelled: threading.Event) -> ToolResult:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from pydantic import Field
 
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import Risk, ToolResult, head_and_tail
+from onyx_jupyter.messages import ToolResult, head_and_tail
 from onyx_jupyter.protocols import OtherSession, Said, Sessions, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 MAX_SAID_CHARS = 2000
 MAX_MESSAGE_CHARS = 20_000
@@ -39,101 +39,97 @@ class SendArguments(Arguments):
     message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS, description="All that is needed to act on it.")
 
 
-class SessionsListTool(Tool[ListArguments]):
+@tool(
+    name="sessions_list",
+    arguments=ListArguments,
+    description="Lists your other sessions, the last used first: key, time, title, and how the newest message begins.",
+    risk="read",
+    family="sessions",
+    deferred=True,
+)
+async def sessions_list_tool(arguments: ListArguments, context: ToolContext) -> ToolResult:
     """Names the agent's other sessions, the last used first."""
-
-    name = "sessions_list"
-    description = "Lists your other sessions, the last used first: key, time, title, and how the newest message begins."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "sessions"
-    deferred: ClassVar[bool] = True
-    arguments = ListArguments
-
-    async def run(self, arguments: ListArguments, context: ToolContext) -> ToolResult:
-        words = (arguments.query or "").casefold().split()
-        sessions = [one for one in await _sessions(context).list() if _holds(one, words)]
-        if not sessions:
-            which = f" with {arguments.query!r}" if words else ""
-            return ToolResult(f"There is no other session{which}.", origin="own")
-        lines = [_line(one) for one in sessions[: arguments.limit]]
-        left = len(sessions) - len(lines)
-        tail = f"\n[{left} more; a query finds them]" if left else ""
-        source = "the list of other sessions"
-        return ToolResult("\n".join(lines) + tail, truncated=bool(left), external=source, own_tail=tail)
+    words = (arguments.query or "").casefold().split()
+    sessions = [one for one in await _sessions(context).list() if _holds(one, words)]
+    if not sessions:
+        which = f" with {arguments.query!r}" if words else ""
+        return ToolResult(f"There is no other session{which}.", origin="own")
+    lines = [_line(one) for one in sessions[: arguments.limit]]
+    left = len(sessions) - len(lines)
+    tail = f"\n[{left} more; a query finds them]" if left else ""
+    source = "the list of other sessions"
+    return ToolResult("\n".join(lines) + tail, truncated=bool(left), external=source, own_tail=tail)
 
 
-class SessionsHistoryTool(Tool[HistoryArguments]):
+@tool(
+    name="sessions_history",
+    arguments=HistoryArguments,
+    description="Shows what was said in another session, the newest last, with the names of the tools called there.",
+    risk="read",
+    family="sessions",
+    deferred=True,
+)
+async def sessions_history_tool(arguments: HistoryArguments, context: ToolContext) -> ToolResult:
     """Shows the end of another session: who said what, and which tools were called, by name alone."""
-
-    name = "sessions_history"
-    description = "Shows what was said in another session, the newest last, with the names of the tools called there."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "sessions"
-    deferred: ClassVar[bool] = True
-    arguments = HistoryArguments
-
-    async def run(self, arguments: HistoryArguments, context: ToolContext) -> ToolResult:
-        sessions = _sessions(context)
-        session = await sessions.get(arguments.session_key)
-        said = await sessions.said(arguments.session_key)
-        source = f"session {session.session_key} “{session.title}”"
-        if not said:
-            return ToolResult("Nothing was said there yet.", origin="own")
-        parts = _newest(said[-arguments.limit :], int(context.max_result_chars * _SHARE))
-        left = len(said) - len(parts)
-        head = f"[{left} earlier messages are left out]\n\n" if left else ""
-        return ToolResult(head + "\n\n".join(parts), truncated=bool(left), external=source, own_head=head)
+    sessions = _sessions(context)
+    session = await sessions.get(arguments.session_key)
+    said = await sessions.said(arguments.session_key)
+    source = f"session {session.session_key} “{session.title}”"
+    if not said:
+        return ToolResult("Nothing was said there yet.", origin="own")
+    parts = _newest(said[-arguments.limit :], int(context.max_result_chars * _SHARE))
+    left = len(said) - len(parts)
+    head = f"[{left} earlier messages are left out]\n\n" if left else ""
+    return ToolResult(head + "\n\n".join(parts), truncated=bool(left), external=source, own_head=head)
 
 
-class SessionsSearchTool(Tool[SearchArguments]):
+@tool(
+    name="sessions_search",
+    arguments=SearchArguments,
+    description="Finds what was said in your other sessions, by words and by meaning: session key, time, who, words.",
+    risk="read",
+    family="sessions",
+    deferred=True,
+)
+async def sessions_search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
     """Finds what was said in other sessions, by words and by meaning."""
-
-    name = "sessions_search"
-    description = "Finds what was said in your other sessions, by words and by meaning: session key, time, who, words."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = "sessions"
-    deferred: ClassVar[bool] = True
-    arguments = SearchArguments
-
-    async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
-        found, note = await _sessions(context).search(arguments.query, arguments.limit)
-        notes = [f"[{note}]"] if note else []
-        if not found:
-            head = f"Nothing was said about {arguments.query!r} in another session."
-            return ToolResult("\n".join([head, *notes]), own_head=head)
-        parts = [
-            f"{one.session.session_key} | {one.at} | {one.session.title} | {one.role}: {one.snippet}" for one in found
-        ]
-        return ToolResult("\n\n".join([*parts, *notes]), external="what was said in other sessions")
+    found, note = await _sessions(context).search(arguments.query, arguments.limit)
+    notes = [f"[{note}]"] if note else []
+    if not found:
+        head = f"Nothing was said about {arguments.query!r} in another session."
+        return ToolResult("\n".join([head, *notes]), own_head=head)
+    parts = [f"{one.session.session_key} | {one.at} | {one.session.title} | {one.role}: {one.snippet}" for one in found]
+    return ToolResult("\n\n".join([*parts, *notes]), external="what was said in other sessions")
 
 
-class SessionsSendTool(Tool[SendArguments]):
-    """Writes into another session, where the message has a run of its own. Its answer stays there."""
+async def _send_preview(arguments: SendArguments, context: ToolContext) -> ToolPreview:
+    session = await _sessions(context).receiver(arguments.session_key)
+    return ToolPreview(
+        summary=f"Send a message to the session “{session.title}”",
+        details={"sessionKey": session.session_key, "title": session.title, "message": arguments.message},
+        grant=f"sessions_send {session.session_key} {arguments.message}",
+        grant_text=f"exactly this message to “{session.title}”",
+    )
 
-    name = "sessions_send"
-    description = (
+
+@tool(
+    name="sessions_send",
+    arguments=SendArguments,
+    description=(
         "Sends a message to another session, where it is answered on its own, and returns at once. It is read there "
         "without this conversation. sessions_history shows the answer."
+    ),
+    risk="write",
+    family="sessions",
+    deferred=True,
+    preview=_send_preview,
+)
+async def sessions_send_tool(arguments: SendArguments, context: ToolContext) -> ToolResult:
+    """Writes into another session, where the message has a run of its own. Its answer stays there."""
+    run_id = await _sessions(context).send(arguments.session_key, arguments.message)
+    return ToolResult(
+        f"Sent. Run {run_id} answers it there; sessions_history shows the answer when it is done.", origin="own"
     )
-    risk: ClassVar[Risk] = "write"
-    family: ClassVar[str] = "sessions"
-    deferred: ClassVar[bool] = True
-    arguments = SendArguments
-
-    async def preview(self, arguments: SendArguments, context: ToolContext) -> ToolPreview:
-        session = await _sessions(context).receiver(arguments.session_key)
-        return ToolPreview(
-            summary=f"Send a message to the session “{session.title}”",
-            details={"sessionKey": session.session_key, "title": session.title, "message": arguments.message},
-            grant=f"{self.name} {session.session_key} {arguments.message}",
-            grant_text=f"exactly this message to “{session.title}”",
-        )
-
-    async def run(self, arguments: SendArguments, context: ToolContext) -> ToolResult:
-        run_id = await _sessions(context).send(arguments.session_key, arguments.message)
-        return ToolResult(
-            f"Sent. Run {run_id} answers it there; sessions_history shows the answer when it is done.", origin="own"
-        )
 
 
 def _sessions(context: ToolContext) -> Sessions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.running import RunOutcome, RunRequest, SkillRunner
 from onyx_jupyter.skills.skill import Listed, Skill, SkillProblem
+from onyx_jupyter.tools.arguments import Arguments, ByModel
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.skill_arguments import (
@@ -32,7 +33,7 @@ from onyx_jupyter.tools.skill_arguments import (
     parameters_schema,
     without_texts,
 )
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import PerCall, Tool, tool
 
 FAMILY = "skills"
 RESULT_CHARS = 12_000
@@ -57,7 +58,7 @@ def skill_tools(offered: Sequence[Listed], skills: Skills, runner: SkillRunner) 
     """Those for the skills that an agent is offered; none where it is offered none."""
     desk = SkillDesk({item.skill.name: item for item in offered}, skills)
     notebooks = [item.skill for item in offered if item.skill.kind == "notebook"]
-    return [SkillReadTool(desk), *(_notebook_tool(skill, desk, runner) for skill in notebooks)] if offered else []
+    return [_read_tool(desk), *(_notebook_tool(skill, desk, runner) for skill in notebooks)] if offered else []
 
 
 class SkillDesk:
@@ -105,28 +106,12 @@ class SkillReadArguments(Arguments):
     path: str | None = Field(default=None, description="A file of its folder; the skill itself if left out.")
 
 
-class SkillReadTool(Tool[SkillReadArguments]):
-    """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it.
+def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
+    def risk_of(arguments: SkillReadArguments) -> Risk:
+        return "read" if desk.is_trusted(arguments.name) else "execute"
 
-    What was trusted is meant to be followed, so it stands in no fence.
-    """
-
-    name = "skill_read"
-    description = "Reads a skill in full: its instructions, or one of its files."
-    risk: ClassVar[Risk] = "read"
-    family: ClassVar[str] = FAMILY
-    deferred: ClassVar[bool] = True
-    listed: ClassVar[bool] = False
-    arguments = SkillReadArguments
-
-    def __init__(self, desk: SkillDesk) -> None:
-        self._desk = desk
-
-    def risk_of(self, arguments: SkillReadArguments) -> Risk:
-        return "read" if self._desk.is_trusted(arguments.name) else "execute"
-
-    async def preview(self, arguments: SkillReadArguments, context: ToolContext) -> ToolPreview:
-        item, trust = await self._desk.show(arguments.name, context)
+    async def preview(arguments: SkillReadArguments, context: ToolContext) -> ToolPreview:
+        item, trust = await desk.show(arguments.name, context)
         skill = item.skill
         return ToolPreview(
             summary=f"Follow the skill {skill.name}",
@@ -137,8 +122,23 @@ class SkillReadTool(Tool[SkillReadArguments]):
             must_ask=_why_asked(item),
         )
 
-    async def run(self, arguments: SkillReadArguments, context: ToolContext) -> ToolResult:
-        skill = await self._desk.allowed(arguments.name, context)
+    @tool(
+        name="skill_read",
+        arguments=SkillReadArguments,
+        description="Reads a skill in full: its instructions, or one of its files.",
+        risk="read",
+        family=FAMILY,
+        deferred=True,
+        listed=False,
+        risk_of=risk_of,
+        preview=preview,
+    )
+    async def skill_read_tool(arguments: SkillReadArguments, context: ToolContext) -> ToolResult:
+        """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it.
+
+        What was trusted is meant to be followed, so it stands in no fence.
+        """
+        skill = await desk.allowed(arguments.name, context)
         if arguments.path is not None and skill.kind == "text":
             try:
                 return ToolResult(await asyncio.to_thread(read_file, skill, arguments.path), origin="own")
@@ -150,33 +150,21 @@ class SkillReadTool(Tool[SkillReadArguments]):
         files = f"\n\nFiles beside {SKILL_FILE}: {', '.join(skill.files)}" if skill.files else ""
         return ToolResult(f"{skill.instructions}{files}", origin="own")
 
+    return skill_read_tool
 
-class SkillNotebookTool(Tool[SkillArguments]):
-    """Runs one notebook in a kernel of its own. Each has a class of its own, with its name and arguments."""
 
-    risk: ClassVar[Risk] = "execute"
-    family: ClassVar[str] = FAMILY
-    deferred: ClassVar[bool] = True
-    listed: ClassVar[bool] = False
-    untimed: ClassVar[bool] = True
+def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool[SkillArguments]:
+    """Runs one notebook in a kernel of its own."""
+    name, schema = offered.tool or "", parameters_schema(offered)
 
-    def __init__(self, skill: Skill, desk: SkillDesk, runner: SkillRunner) -> None:
-        self._skill = skill
-        self._desk = desk
-        self._runner = runner
-
-    def definition(self) -> ToolDefinition:
+    def told() -> ToolDefinition:
         """Of a skill that nobody has looked at the model is told as little as in the prompt."""
-        if self._desk.is_trusted_version(self._skill):
-            return ToolDefinition(self.name, self.description, self.schema())
-        description = f"{_UNREAD} {glimpse(self.description)}"
-        return ToolDefinition(self.name, description, without_texts(self.schema()))
+        if desk.is_trusted_version(offered):
+            return ToolDefinition(name, offered.description, schema)
+        return ToolDefinition(name, f"{_UNREAD} {glimpse(offered.description)}", without_texts(schema))
 
-    def schema(self) -> dict[str, Any]:
-        return parameters_schema(self._skill)
-
-    async def preview(self, arguments: SkillArguments, context: ToolContext) -> ToolPreview:
-        item, trust = await self._desk.show(self._skill.name, context)
+    async def preview(arguments: SkillArguments, context: ToolContext) -> ToolPreview:
+        item, trust = await desk.show(offered.name, context)
         skill = item.skill
         given = _given(skill, arguments, context)
         cwd = str(context.server_root)
@@ -192,24 +180,27 @@ class SkillNotebookTool(Tool[SkillArguments]):
             must_ask=_why_asked(item),
         )
 
-    async def run(self, arguments: SkillArguments, context: ToolContext) -> ToolResult:
-        skill = await self._desk.allowed(self._skill.name, context)
+    async def call(arguments: SkillArguments, context: ToolContext) -> ToolResult:
+        skill = await desk.allowed(offered.name, context)
         given = _given(skill, arguments, context)
         by = f"agent:{context.agent_id}"
         request = RunRequest(skill, given, context.server_root, by, context.session_key)
-        outcome = await self._runner.run(request, lambda progress: context.progress(str(progress)))
+        outcome = await runner.run(request, lambda progress: context.progress(str(progress)))
         return await asyncio.to_thread(_result, outcome, min(RESULT_CHARS, context.max_result_chars - NOTE_CHARS))
 
-
-def _notebook_tool(skill: Skill, desk: SkillDesk, runner: SkillRunner) -> SkillNotebookTool:
-    class OneSkillTool(SkillNotebookTool):
-        """That skill's."""
-
-        name = skill.tool or ""
-        description = skill.description
-        arguments = arguments_of(skill)
-
-    return OneSkillTool(skill, desk, runner)
+    return Tool(
+        name=name,
+        arguments=ByModel(arguments_of(offered), schema),
+        description=offered.description,
+        risk="execute",
+        family=FAMILY,
+        deferred=True,
+        listed=False,
+        untimed=True,
+        call=call,
+        per_call=PerCall(preview=preview),
+        told=told,
+    )
 
 
 def _given(skill: Skill, arguments: SkillArguments, context: ToolContext) -> dict[str, Any]:

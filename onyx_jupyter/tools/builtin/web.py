@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import InvalidArguments
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security.address_guard import AddressGuard
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.builtin.readable_page import TEXT_TYPES, describe_binary, is_html, readable
 from onyx_jupyter.tools.builtin.web_client import WebAnswer, WebClient
-from onyx_jupyter.tools.builtin.web_search_backends import Found, SearchBackend, search_backend
+from onyx_jupyter.tools.builtin.web_search_backends import Found, search_backend
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool, whole_call
 
 MAX_PAGE_BYTES = 3_000_000
 DEFAULT_PAGE_CHARS = 12_000
@@ -71,102 +72,96 @@ class HttpArguments(Arguments):
     body: str | None = Field(default=None, max_length=1_000_000, description="Sent as UTF-8.")
 
 
-class WebSearchTool(Tool[SearchArguments]):
+async def _search_preview(arguments: SearchArguments, context: ToolContext) -> ToolPreview:
+    backend = search_backend(context.web)
+    preview = whole_call("web_search", arguments)
+    details = {**preview.details, "through": backend.where}
+    return replace(preview, summary=f"Search the web for “{_shorten(arguments.query)}”", details=details)
+
+
+@tool(
+    name="web_search",
+    arguments=SearchArguments,
+    description="Searches the web; titles, addresses and snippets come back. Read a page with web_fetch.",
+    risk="network",
+    family="web",
+    deferred=True,
+    preview=_search_preview,
+)
+async def web_search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
     """Asks the search that is configured; what it finds is text from outside."""
-
-    name = "web_search"
-    description = "Searches the web; titles, addresses and snippets come back. Read a page with web_fetch."
-    risk: ClassVar[Risk] = "network"
-    family: ClassVar[str] = "web"
-    deferred: ClassVar[bool] = True
-    arguments = SearchArguments
-
-    def __init__(self, backend: Callable[[WebConfig], SearchBackend] = search_backend) -> None:
-        self._backend = backend
-
-    async def preview(self, arguments: SearchArguments, context: ToolContext) -> ToolPreview:
-        backend = self._backend(context.web)
-        preview = await super().preview(arguments, context)
-        details = {**preview.details, "through": backend.where}
-        return replace(preview, summary=f"Search the web for “{_shorten(arguments.query)}”", details=details)
-
-    async def run(self, arguments: SearchArguments, context: ToolContext) -> ToolResult:
-        backend = self._backend(context.web)
-        found = await backend.search(arguments.query, arguments.limit)
-        if not found:
-            return ToolResult(f"{backend.title} found nothing for {arguments.query!r}.", origin="own")
-        return ToolResult(_listed(found[: arguments.limit]), external=f"a search with {backend.title}")
+    backend = search_backend(context.web)
+    found = await backend.search(arguments.query, arguments.limit)
+    if not found:
+        return ToolResult(f"{backend.title} found nothing for {arguments.query!r}.", origin="own")
+    return ToolResult(_listed(found[: arguments.limit]), external=f"a search with {backend.title}")
 
 
-class WebFetchTool(Tool[FetchPageArguments]):
+async def _fetch_preview(arguments: FetchPageArguments, context: ToolContext) -> ToolPreview:
+    url = open_client(context.web).guard.parse(arguments.url).url
+    preview = whole_call("web_fetch", arguments)
+    details = {**preview.details, "method": "GET", "url": url}
+    return replace(preview, summary=f"Read {_shorten(url)}", details=details)
+
+
+@tool(
+    name="web_fetch",
+    arguments=FetchPageArguments,
+    description="Reads a web page as Markdown, or a text file as it is.",
+    risk="network",
+    family="web",
+    deferred=True,
+    preview=_fetch_preview,
+)
+async def web_fetch_tool(arguments: FetchPageArguments, context: ToolContext) -> ToolResult:
     """Reads one page; of an HTML one what a person would read."""
-
-    name = "web_fetch"
-    description = "Reads a web page as Markdown, or a text file as it is."
-    risk: ClassVar[Risk] = "network"
-    family: ClassVar[str] = "web"
-    deferred: ClassVar[bool] = True
-    arguments = FetchPageArguments
-
-    def __init__(self, client: Callable[[WebConfig], WebClient] = open_client) -> None:
-        self._client = client
-
-    async def preview(self, arguments: FetchPageArguments, context: ToolContext) -> ToolPreview:
-        url = self._client(context.web).guard.parse(arguments.url).url
-        preview = await super().preview(arguments, context)
-        details = {**preview.details, "method": "GET", "url": url}
-        return replace(preview, summary=f"Read {_shorten(url)}", details=details)
-
-    async def run(self, arguments: FetchPageArguments, context: ToolContext) -> ToolResult:
-        accept = {"accept": "text/html, text/markdown, text/plain;q=0.9, */*;q=0.5"}
-        answer = await self._client(context.web).request("GET", arguments.url, headers=accept, max_bytes=MAX_PAGE_BYTES)
-        title, text = await asyncio.to_thread(_page, answer)
-        lines = [*([f"Title: {title}"] if title else []), f"Address: {answer.url}"]
-        lines += [] if answer.ok else [f"Status: HTTP {answer.status}"]
-        left = max(0, len(text) - arguments.max_chars)
-        notes = [f"[… {left} more characters; a larger maxChars shows more]"] if left else []
-        notes += [f"[This is from the first {MAX_PAGE_BYTES} bytes; it goes on.]"] if answer.truncated else []
-        output = "\n\n".join(["\n".join(lines), text[: arguments.max_chars], *notes])
-        return ToolResult(output, ok=answer.ok, truncated=bool(notes), external=answer.url)
+    accept = {"accept": "text/html, text/markdown, text/plain;q=0.9, */*;q=0.5"}
+    answer = await open_client(context.web).request("GET", arguments.url, headers=accept, max_bytes=MAX_PAGE_BYTES)
+    title, text = await asyncio.to_thread(_page, answer)
+    lines = [*([f"Title: {title}"] if title else []), f"Address: {answer.url}"]
+    lines += [] if answer.ok else [f"Status: HTTP {answer.status}"]
+    left = max(0, len(text) - arguments.max_chars)
+    notes = [f"[… {left} more characters; a larger maxChars shows more]"] if left else []
+    notes += [f"[This is from the first {MAX_PAGE_BYTES} bytes; it goes on.]"] if answer.truncated else []
+    output = "\n\n".join(["\n".join(lines), text[: arguments.max_chars], *notes])
+    return ToolResult(output, ok=answer.ok, truncated=bool(notes), external=answer.url)
 
 
-class HttpFetchTool(Tool[HttpArguments]):
-    """Makes one HTTP request. What was allowed is sent to the address that was shown, never on to another one."""
+async def _http_preview(arguments: HttpArguments, context: ToolContext) -> ToolPreview:
+    _check_headers(arguments.headers)
+    url = open_client(context.web).guard.parse(arguments.url).url
+    preview = whole_call("http_fetch", arguments)
+    summary = f"{arguments.method} {_shorten(url)}"
+    return replace(preview, summary=summary, details={**preview.details, "url": url})
 
-    name = "http_fetch"
-    description = (
+
+@tool(
+    name="http_fetch",
+    arguments=HttpArguments,
+    description=(
         "Makes an HTTP request (an API, say) and returns status, headers and body. Only GET and HEAD follow redirects."
+    ),
+    risk="network",
+    family="web",
+    deferred=True,
+    preview=_http_preview,
+)
+async def http_fetch_tool(arguments: HttpArguments, context: ToolContext) -> ToolResult:
+    """Makes one HTTP request. What was allowed is sent to the address that was shown, never on to another one."""
+    _check_headers(arguments.headers)
+    answer = await open_client(context.web).request(
+        arguments.method,
+        arguments.url,
+        headers=arguments.headers,
+        body=arguments.body,
+        max_bytes=context.max_output_bytes,
     )
-    risk: ClassVar[Risk] = "network"
-    family: ClassVar[str] = "web"
-    deferred: ClassVar[bool] = True
-    arguments = HttpArguments
-
-    def __init__(self, client: Callable[[WebConfig], WebClient] = open_client) -> None:
-        self._client = client
-
-    async def preview(self, arguments: HttpArguments, context: ToolContext) -> ToolPreview:
-        _check_headers(arguments.headers)
-        url = self._client(context.web).guard.parse(arguments.url).url
-        preview = await super().preview(arguments, context)
-        summary = f"{arguments.method} {_shorten(url)}"
-        return replace(preview, summary=summary, details={**preview.details, "url": url})
-
-    async def run(self, arguments: HttpArguments, context: ToolContext) -> ToolResult:
-        _check_headers(arguments.headers)
-        answer = await self._client(context.web).request(
-            arguments.method,
-            arguments.url,
-            headers=arguments.headers,
-            body=arguments.body,
-            max_bytes=context.max_output_bytes,
-        )
-        headers = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := answer.headers.get(name)) is not None]
-        body = answer.text() if _is_text(answer) else describe_binary(answer)
-        if answer.truncated:
-            body += f"\n[… the answer goes on after {context.max_output_bytes} bytes]"
-        output = "\n".join([f"HTTP {answer.status} from {answer.url}", *headers, "", body]).rstrip()
-        return ToolResult(output, ok=answer.ok, truncated=answer.truncated, external=answer.url)
+    headers = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := answer.headers.get(name)) is not None]
+    body = answer.text() if _is_text(answer) else describe_binary(answer)
+    if answer.truncated:
+        body += f"\n[… the answer goes on after {context.max_output_bytes} bytes]"
+    output = "\n".join([f"HTTP {answer.status} from {answer.url}", *headers, "", body]).rstrip()
+    return ToolResult(output, ok=answer.ok, truncated=answer.truncated, external=answer.url)
 
 
 def _page(answer: WebAnswer) -> tuple[str | None, str]:

@@ -68,7 +68,7 @@ async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_wit
 class Moving(Peek):
     """Sees something else each time."""
 
-    async def run(self, arguments, context):
+    async def call(self, arguments, context):
         self.done.append(arguments.word)
         return ToolResult(f"line {len(self.done)}")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from onyx_jupyter.config.schema import Section
 from onyx_jupyter.config.sections import section
-from onyx_jupyter.messages import Risk, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.operation import Operation
@@ -16,8 +16,9 @@ from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.keys import CONFIGURED
+from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Arguments, Tool
+from onyx_jupyter.tools.spec import tool
 
 
 class HelloSettings(Section):
@@ -43,14 +44,9 @@ class HelloArguments(Arguments):
     name: str
 
 
-class HelloTool(Tool[HelloArguments]):
-    name = "hello"
-    description = "Greets somebody."
-    risk: ClassVar[Risk] = "read"
-    arguments = HelloArguments
-
-    async def run(self, arguments: HelloArguments, context: ToolContext) -> ToolResult:
-        return ToolResult(f"Said hello to {arguments.name}.", origin="own")
+@tool(name="hello", arguments=HelloArguments, description="Greets somebody.", risk="read")
+async def hello_tool(arguments: HelloArguments, context: ToolContext) -> ToolResult:
+    return ToolResult(f"Said hello to {arguments.name}.", origin="own")
 
 
 class GreetParams(Wire):
@@ -80,6 +76,6 @@ FEATURE = Feature(
     provides=(GREETER,),
     settings=HelloSettings,
     operations=(Operation("hello.greet", GreetParams, Greeting, greet, "read"),),
-    tools=lambda: (HelloTool(),),
+    tools=lambda: (hello_tool,),
     prompt=prompt,
 )
