@@ -20,6 +20,7 @@ from onyx_jupyter.runtime.host import Host
 from onyx_jupyter.runtime.keys import CONVERSATIONS, STREAMS
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 TEMPLATES = Path(__file__).parents[1] / "workspace"
 SKILLS = Path(__file__).parents[1] / "notebooks" / "skills"
@@ -79,7 +80,7 @@ async def house(
             None,  # type: ignore[arg-type] - nothing measured here reaches a notebook
             templates=TEMPLATES,
             open_models=open_models,
-            tools=tools,
+            toolsets=[FixedToolset("bench", tools())],
             environment={},
             packaged_skills=SKILLS,
             recorded_skills=_recorded,

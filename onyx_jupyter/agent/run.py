@@ -89,6 +89,10 @@ class Toolbox(Protocol):
         """The request with the tools that its model may call."""
         ...
 
+    async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
+        """Runs it; cancelling stops it. Raises: ToolError."""
+        ...
+
     def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
         """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
         ...

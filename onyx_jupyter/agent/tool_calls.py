@@ -98,7 +98,7 @@ async def _done(call: ToolCall, meant: MeantCall, context: ToolContext, run: Run
                 return "denied", ToolResult(refusal, ok=False, origin="person")
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
         with run.work.paused() if tool.is_untimed(arguments) else nullcontext():
-            result = await tool.call(arguments, context)
+            result = await run.toolbox.call(tool, arguments, context)
         return ("ok" if result.ok else "failed"), result
     except Steered:
         return "skipped", SKIPPED

@@ -19,7 +19,7 @@ from onyx_jupyter.operations.feature import Built, Component, Feature
 from onyx_jupyter.operations.operation import Operation, Operations
 from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.runtime.keys import CONTRIBUTIONS
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import Toolset
 
 log = logging.getLogger(__name__)
 IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
@@ -100,9 +100,9 @@ class Container:
         if name in self.problems:
             raise FeatureUnavailable(f"{operation.name} cannot be answered: {self.problems[name]}.", hint=IN_THE_LOG)
 
-    def tools(self) -> Sequence[Tool[Any]]:
+    def toolsets(self) -> Sequence[Toolset]:
         """As `Contributions` has it, and the following likewise."""
-        return [tool for feature in self._working() for tool in feature.tools()]
+        return [toolset for feature in self._working() for toolset in feature.toolsets]
 
     def prompt_sections(self) -> Sequence[str]:
         sections = (feature.prompt(self.parts) for feature in self._working() if feature.prompt)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.runtime.agent_toolsets import AgentToolsets
 from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
@@ -24,23 +26,31 @@ from onyx_jupyter.runtime.keys import (
     JOURNAL,
     SESSIONS,
     STREAMS,
+    TOOLSETS,
 )
 from onyx_jupyter.runtime.signal import Signal
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.toolsets.toolset import Toolset
 
 
 def make(parts: Parts) -> Built:
     host, contributions = parts.get(HOST), parts.get(CONTRIBUTIONS)
+
+    def all_toolsets() -> Sequence[Toolset]:
+        ours = contributions.toolsets() if host.toolsets is None else host.toolsets
+        return [*ours, *host.installed_toolsets]
+
+    toolsets = AgentToolsets(all_toolsets)
     configured = Configured(
         host.home,
         host.server_root,
         host.templates,
         host.environment,
         host.open_models,
-        host.tools or contributions.tools,
+        toolsets.known,
         host.secrets,
         host.on_settings,
         host.ceiling,
@@ -69,6 +79,7 @@ def make(parts: Parts) -> Built:
             STREAMS: streams,
             SESSIONS: sessions,
             CHANGED_SESSION: Signal[SessionTranscript](),
+            TOOLSETS: toolsets,
             AUDIT_LOG: audit_log,
             AUDIT: audit,
             JOURNAL: TranscriptJournal(sessions, streams, audit),
@@ -98,6 +109,6 @@ FOUNDATION = Feature(
     "foundation",
     make,
     requires=(HOST, CONTRIBUTIONS),
-    provides=(CONFIGURED, STREAMS, SESSIONS, CHANGED_SESSION, AUDIT_LOG, AUDIT, JOURNAL, EMBEDDINGS),
+    provides=(CONFIGURED, STREAMS, SESSIONS, CHANGED_SESSION, TOOLSETS, AUDIT_LOG, AUDIT, JOURNAL, EMBEDDINGS),
     essential=True,
 )

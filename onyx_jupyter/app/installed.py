@@ -11,6 +11,7 @@ from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.operations.feature import Feature
 from onyx_jupyter.operations.operation import Operations
 from onyx_jupyter.runtime.keys import CONTRIBUTIONS, HOST
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 log = logging.getLogger(__name__)
 GROUP = "onyx_jupyter.features"
@@ -40,7 +41,12 @@ def _check(features: Sequence[Feature]) -> None:
     with_sections({feature.name: feature.settings for feature in features if feature.settings})
     for what, names in (
         ("events", [event.name for feature in features for event in feature.events]),
-        ("tools", [tool.name for feature in features for tool in feature.tools()]),
+        ("tools", [tool.name for toolset in _fixed(features) for tool in toolset.given]),
     ):
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"Two {what} are called {twice!r}. Give one of them another name.")
+
+
+def _fixed(features: Sequence[Feature]) -> list[FixedToolset]:
+    """Those whose tools are known before anybody asks; of the others, a run takes the first of a name."""
+    return [one for feature in features for one in feature.toolsets if isinstance(one, FixedToolset)]

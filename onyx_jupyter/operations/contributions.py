@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel
 
 from onyx_jupyter.agent.processor import Processor
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import Toolset
 
 
 class Contributions(Protocol):
     """Of the features that work; each list in the order of the features, the same from message to message."""
 
-    def tools(self) -> Sequence[Tool[Any]]:
+    def toolsets(self) -> Sequence[Toolset]:
         """What models can call."""
         ...
 

@@ -12,7 +12,7 @@ from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.parts import Key, Parts
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import Toolset
 
 Component = Mapping[str, Any]
 """How something is, as `health.check` tells it: `ok`, `message`, and `hint` where there is something to do."""
@@ -25,10 +25,6 @@ async def nothing() -> None:
 
 async def _no_components() -> Components:
     return {}
-
-
-def _no_tools() -> Sequence[Tool[Any]]:
-    return ()
 
 
 def _no_processors(parts: Parts) -> Sequence[Processor]:
@@ -61,7 +57,7 @@ class Feature:
 
     Building costs nothing and reads no file.
 
-    `settings` is the model of its section in onyx.json, called like the feature. `tools` are what models can call,
+    `settings` is the model of its section in onyx.json, called like the feature. `toolsets` are what models can call,
     `prompt` gives a section of the system prompt (None where it has nothing to say; the same text from message to
     message, or the provider's cache is lost), `processors` are new ones for each run. Without an `essential` one Onyx
     does not start; any other that fails leaves the rest running.
@@ -75,7 +71,7 @@ class Feature:
     settings: type[BaseModel] | None = None
     operations: tuple[Operation, ...] = ()
     events: tuple[EventType, ...] = ()
-    tools: Callable[[], Sequence[Tool[Any]]] = _no_tools
+    toolsets: tuple[Toolset, ...] = ()
     prompt: Callable[[Parts], str | None] | None = None
     processors: Callable[[Parts], Sequence[Processor]] = _no_processors
     essential: bool = False

@@ -1,4 +1,4 @@
-"""What belongs to one agent: its folder, memory, tools and allowed paths. It never runs anything."""
+"""What belongs to one agent: its folder, memory and allowed paths. It never runs anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.access import allowed_tools, unknown_names
+from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.spec import Tool
 
 
@@ -20,8 +20,7 @@ from onyx_jupyter.tools.spec import Tool
 class AgentParts:
     """One agent as it is set up now.
 
-    `templates` is the folder that its workspace's first files came from, `problems` are names in its configuration that
-    mean nothing.
+    `templates` is the folder that its workspace's first files came from.
     """
 
     config: AgentConfig
@@ -29,12 +28,10 @@ class AgentParts:
     templates: Path
     memory: MemoryFiles
     paths: PathGuard
-    tools: Sequence[Tool[Any]]
-    problems: tuple[str, ...] = ()
 
 
 class Agents:
-    """The agents of one server. `memory` makes an agent's by its id and workspace, `tools` are all that there are."""
+    """The agents of one server. `memory` makes an agent's by its id and workspace, `tools` are all that are known."""
 
     def __init__(
         self,
@@ -65,22 +62,22 @@ class Agents:
         """Names in the configuration that mean nothing, in words for its person."""
         config = self._configured.settings.config
         chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
+        tools, warnings = self._tools(), self._configured.settings.warnings
         agents = [
-            f"Agent {one.id}: {problem}" for one in config.agents.items for problem in self.agent(one.id).problems
+            f"Agent {one.id}: {problem}"
+            for one in config.agents.items
+            for key, names in (("tools.allow", one.tools.allow or ()), ("tools.deny", one.tools.deny))
+            for problem in unknown_names(key, names, tools)
         ]
-        warnings = self._configured.settings.warnings
-        return [*warnings, *agents, *unknown_names("security.auto", chosen, self._tools())]
+        return [*warnings, *agents, *unknown_names("security.auto", chosen, tools)]
 
     def _parts(self, config: AgentConfig) -> AgentParts:
         home = self._configured.home
         workspace = home.workspace(config.id, config.workspace)
-        access = allowed_tools(self._tools(), config.tools.allow, config.tools.deny)
         return AgentParts(
             config=config,
             workspace=workspace,
             templates=self._configured.templates,
             memory=self._memory(config.id, workspace),
             paths=PathGuard(self._server_root, workspace, private=home.root, drive=self._drive),
-            tools=access.tools,
-            problems=access.problems,
         )

@@ -33,7 +33,7 @@ from onyx_jupyter.tools.spec import Tool
 class Configured:
     """The configuration in force and what is made from it, anew whenever it has changed.
 
-    `more_secrets` gives what else is to be hidden (value → kind), `tools` are all that there are, and `sections`
+    `more_secrets` gives what else is to be hidden (value → kind), `tools` are all that are known, and `sections`
     those of the configuration that features bring; `on_change` is told of every change. Nothing of it goes beyond the
     `ceiling`.
     """

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
@@ -24,7 +23,7 @@ from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.skills.packaged import recorded_hashes
 from onyx_jupyter.tools.context import nowhere
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import Toolset
 
 
 async def _no_notebook(kernel_id: str) -> str | None:
@@ -47,7 +46,9 @@ class Host:
     own files; `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of each change of the
     configuration; `ceiling` is what the server's administrator allows at most.
 
-    The rest is there to be replaced by who measures or tries: `tools` in the place of the features' own, the
+    `installed_toolsets` are those of other packages.
+
+    The rest is there to be replaced by who measures or tries: `toolsets` in the place of the features' own, the
     `embeddings` that the configuration would ask for, `waits` for a busy provider.
     """
 
@@ -68,11 +69,12 @@ class Host:
     secrets: Callable[[], Mapping[str, str]] = dict
     on_settings: Callable[[Settings], None] = lambda settings: None
     ceiling: Ceiling = field(default_factory=Ceiling)
+    installed_toolsets: Sequence[Toolset] = ()
     clock: Clock = field(default_factory=SystemClock)
     waits: Waits = field(default_factory=Waits)
     open_models: Callable[[ModelsSettings], Models] = field(default_factory=_open_models)
     embeddings: Embeddings | None = None
-    tools: Callable[[], Sequence[Tool[Any]]] | None = None
+    toolsets: Sequence[Toolset] | None = None
     processors: Callable[[Settings], Sequence[Processor]] = run_processors
 
     ids: IdSource = field(init=False, repr=False)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.notebook.browser_tabs import TabRequests
     from onyx_jupyter.operations.contributions import Contributions
     from onyx_jupyter.protocols import Embeddings
+    from onyx_jupyter.runtime.agent_toolsets import AgentToolsets
     from onyx_jupyter.runtime.agents import Agents
     from onyx_jupyter.runtime.audit_trail import AuditTrail
     from onyx_jupyter.runtime.configured import Configured
@@ -51,6 +52,7 @@ SESSIONS: Key[SessionStore] = Key("sessions")
 CHANGED_SESSION: Key[Signal[SessionTranscript]] = Key("changes of sessions")
 EMBEDDINGS: Key[Embeddings] = Key("embeddings")
 SESSION_SEARCH: Key[SessionSearch] = Key("search in sessions")
+TOOLSETS: Key[AgentToolsets] = Key("toolsets")
 MEMORIES: Key[Memories] = Key("memory")
 AGENTS: Key[Agents] = Key("agents")
 MEMORY_NOTES: Key[MemoryNotes] = Key("notes of what was remembered")

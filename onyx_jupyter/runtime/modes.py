@@ -10,13 +10,15 @@ from dataclasses import replace
 from typing import Any, cast
 
 from onyx_jupyter.config.ceiling import STRICTEST_FIRST, Ceiling, Mode
-from onyx_jupyter.messages import Message, ToolDefinition
+from onyx_jupyter.messages import Message, ToolDefinition, ToolResult
 from onyx_jupyter.protocols import Model, ModelRequest
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.tools.access import is_named
 from onyx_jupyter.tools.arguments import Checked
+from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.gathered import GatheredTools
 
 MODE_NOTE = "mode"
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
@@ -61,10 +63,10 @@ class RunTools:
     """What one run has in the mode in which it is now."""
 
     def __init__(
-        self, tools: Sequence[Tool[Any]], mode: RunMode, auto: Collection[str], model: Callable[[], Model]
+        self, gathered: GatheredTools, mode: RunMode, auto: Collection[str], model: Callable[[], Model]
     ) -> None:
         """`model` is the one that answers now: a small one that chooses its tools itself is told of few."""
-        self._all = tools
+        self._gathered = gathered
         self._mode = mode
         self._auto = auto
         self._model = model
@@ -78,8 +80,9 @@ class RunTools:
     def registry(self) -> ToolRegistry:
         kind = only_reads, few = self.mode == "ask", self._few
         if kind not in self._registries:
-            kept = [tool for tool in self._all if tool.risk == "read"] if only_reads else self._all
-            left_out = {tool.name: _ONLY_READS for tool in self._all if tool not in kept}
+            tools = self._gathered.tools
+            kept = [tool for tool in tools if tool.risk == "read"] if only_reads else tools
+            left_out = {tool.name: _ONLY_READS for tool in tools if only_reads and tool.risk != "read"}
             self._registries[kind] = ToolRegistry(kept, left_out, few=few)
         return self._registries[kind]
 
@@ -103,6 +106,10 @@ class RunTools:
             further |= {tool.name: tool for tool in named}
             messages.append(_with_tools(message, named))
         return replace(request, tools=[*self.offered, *further.values()], messages=messages)
+
+    async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
+        """As the toolset does it that the tool is of. Raises: ToolError."""
+        return await self._gathered.call(tool, arguments, context)
 
     @property
     def _few(self) -> bool:

@@ -111,7 +111,8 @@ class ReadingAhead:
         notebooks = around.notebooks_for(Author(parts.config.id, draft.session_key or "", ""))
         notebook = CellSurroundings(message, notebooks, around.kernels, parts.paths)
         model = CellModel(inner, notebook, settings.secrets.apply)
-        tools = RunTools(parts.tools, RunMode([message], around.ceiling), settings.config.security.auto, lambda: model)
+        gathered = await around.tools(parts)
+        tools = RunTools(gathered, RunMode([message], around.ceiling), settings.config.security.auto, lambda: model)
         prompt = RunPrompt(
             parts,
             tools,

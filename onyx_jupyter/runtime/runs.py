@@ -66,6 +66,7 @@ from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from onyx_jupyter.tools.processes.guardian import Guardian
 from onyx_jupyter.tools.processes.run_processes import RunProcesses
 from onyx_jupyter.tools.result_files import ResultFiles
+from onyx_jupyter.toolsets.gathered import GatheredTools
 
 log = logging.getLogger(__name__)
 MAX_SIGHTS = 100
@@ -90,6 +91,7 @@ class Surroundings:
 
     `model_of` is an agent's own model; `notebooks_for` gives an author the notebooks in which its changes are kept,
     `notebook_of` the notebook of a kernel; `project` gives the instructions in the server's root that a person trusts;
+    `tools` gathers an agent's, with those of the toolsets that are named beside it;
     `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
     that a run answers there; `prompt_sections` are what features have to say.
     """
@@ -99,6 +101,7 @@ class Surroundings:
     agent: Callable[[str], AgentParts]
     model_of: Callable[[AgentConfig], str]
     notebooks_for: Callable[[Author], Notebooks]
+    tools: Callable[..., Awaitable[GatheredTools]]
     skills: Callable[[AgentParts], Awaitable[Offered]]
     project: Callable[[], Awaitable[Instructions | None]]
     notebook_of: Callable[[str], Awaitable[str | None]]
@@ -281,7 +284,8 @@ class Runs:
         sights = self._sights_of(transcript.session_key)
         know_sent(sights, message, parts.paths)
         inbox.on_join = lambda joined: know_sent(sights, joined, parts.paths)
-        tools = RunTools([*parts.tools, *skills.tools], inbox.mode, settings.config.security.auto, lambda: model)
+        gathered = await around.tools(parts, skills.toolset)
+        tools = RunTools(gathered, inbox.mode, settings.config.security.auto, lambda: model)
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)

@@ -22,10 +22,11 @@ from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.skills.run_record import RunRecord
 from onyx_jupyter.skills.running import RunRequest
 from onyx_jupyter.skills.skill import Listed, Skill
-from onyx_jupyter.tools.access import allowed_tools
+from onyx_jupyter.tools.access import is_allowed
 from onyx_jupyter.tools.builtin.skills import skill_tools
 from onyx_jupyter.tools.skill_arguments import checked_parameters, real_paths
 from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset
 
 log = logging.getLogger(__name__)
 MAX_OFFERED = 150
@@ -39,6 +40,11 @@ class Offered:
 
     tools: Sequence[Tool[Any]] = ()
     lines: Sequence[SkillLine] = ()
+
+    @property
+    def toolset(self) -> Toolset:
+        """The tools, for one run: each keeps what a person was shown of its skill."""
+        return FixedToolset("skills", self.tools)
 
 
 class Skills:
@@ -72,7 +78,7 @@ class Skills:
         usable = [item for item in listed if item.usable][:MAX_OFFERED]
         access = parts.config.tools
         made = await asyncio.to_thread(skill_tools, usable, _AgentSkills(self.library, parts.config.id), self.runs)
-        tools = allowed_tools(made, access.allow, access.deny).tools
+        tools = [tool for tool in made if is_allowed(tool, access.allow, access.deny)]
         names = {tool.name for tool in tools}
         can_read = "skill_read" in names
         lines = [_line(item, names) for item in usable if can_read or item.skill.tool in names]

@@ -34,6 +34,7 @@ from onyx_jupyter.server.drive.everything import EveryContents
 from onyx_jupyter.server.log import Log
 from onyx_jupyter.tools.access import unknown_names
 from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +67,11 @@ class Service:
 
     def __init__(self, server_app: Any, ceiling: Ceiling) -> None:
         """Raises: ConfigError where the ceiling denies something that there is not."""
-        if problems := unknown_names("deny", ceiling.deny, all_tools()):
-            raise ConfigError(f"{SETTING}: {problems[0]}", key="deny")
-        home = Home.from_environment()
+        home, packages = Home.from_environment(), installed_toolsets()
+        if unknown_names("deny", ceiling.deny, all_tools()):  # it may be a tool of a package: those are looked at then
+            known = [*all_tools(), *tools_at_start(packages, home.root)]
+            if problems := unknown_names("deny", ceiling.deny, known):
+                raise ConfigError(f"{SETTING}: {problems[0]}", key="deny")
         root = Path(server_app.root_dir)
         drive = onyx_drive(
             home,
@@ -97,6 +100,7 @@ class Service:
             show_notebook=self._tabs.show,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
+            installed_toolsets=packages,
             places=NotebookPlaces(
                 paths.canonical, remover(contents, self._tabs, rooms, sessions), self.documents.path_now
             ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.errors import InvalidArguments
@@ -14,21 +13,13 @@ from onyx_jupyter.tools.spec import Tool
 GROUP = "group:"
 # A skill's tool comes and goes with the skill.
 SKILLS, SKILL_PREFIX = "skills", "skill_"
+# The family of the tools in an agent's own files.
+WORKSPACE = "workspace"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAccess:
-    """The tools that are left, and what to tell the person about names that mean nothing."""
-
-    tools: Sequence[Tool[Any]]
-    problems: tuple[str, ...]
-
-
-def allowed_tools(tools: Sequence[Tool[Any]], allow: Collection[str] | None, deny: Collection[str]) -> ToolAccess:
-    """`allow` None means all; deny wins. A name that no tool has allows and denies nothing, and is a problem."""
-    kept = [tool for tool in tools if not is_named(tool, deny) and (allow is None or is_named(tool, allow))]
-    problems = (*unknown_names("tools.allow", allow or (), tools), *unknown_names("tools.deny", deny, tools))
-    return ToolAccess(kept, problems)
+def is_allowed(tool: Tool[Any], allow: Collection[str] | None, deny: Collection[str]) -> bool:
+    """`allow` None means all; deny wins. A name that no tool has allows and denies nothing."""
+    return not is_named(tool, deny) and (allow is None or is_named(tool, allow))
 
 
 def is_named(tool: Tool[Any], names: Collection[str]) -> bool:
@@ -55,7 +46,7 @@ def names_in(call: ToolCall, tools: Sequence[Tool[Any]]) -> Sequence[str]:
 
 def unknown_names(key: str, names: Collection[str], tools: Sequence[Tool[Any]]) -> tuple[str, ...]:
     """What to tell the person about names of that configuration key which mean nothing."""
-    known = [GROUP + SKILLS, *(name for tool in tools for name in _names(tool))]
+    known = [GROUP + SKILLS, GROUP + WORKSPACE, *(name for tool in tools for name in _names(tool))]
     unknown = [name for name in names if name not in known and not name.startswith(SKILL_PREFIX)]
     return tuple(_problem(key, name, known) for name in unknown)
 

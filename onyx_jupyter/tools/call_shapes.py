@@ -47,7 +47,8 @@ def tool_name(name: str, known: Collection[str]) -> str:
 
 def put_right(name: str, arguments: Mapping[str, Any], properties: Callable[[str], Mapping[str, Any]]) -> Shape:
     """The call in the shape that its meaning has; `properties` gives a tool's schema of each argument."""
-    given = {_camel(key): value for key, value in arguments.items()}
+    own = properties(name)  # whose tool it is may write them in another way
+    given = {key if key in own else _camel(key): value for key, value in arguments.items()}
     if len(given) < len(arguments):
         return name, dict(arguments)  # the same argument twice
     if name in _CELL_TOOLS:

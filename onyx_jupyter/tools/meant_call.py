@@ -6,7 +6,7 @@ been called so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from onyx_jupyter.tools.notebooks.opening import api_path, opened_cells
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool
 
+_OF_NOTEBOOKS = ("notebook", "kernel")
 _NEW = "notebook_create"  # its path is that of no notebook yet
 
 
@@ -45,7 +46,10 @@ async def meant_call(call: ToolCall, tools: ToolRegistry, context: ToolContext) 
     """Raises: ToolError (unknown tool), InvalidArguments (each field named, and the nearest right call)."""
     right = _in_shape(call, tools, context)
     tool, arguments = tools.validate(right)
-    given, reasons = await by_id(right.name, right.arguments, context, reads=tool.risk_of(arguments) == "read")
+    given: Mapping[str, Any] = dict(right.arguments)
+    reasons: Sequence[str] = ()
+    if tool.family in _OF_NOTEBOOKS:
+        given, reasons = await by_id(right.name, given, context, reads=tool.risk_of(arguments) == "read")
     bare = await _without_fences(right.name, given, context)
     reasons = [*reasons, *(["without the code fence"] if bare != given else [])]
     if right.name == call.name and bare == dict(call.arguments):
@@ -77,7 +81,7 @@ def _in_shape(call: ToolCall, tools: ToolRegistry, context: ToolContext) -> Tool
 def _with_path(name: str, given: Mapping[str, Any], tools: ToolRegistry, context: ToolContext) -> dict[str, Any]:
     """With the notebook in front where none is named: the one that was in front when the user wrote, and still is."""
     front, (_, now) = context.notebook_in_front, context.open_notebooks()
-    needs = name in tools.names and tools.get(name).family in ("notebook", "kernel") and name != _NEW
+    needs = name in tools.names and tools.get(name).family in _OF_NOTEBOOKS and name != _NEW
     if (
         not needs
         or given.get("path")

@@ -84,7 +84,12 @@ async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp
         return Built(HELLO.make(parts).parts, start=start)
 
     broken = Feature(
-        "hello", make, requires=HELLO.requires, provides=HELLO.provides, operations=HELLO.operations, tools=HELLO.tools
+        "hello",
+        make,
+        requires=HELLO.requires,
+        provides=HELLO.provides,
+        operations=HELLO.operations,
+        toolsets=HELLO.toolsets,
     )
     house = house_with(tmp_path, [*FEATURES, broken], "Still here")
     key = await house.session()

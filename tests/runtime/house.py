@@ -29,6 +29,7 @@ from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
 from onyx_jupyter.tools.arguments import Arguments, ByModel
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import PerCall, Tool, whole_call
+from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset
 from tests.runtime.open_onyx import OpenOnyx
 from tests.waiting import LIMIT_S, until
 
@@ -142,8 +143,16 @@ class Linger(HouseTool):
         return ToolResult("lingered", origin="own")
 
 
-def _tools(*tools: Tool[Any] | HouseTool) -> list[Tool[Any]]:
-    return [one.tool if isinstance(one, HouseTool) else one for one in tools]
+class HouseToolset(FixedToolset):
+    """The tools as the house has them now: a test may put another in the place of one."""
+
+    def __init__(self, tools: Callable[[], Sequence[Tool[Any] | HouseTool]]) -> None:
+        super().__init__("house", ())
+        self._tools = tools
+
+    @property
+    def given(self) -> Sequence[Tool[Any]]:
+        return [one.tool if isinstance(one, HouseTool) else one for one in self._tools()]
 
 
 async def _no_wait(seconds: float) -> None:
@@ -164,6 +173,7 @@ class House:
         environment: Mapping[str, str] | None = None,
         processors: Sequence[Processor] | None = None,
         more_tools: Sequence[Tool[Any] | HouseTool] = (),
+        toolsets: Sequence[Toolset] = (),
         open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None),
         waits: Waits | None = None,
         notebooks: Notebooks | None = None,
@@ -192,7 +202,7 @@ class House:
             notebooks,  # type: ignore[arg-type] - None where a test reaches no notebook
             templates=folder / "templates",
             open_models=lambda settings: self.models,
-            tools=(lambda: _tools(self.peek, self.touch, Break(), self.linger, *more_tools))
+            toolsets=[HouseToolset(lambda: [self.peek, self.touch, Break(), self.linger, *more_tools]), *toolsets]
             if features is None
             else None,
             open_notebooks=open_notebooks,

@@ -10,6 +10,7 @@ from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.protocols import ModelInfo, Models
+from onyx_jupyter.runtime.agent_toolsets import AgentToolsets
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.consolidating import Consolidating
@@ -36,6 +37,7 @@ from onyx_jupyter.runtime.keys import (
     SESSIONS,
     SKILLS,
     STREAMS,
+    TOOLSETS,
 )
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.local_models import LocalModels
@@ -130,6 +132,10 @@ class OpenOnyx(Onyx):
     @property
     def conversations(self) -> Conversations:
         return self.get(CONVERSATIONS)
+
+    @property
+    def toolsets(self) -> AgentToolsets:
+        return self.get(TOOLSETS)
 
     @property
     def home(self) -> Home:

@@ -381,7 +381,7 @@ async def test_an_agent_without_the_family_has_no_skills(tmp_path, skills):
     house = House(tmp_path, ["hello"], config=deny, environment={})
     await house.run(await house.session())
     assert "# Skills" not in house.model.requests[0].system
-    assert house.onyx.agent(None).problems == ()
+    assert house.onyx.configured.problems() == []
     await house.close()
 
 

@@ -2,18 +2,17 @@
 
 import pytest
 
-from onyx_jupyter.tools.access import allowed_tools
+from onyx_jupyter.tools.access import is_allowed, unknown_names
 from onyx_jupyter.tools.builtin import all_tools
 
 
 def names(allow, deny):
-    return [tool.name for tool in allowed_tools(all_tools(), allow, deny).tools]
+    return [tool.name for tool in all_tools() if is_allowed(tool, allow, deny)]
 
 
 def test_nothing_said_allows_all():
-    access = allowed_tools(all_tools(), None, [])
-    assert [tool.name for tool in access.tools] == [tool.name for tool in all_tools()]
-    assert access.problems == ()
+    assert names(None, []) == [tool.name for tool in all_tools()]
+    assert unknown_names("tools.deny", [], all_tools()) == ()
 
 
 def test_a_family_stands_for_all_its_tools():
@@ -35,9 +34,9 @@ def test_an_empty_allow_leaves_nothing():
 
 
 def test_a_name_that_means_nothing_is_said_with_the_closest_one():
-    access = allowed_tools(all_tools(), ["group:notebok"], ["exce"])
-    assert access.tools == []
-    first, second = access.problems
+    assert names(["group:notebok"], ["exce"]) == []
+    (first,) = unknown_names("tools.allow", ["group:notebok"], all_tools())
+    (second,) = unknown_names("tools.deny", ["exce"], all_tools())
     assert first.startswith("tools.allow names 'group:notebok'")
     assert first.endswith("Did you mean group:notebook?")
     assert second.startswith("tools.deny names 'exce'")

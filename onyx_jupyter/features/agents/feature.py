@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.agents.operations import OPERATIONS
-from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.agents import Agents
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, CONTRIBUTIONS, HOST, MEMORIES
+from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, MEMORIES, TOOLSETS
+
+OWN_TOOLS = "Correct what is named, or remove it; each new conversation looks again."
 
 
 def make(parts: Parts) -> Built:
     host = parts.get(HOST)
-    tools = host.tools or parts.get(CONTRIBUTIONS).tools
-    agents = Agents(parts.get(CONFIGURED), parts.get(MEMORIES).files, tools, host.server_root, host.drive)
-    return Built({AGENTS: agents})
+    toolsets = parts.get(TOOLSETS)
+    agents = Agents(parts.get(CONFIGURED), parts.get(MEMORIES).files, toolsets.known, host.server_root, host.drive)
+
+    async def warm() -> None:
+        await toolsets.of(agents.agent(None))
+
+    async def health() -> Components:
+        """Nothing where there is nothing to do. What is wrong with a toolset is known when it was asked."""
+        await toolsets.of(agents.agent(None))
+        if not (problems := toolsets.problems()):
+            return {}
+        return {"tools": {"ok": False, "message": " ".join(problems), "hint": OWN_TOOLS}}
+
+    return Built({AGENTS: agents}, warm=warm, health=health)
 
 
 FEATURE = Feature(
     "agents",
     make,
-    requires=(HOST, CONTRIBUTIONS, CONFIGURED, MEMORIES),
+    requires=(HOST, TOOLSETS, CONFIGURED, MEMORIES),
     provides=(AGENTS,),
     operations=OPERATIONS,
     essential=True,

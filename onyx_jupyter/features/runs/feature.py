@@ -32,6 +32,7 @@ from onyx_jupyter.runtime.keys import (
     SKILLS,
     STREAMS,
     SURROUNDINGS,
+    TOOLSETS,
 )
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.reading_ahead import ReadingAhead
@@ -39,7 +40,7 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
-from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.toolsets.builtin import builtin_toolsets
 
 
 def make(parts: Parts) -> Built:
@@ -76,6 +77,7 @@ def _surroundings(parts: Parts) -> Surroundings:
         settings=lambda: configured.settings,
         models=lambda: configured.models,
         agent=parts.get(AGENTS).agent,
+        tools=parts.get(TOOLSETS).of,
         model_of=configured.model_of,
         notebooks_for=parts.get(NOTEBOOK_REVIEW).notebooks_for,
         skills=skills.offered if skills else _no_skills,
@@ -122,9 +124,10 @@ FEATURE = Feature(
         APPROVALS,
         QUESTIONS,
         SESSION_SEARCH,
+        TOOLSETS,
     ),
     uses=(SKILLS, PROJECT_FILES, KNOWLEDGE),
     provides=(SURROUNDINGS, RUNS, READING_AHEAD),
-    tools=all_tools,
+    toolsets=tuple(builtin_toolsets()),
     essential=True,
 )

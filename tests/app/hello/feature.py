@@ -19,6 +19,7 @@ from onyx_jupyter.runtime.keys import CONFIGURED
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.spec import tool
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 class HelloSettings(Section):
@@ -76,6 +77,6 @@ FEATURE = Feature(
     provides=(GREETER,),
     settings=HelloSettings,
     operations=(Operation("hello.greet", GreetParams, Greeting, greet, "read"),),
-    tools=lambda: (hello_tool,),
+    toolsets=(FixedToolset("hello", (hello_tool,)),),
     prompt=prompt,
 )

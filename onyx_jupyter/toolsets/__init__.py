@@ -1,0 +1,34 @@
+"""What a person's own tools are written with, and what brings tools to an agent. docs/tools-of-your-own.md shows it."""
+
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.messages import Attachment, Risk, ToolResult
+from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.tools.arguments import Arguments, ByJsonSchema, ByModel
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import PerCall, Tool, tool
+from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset, ToolsetContext
+from onyx_jupyter.toolsets.wrappers import Asking, Deferred, Filtered, InOrder, Prefixed
+
+__all__ = [
+    "Arguments",
+    "Asking",
+    "Attachment",
+    "ByJsonSchema",
+    "ByModel",
+    "Deferred",
+    "Exactly",
+    "Filtered",
+    "FixedToolset",
+    "InOrder",
+    "PerCall",
+    "Prefixed",
+    "Risk",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolPreview",
+    "ToolResult",
+    "Toolset",
+    "ToolsetContext",
+    "tool",
+]

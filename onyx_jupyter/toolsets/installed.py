@@ -1,0 +1,86 @@
+"""The toolsets of installed packages, which name them as entry points of the group `onyx_jupyter.toolsets`.
+
+An entry point leads to a tool, several of them, a toolset, or a function without arguments that gives one of these.
+Installing a package is trusting it; none of its code runs before an agent's tools are asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.tools.arguments import Checked
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.gathered import gather_tools
+from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset, ToolsetContext
+from onyx_jupyter.toolsets.wrappers import InOrder, OfFamily
+
+GROUP = "onyx_jupyter.toolsets"
+
+
+def installed_toolsets() -> list[Toolset]:
+    """One for each entry point, by name, whose name is its tools' family. Nothing of them is imported yet."""
+    found = sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value))
+    return [OfFamily(InOrder(EntryPointToolset(one)), one.name) for one in found]
+
+
+def tools_at_start(toolsets: Sequence[Toolset], workspace: Path) -> Sequence[Tool[Any]]:
+    """What they have, for a server that starts and runs no loop yet. One that fails has none."""
+    if not toolsets:
+        return ()
+    with ThreadPoolExecutor(1) as thread:  # one of its own: here a loop may be about to run
+        return thread.submit(asyncio.run, gather_tools(toolsets, ToolsetContext("", workspace))).result().tools
+
+
+class EntryPointToolset:
+    """What an entry point leads to, which is imported in a thread when it is first asked for."""
+
+    def __init__(self, entry_point: EntryPoint) -> None:
+        self._entry_point = entry_point
+        self._lock = asyncio.Lock()
+        self._loaded: Toolset | None = None
+
+    @property
+    def name(self) -> str:
+        """With the package that brings it."""
+        package = self._entry_point.dist.name if self._entry_point.dist else None
+        return f"{self._entry_point.name} of the package {package}" if package else self._entry_point.name
+
+    async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
+        """Raises: whatever the package raises; TypeError where it brings no tools."""
+        async with self._lock:
+            if self._loaded is None:
+                self._loaded = await asyncio.to_thread(self._load)
+        return await self._loaded.tools(context)
+
+    async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
+        """As the package's toolset does it."""
+        assert self._loaded is not None, "a tool is called that was never given"
+        return await self._loaded.call(tool, arguments, context)
+
+    def _load(self) -> Toolset:
+        try:
+            return as_toolset(self.name, self._entry_point.load())
+        except SystemExit as error:  # a script's way to end, which would end the server
+            raise ImportError("it ends the program when it is imported") from error
+
+
+def as_toolset(name: str, brought: Any) -> Toolset:
+    """A toolset of what somebody's code brings. Raises: TypeError."""
+    is_toolset = hasattr(brought, "tools") and not isinstance(brought, type)
+    if callable(brought) and not is_toolset:
+        brought = brought()
+    if isinstance(brought, Tool):
+        brought = [brought]
+    if isinstance(brought, Sequence) and brought and all(isinstance(one, Tool) for one in brought):
+        return FixedToolset(name, brought)
+    if callable(getattr(brought, "tools", None)) and callable(getattr(brought, "call", None)):
+        toolset: Toolset = brought
+        return toolset
+    raise TypeError(f"{type(brought).__name__} is no tool, no list of tools and no toolset")

@@ -1,0 +1,60 @@
+"""A run has the same tools from its beginning to its end, and the next has them in the same words and order."""
+
+import json
+from dataclasses import asdict, replace
+
+from onyx_jupyter.testing.script import Call
+from onyx_jupyter.toolsets.builtin import builtin_toolsets
+from onyx_jupyter.toolsets.wrappers import InOrder
+from tests.runtime.house import House
+from tests.toolsets.fake_server import FakeServer
+
+
+class Restless(FakeServer):
+    """Gives its tools in another order each time, and one more."""
+
+    async def tools(self, context):
+        found = list(await super().tools(context))
+        return found[len(self.asked_for) % len(found) :] + found[: len(self.asked_for) % len(found)]
+
+
+class Growing(FakeServer):
+    """Has one tool more each time that it is asked."""
+
+    async def tools(self, context):
+        found = list(await super().tools(context))
+        return [*found, *(replace(found[0], name=f"new_{number}") for number in range(len(self.asked_for)))]
+
+
+def listed(request):
+    """What goes to a provider, to the byte."""
+    return json.dumps([asdict(tool) for tool in request.tools])
+
+
+async def test_a_run_keeps_its_tools_and_the_next_run_has_what_came_meanwhile(tmp_path):
+    server = Growing()
+    house = House(tmp_path, [[Call("peek")], [Call("peek")], "Done", "Again"], toolsets=[server])
+    key = await house.session()
+    await house.run(key)
+    assert len(server.asked_for) == 1, "asked once for the whole run"
+    first, second, third = house.model.requests
+    assert listed(first) == listed(second) == listed(third)
+    await house.run(key)
+    names = {tool.name for tool in house.model.requests[-1].tools}
+    assert {"new_0", "new_1"} <= names
+    await house.close()
+
+
+async def test_from_run_to_run_and_from_server_to_server_the_list_is_the_same_to_the_byte(tmp_path):
+    seen = set()
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        house = House(folder, ["One", "Two", "Three"], toolsets=[*builtin_toolsets(), InOrder(Restless())])
+        key = await house.session()
+        for _ in range(3):
+            await house.run(key)
+        seen |= {listed(request) for request in house.model.requests}
+        await house.close()
+    (only,) = seen
+    assert "lookup_ticket" in only

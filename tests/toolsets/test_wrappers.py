@@ -1,0 +1,118 @@
+"""What goes around a toolset changes what it says, and leaves what its tools do as it is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.tools.arguments import ByJsonSchema
+from onyx_jupyter.tools.builtin import all_tools
+from onyx_jupyter.tools.spec import PerCall, Tool, whole_call
+from onyx_jupyter.toolsets.builtin import builtin_toolsets
+from onyx_jupyter.toolsets.gathered import gather_tools
+from onyx_jupyter.toolsets.toolset import FixedToolset, ToolsetContext
+from onyx_jupyter.toolsets.wrappers import Asking, Deferred, Filtered, InOrder, OfFamily, Prefixed
+
+ANYBODY = ToolsetContext("main", Path())
+
+
+async def _call(arguments, context):
+    return ToolResult("done")
+
+
+async def _preview(arguments, context):
+    return replace(whole_call("look", arguments), grant="everything")
+
+
+LOOK = Tool(
+    name="look",
+    description="Looks.",
+    risk="read",
+    arguments=ByJsonSchema({"type": "object"}),
+    call=_call,
+    per_call=PerCall(preview=_preview),
+)
+TOUCH = replace(LOOK, name="touch", risk="write", per_call=PerCall())
+HANDS = FixedToolset("hands", [TOUCH, LOOK])
+
+
+async def named(toolset):
+    return [tool.name for tool in await toolset.tools(ANYBODY)]
+
+
+async def test_fewer_tools_other_names_another_order():
+    assert await named(Filtered(HANDS, lambda tool: tool.risk == "read")) == ["look"]
+    assert await named(Prefixed(HANDS, "my_")) == ["my_touch", "my_look"]
+    assert await named(InOrder(HANDS)) == ["look", "touch"]
+    assert [tool.deferred for tool in await Deferred(HANDS).tools(ANYBODY)] == [True, True]
+
+
+async def test_a_grant_under_one_name_is_none_under_another():
+    grants = set()
+    for prefix in ("a_", "b_"):
+        toolset = Prefixed(HANDS, prefix)
+        _, look = await toolset.tools(ANYBODY)
+        shown = await look.preview(look.check({}), None)
+        grants.add(shown.grant)
+        assert (await toolset.call(look, look.check({}), None)).output == "done"
+    assert len(grants) == 2
+
+
+async def test_what_asks_is_never_said_to_only_read():
+    for tool in await Asking(HANDS).tools(ANYBODY):
+        nothing = tool.check({})
+        assert "read" not in (tool.risk, tool.risk_of(nothing), await tool.risk_here(nothing, None))
+    touch, look = await Asking(HANDS, "network").tools(ANYBODY)
+    assert (touch.risk, look.risk) == ("write", "network"), "a greater risk stays what it is"
+
+
+async def test_nobody_joins_a_family_of_onyx():
+    ours = FixedToolset("hands", [replace(LOOK, family="fs"), replace(TOUCH, family="paws"), replace(TOUCH, name="x")])
+    assert [tool.family for tool in await OfFamily(ours, "hands").tools(ANYBODY)] == ["hands", "paws", "hands"]
+
+
+async def test_each_family_of_onyx_is_a_toolset_and_together_they_are_all_tools():
+    toolsets = builtin_toolsets()
+    assert len({toolset.name for toolset in toolsets}) == len(toolsets) > 5
+    gathered = await gather_tools(toolsets, ANYBODY)
+    assert [tool.name for tool in gathered.tools] == [tool.name for tool in all_tools()]
+    assert gathered.problems == ()
+
+
+class Broken(FixedToolset):
+    async def tools(self, context):
+        raise ZeroDivisionError("no tools today")
+
+
+class Slow(FixedToolset):
+    async def tools(self, context):
+        import asyncio
+
+        await asyncio.Event().wait()
+
+
+async def test_one_that_fails_or_does_not_answer_keeps_no_other_from_its_tools_and_is_named():
+    bad = [Broken("broken", ()), Slow("slow", ()), FixedToolset("odd", ["no tool"])]
+    gathered = await gather_tools([*bad, HANDS], ANYBODY, timeout_s=0.05)
+    assert [tool.name for tool in gathered.tools] == ["touch", "look"]
+    broken, slow, odd = gathered.problems
+    assert "broken cannot be used: ZeroDivisionError: no tools today" in broken
+    assert "slow cannot be used: it took longer than 0.05 s" in slow
+    assert "odd cannot be used: TypeError: str is no tool" in odd
+
+
+@pytest.mark.parametrize("name", ["touch", "more_tools"])
+async def test_a_name_that_is_taken_is_left_out_and_said(name):
+    other = FixedToolset("paws", [replace(LOOK, name=name), replace(LOOK, name="sniff")])
+    gathered = await gather_tools([HANDS, other], ANYBODY)
+    assert [tool.name for tool in gathered.tools] == ["touch", "look", "sniff"]
+    assert gathered.tools[0] is TOUCH
+    (problem,) = gathered.problems
+    assert f"{name!r} of the toolset paws is left out" in problem
+
+
+@pytest.mark.parametrize("name", ["", "two words", "ä", "x" * 65, "a.b"])
+def test_a_name_that_no_provider_takes_is_refused(name):
+    with pytest.raises(ValueError, match="letters, digits"):
+        replace(LOOK, name=name)
