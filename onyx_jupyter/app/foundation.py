@@ -25,14 +25,17 @@ from onyx_jupyter.runtime.keys import (
     HOST,
     JOURNAL,
     SESSIONS,
+    SKILLS,
     STREAMS,
     TOOLSETS,
 )
 from onyx_jupyter.runtime.signal import Signal
 from onyx_jupyter.runtime.streams import SessionStreams
+from onyx_jupyter.runtime.tool_files import ToolFiles
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.skills.discovery import Listed
 from onyx_jupyter.toolsets.toolset import Toolset
 
 
@@ -43,7 +46,11 @@ def make(parts: Parts) -> Built:
         ours = contributions.toolsets() if host.toolsets is None else host.toolsets
         return [*ours, *host.installed_toolsets]
 
-    toolsets = AgentToolsets(all_toolsets)
+    async def files_of_tools(agent_id: str) -> Sequence[Listed]:
+        skills = parts.find(SKILLS)
+        return await skills.library.tool_files(agent_id) if skills else ()
+
+    toolsets = AgentToolsets(all_toolsets, ToolFiles(files_of_tools).toolsets)
     configured = Configured(
         host.home,
         host.server_root,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,10 +15,16 @@ from onyx_jupyter.toolsets.wrappers import Filtered
 
 
 class AgentToolsets:
-    """All toolsets of one server, in the order in which a model is told of their tools."""
+    """All toolsets of one server, in the order in which a model is told of their tools.
 
-    def __init__(self, toolsets: Callable[[], Sequence[Toolset]]) -> None:
+    `own` gives those of an agent's own files, which stand behind them.
+    """
+
+    def __init__(
+        self, toolsets: Callable[[], Sequence[Toolset]], own: Callable[[str], Awaitable[Sequence[Toolset]]]
+    ) -> None:
         self._toolsets = toolsets
+        self._own = own
         self._seen: dict[tuple[str, str], Sequence[Tool[Any]]] = {}
         self._problems: dict[str, Sequence[str]] = {}
 
@@ -29,7 +35,8 @@ class AgentToolsets:
         def keep(tool: Tool[Any]) -> bool:
             return is_allowed(tool, access.allow, access.deny)
 
-        seen = [Filtered(_Noted(one, self._seen), keep) for one in self._toolsets()]
+        every = [*self._toolsets(), *await self._own(context.agent_id)]
+        seen = [Filtered(_Noted(one, self._seen), keep) for one in every]
         gathered = await gather_tools([*seen, *more], context)
         self._problems[context.agent_id] = gathered.problems
         return gathered

@@ -16,6 +16,7 @@ from onyx_jupyter.skills.packaged import recorded_hashes
 from onyx_jupyter.skills.skill import Listed, Source
 from onyx_jupyter.skills.trust import TrustStore
 
+TOOLS_FOLDER = "tools"
 PROJECT_FOLDER = Path(ONYX_FOLDER) / "skills"
 
 
@@ -69,6 +70,10 @@ class SkillLibrary:
             self._on_change()
         return found
 
+    async def tool_files(self, agent_id: str | None = None) -> Sequence[Listed]:
+        """The Python files with tools among them. Raises: NotFound where there is no such agent."""
+        return await asyncio.to_thread(self._finder.find, [self._tools_place(agent_id)])
+
     async def get(self, name: str, agent_id: str | None = None, *, id: str | None = None) -> Listed:  # noqa: A002
         """The skill as it is on disk now; `id` picks one that another hides. Raises: NotFound."""
         listed = await asyncio.to_thread(self._finder.fresh, self._places(agent_id))
@@ -108,8 +113,12 @@ class SkillLibrary:
     def _places(self, agent_id: str | None) -> list[Place]:
         sources: tuple[Source, ...] = ("project", "workspace", "home", "packaged")
         folders = [(source, self.folder(source, agent_id)) for source in sources]
-        return [
+        skills = [
             Place(source, folder, self._recorded if source == "packaged" else dict)
             for source, folder in folders
             if folder is not None
         ]
+        return [*skills, self._tools_place(agent_id)]
+
+    def _tools_place(self, agent_id: str | None) -> Place:
+        return Place("workspace", self._workspace(agent_id) / TOOLS_FOLDER, holds_tools=True)

@@ -85,6 +85,9 @@ class SkillQuestions:
         except NotFound as error:
             self._close(waiting, _End("unusable", str(error)))
             return None
+        if item.skill.kind == "tool":
+            self._close(question, "unusable", f"{question.name} holds tools for agents, and is trusted in the sidebar.")
+            return None
         if item.state != "untrusted":
             self._close(waiting, _end(item))
         return None if self._room.waiting.get(question_id) is None else (question, item)

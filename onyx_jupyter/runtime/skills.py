@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.agent.prompt_sections import SkillLine
-from onyx_jupyter.errors import InvalidArguments, SkillNotReady, ToolError
+from onyx_jupyter.errors import InvalidArguments, NotFound, SkillNotReady, ToolError
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.audit_trail import AuditTrail
@@ -75,7 +75,7 @@ class Skills:
         except Exception:
             log.exception("The skills of agent %s could not be looked up", parts.config.id)
             return Offered()
-        usable = [item for item in listed if item.usable][:MAX_OFFERED]
+        usable = [item for item in listed if item.usable and item.skill.kind != "tool"][:MAX_OFFERED]
         access = parts.config.tools
         made = await asyncio.to_thread(skill_tools, usable, _AgentSkills(self.library, parts.config.id), self.runs)
         tools = [tool for tool in made if is_allowed(tool, access.allow, access.deny)]
@@ -93,6 +93,8 @@ class Skills:
         """
         item = await self.library.get(name, agent_id)
         skill = item.skill
+        if skill.kind == "tool":
+            raise ToolError(f"{name} holds tools for agents, and cannot be run itself.")
         if item.state != "ready":
             raise SkillNotReady(item.state, f"The skill {name} cannot be run. {item.reason}")
         if skill.tool is None:
@@ -126,7 +128,10 @@ class _AgentSkills:
         self._agent_id = agent_id
 
     async def get(self, name: str) -> Listed:
-        return await self._library.get(name, self._agent_id)
+        item = await self._library.get(name, self._agent_id)
+        if item.skill.kind == "tool":  # code for this server is trusted by its person in the panel alone
+            raise NotFound(f"There is no skill {name!r}.")
+        return item
 
     async def trust(self, skill: Skill, by: str) -> None:
         await self._library.trust(skill.name, skill.digest, by, self._agent_id)

@@ -15,7 +15,8 @@ from pathlib import Path
 from onyx_jupyter.skills.markdown_skill import NOT_COUNTED, read_markdown_skill
 from onyx_jupyter.skills.needs import installed_kernels, what_is_missing
 from onyx_jupyter.skills.notebook_skill import read_notebook_skill
-from onyx_jupyter.skills.skill import Listed, Skill, Source
+from onyx_jupyter.skills.skill import Kind, Listed, Skill, Source
+from onyx_jupyter.skills.tool_file import read_tool_file
 from onyx_jupyter.skills.trust import TrustedSkill, TrustStore
 
 log = logging.getLogger(__name__)
@@ -28,11 +29,15 @@ Signature = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder with skills; `recorded` gives the hashes of files (by their path in it) that count as trusted."""
+    """A folder with skills; `recorded` gives the hashes of files (by their path in it) that count as trusted.
+
+    One that `holds_tools` has Python files with tools instead.
+    """
 
     source: Source
     folder: Path
     recorded: Callable[[], Mapping[str, str]] = dict
+    holds_tools: bool = False
 
 
 class SkillFinder:
@@ -101,35 +106,54 @@ class SkillFinder:
         return item
 
     def _in_place(self, place: Place, *, use_kept: bool) -> Iterator[Skill]:
-        for entry in _entries(place.folder):
+        for entry in _entries(place):
             try:
                 yield self._read(entry, place, use_kept=use_kept)
             except OSError as error:
-                kind, name = ("notebook", entry.stem) if entry.suffix == ".ipynb" else ("text", entry.name)
                 problem = f"It cannot be read: {error.strerror or error}."
-                yield Skill(name, kind, "", place.source, entry, problem=problem)  # type: ignore[arg-type]
+                yield _unreadable(entry, place, problem)
 
     def _read(self, entry: Path, place: Place, *, use_kept: bool) -> Skill:
         real = entry.resolve()
-        is_notebook = entry.suffix == ".ipynb"
         if place.folder.resolve() not in real.parents:
-            problem = "It is a link out of the folder of skills."
-            name = entry.stem if is_notebook else entry.name
-            return Skill(name, "notebook" if is_notebook else "text", "", place.source, entry, problem=problem)
+            return _unreadable(entry, place, "It is a link out of the folder of skills.")
         signature = (place.source, *_signature(real))
         with self._lock:
             kept = self._kept.get(real) if use_kept else None
         if kept is not None and kept[0] == signature:
             return kept[1]
         # Not under the lock: a file that comes slowly keeps nobody else waiting.
-        skill = read_notebook_skill(real, place.source) if is_notebook else read_markdown_skill(real, place.source)
+        skill = _read_as(_kind(entry, place), real, place.source)
         with self._lock:
             self._kept[real] = (signature, skill)
         return skill
 
 
-def _entries(folder: Path) -> list[Path]:
+def _read_as(kind: Kind, real: Path, source: Source) -> Skill:
+    """Raises: OSError."""
+    match kind:
+        case "notebook":
+            return read_notebook_skill(real, source)
+        case "text":
+            return read_markdown_skill(real, source)
+        case "tool":
+            return read_tool_file(real, source)
+
+
+def _kind(entry: Path, place: Place) -> Kind:
+    if place.holds_tools:
+        return "tool"
+    return "notebook" if entry.suffix == ".ipynb" else "text"
+
+
+def _unreadable(entry: Path, place: Place, problem: str) -> Skill:
+    kind = _kind(entry, place)
+    return Skill(entry.stem if kind == "notebook" else entry.name, kind, "", place.source, entry, problem=problem)
+
+
+def _entries(place: Place) -> list[Path]:
     """What may be a skill there: notebooks and folders, by name. A place that is not there has none."""
+    folder = place.folder
     try:
         names = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:
@@ -137,6 +161,8 @@ def _entries(folder: Path) -> list[Path]:
             log.warning("The skills in %s cannot be listed: %s", folder, error)
         return []
     paths = [folder / name for name in names if not name.startswith(".") and name not in _NEVER]
+    if place.holds_tools:  # one that begins with _ is for the others there, as elsewhere in Python
+        return [path for path in paths if path.suffix == ".py" and not path.name.startswith("_")][:MAX_LOOKED_AT]
     return [path for path in paths if path.suffix == ".ipynb" or path.is_dir()][:MAX_LOOKED_AT]
 
 

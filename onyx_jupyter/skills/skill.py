@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from onyx_jupyter.skills.parameters import Parameters
 
-Kind = Literal["notebook", "text"]
+Kind = Literal["notebook", "text", "tool"]
 Source = Literal["project", "workspace", "home", "packaged"]
 State = Literal["ready", "untrusted", "missing", "broken", "shadowed"]
 
@@ -41,10 +41,13 @@ class Requires:
 class Skill:
     """One skill as its files say. Where `problem` is set it cannot be used, and the rest is what could be read.
 
-    `path` is the notebook or the SKILL.md, as a real path; `folder` holds a text skill's files, and `files` names those
-    beside SKILL.md. `digest` is the SHA-256 of everything that runs or instructs: outputs do not count. `text` is the
-    same for people to read. `hashes` are the SHA-256 of the files as they were read, by path within `folder`.
-    `content` is a notebook's nbformat 4 JSON without outputs.
+    A Python file with tools of a person's own (kind `tool`) is found and trusted in the same way; no agent reads or
+    runs it as a skill.
+
+    `path` is the notebook, the SKILL.md or the Python file, as a real path; `folder` holds a text skill's files, and
+    `files` names those beside SKILL.md. `digest` is the SHA-256 of everything that runs or instructs: outputs do not
+    count. `text` is the same for people to read. `hashes` are the SHA-256 of the files as they were read, by path
+    within `folder`. `content` is a notebook's nbformat 4 JSON without outputs.
     """
 
     name: str

@@ -17,7 +17,7 @@ from onyx_jupyter.tools.context import ToolContext
 OF_PROJECT = "it holds instructions that Onyx follows in this project"
 OF_AGENT = "it holds instructions that Onyx follows"
 _PROJECT = (PROJECT_FILE, ONYX_FOLDER, f"{ONYX_FOLDER}/skills")
-_AGENT = (*BOOTSTRAP_FILES, "skills")
+_AGENT = (*BOOTSTRAP_FILES, "skills", "tools")
 
 
 def why_asked(real: Path, context: ToolContext) -> str:

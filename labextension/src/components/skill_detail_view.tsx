@@ -116,17 +116,32 @@ function Head({ skill, back }: { skill: SkillInfo; back: () => void }): JSX.Elem
       <h3>{skill.name}</h3>
       {skill.description && <p>{skill.description}</p>}
       <div className="onyx-Detail-facts">
-        <span>{kind === 'notebook' ? trans.__('Notebook') : trans.__('Instructions')}</span>
+        <span>{kindName(kind, trans)}</span>
         <span title={skill.location}>{sourceName(skill.source, trans)}</span>
         {needs.length > 0 && <span>{trans.__('needs %1', needs.join(', '))}</span>}
         {path && openFile && (
           <button type="button" className="onyx-Link" data-onyx="open-skill" onClick={() => openFile(path)}>
-            {kind === 'notebook' ? trans.__('Open the notebook') : trans.__('Open SKILL.md')}
+            {kind === 'notebook'
+              ? trans.__('Open the notebook')
+              : kind === 'tool'
+                ? trans.__('Open the file')
+                : trans.__('Open SKILL.md')}
           </button>
         )}
       </div>
     </header>
   );
+}
+
+function kindName(kind: SkillInfo['kind'], trans: Ui['trans']): string {
+  switch (kind) {
+    case 'notebook':
+      return trans.__('Notebook');
+    case 'text':
+      return trans.__('Instructions');
+    case 'tool':
+      return trans.__('Tools for agents');
+  }
 }
 
 /** Instructions are what a text skill is; of a notebook they and its cells are there for who wants to know. */

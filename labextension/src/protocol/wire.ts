@@ -1130,7 +1130,8 @@ export interface SkillInfo {
   /** of this very file; a shadowed skill has the name of another one */
   id: string;
   name: string;
-  kind: "notebook" | "text";
+  /** a tool is a Python file with tools for agents */
+  kind: "notebook" | "text" | "tool";
   description: string;
   source: "project" | "workspace" | "home" | "packaged";
   path?: string | null;

@@ -51,7 +51,7 @@ class SkillInfo(Wire):
 
     id: str = Field(description="of this very file; a shadowed skill has the name of another one")
     name: str
-    kind: Literal["notebook", "text"]
+    kind: Literal["notebook", "text", "tool"] = Field(description="a tool is a Python file with tools for agents")
     description: str
     source: Literal["project", "workspace", "home", "packaged"]
     path: str | None = None

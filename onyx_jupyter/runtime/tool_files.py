@@ -1,0 +1,92 @@
+"""The toolsets of an agent's own Python files, `<workspace>/tools/*.py`. Only what a person trusts is ever run.
+
+A file is trusted as a skill is: by its very content, in the panel of skills, and anew after each change. What runs is
+the text that was trusted, not what lies on the disk by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.skills.skill import Listed, Skill
+from onyx_jupyter.tools.access import WORKSPACE
+from onyx_jupyter.tools.arguments import Checked
+from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
+from onyx_jupyter.toolsets.wrappers import OfFamily
+
+log = logging.getLogger(__name__)
+_MODULES = "onyx_tool_file"
+_HOW_TO_TRUST = "Read it under Skills in the sidebar and trust it there"
+
+
+class ToolFiles:
+    """`listed` gives an agent's files of tools, with the trust that each has."""
+
+    def __init__(self, listed: Callable[[str], Awaitable[Sequence[Listed]]]) -> None:
+        self._listed = listed
+        self._loaded: dict[str, Sequence[Tool[Any]]] = {}
+        self._loading = asyncio.Lock()
+
+    async def toolsets(self, agent_id: str) -> Sequence[Toolset]:
+        """One a file, by name. A failure here leaves the agent without them, not without an answer."""
+        try:
+            files = await self._listed(agent_id)
+        except Exception:
+            log.exception("The files of tools of agent %s could not be looked up", agent_id)
+            return []
+        return [OfFamily(_ToolFile(item, self), WORKSPACE) for item in files]
+
+    async def load(self, skill: Skill) -> Sequence[Tool[Any]]:
+        """The file's tools; its code runs once for each version. Raises: whatever the code raises; ToolError."""
+        async with self._loading:
+            if skill.digest not in self._loaded:
+                self._loaded[skill.digest] = await asyncio.to_thread(_run, skill)
+        return self._loaded[skill.digest]
+
+
+class _ToolFile:
+    """The tools of one file as it is now."""
+
+    def __init__(self, item: Listed, files: ToolFiles) -> None:
+        self._item = item
+        self._files = files
+
+    @property
+    def name(self) -> str:
+        return f"tools/{self._item.skill.name}"
+
+    async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
+        if self._item.state == "untrusted" or not self._item.trusted:
+            raise ToolError(f"{self._item.reason or 'Nobody has trusted it yet.'} {_HOW_TO_TRUST}")
+        if self._item.state != "ready":
+            raise ToolError(self._item.reason or self._item.state)
+        return await self._files.load(self._item.skill)
+
+    async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
+        return await tool.call(arguments, context)
+
+
+def _run(skill: Skill) -> Sequence[Tool[Any]]:
+    """Every tool that has a name in the file."""
+    name = f"{_MODULES}_{skill.path.stem}_{skill.digest[:12]}"
+    module = ModuleType(name, skill.description)
+    module.__file__ = str(skill.path)
+    code = compile(skill.text, str(skill.path), "exec", dont_inherit=True)
+    sys.modules[name] = module  # where annotations are looked up that are written as text
+    try:
+        exec(code, module.__dict__)  # noqa: S102  # nosec B102 - a person has read this very text and trusts it
+    except SystemExit as error:  # a script's way to end, which would end the server
+        raise ImportError("it ends the program when it is imported") from error
+    tools = [value for value in vars(module).values() if isinstance(value, Tool)]
+    if not tools:
+        raise ToolError("There is no tool in it. Put @tool above a function; docs/tools-of-your-own.md shows how")
+    return tools

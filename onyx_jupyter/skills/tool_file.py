@@ -1,0 +1,53 @@
+"""Reads a Python file with tools of a person's own, as text alone: none of its code runs before it is trusted."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+
+from onyx_jupyter.skills.regular_file import read_regular
+from onyx_jupyter.skills.skill import MAX_DESCRIPTION_CHARS, MAX_SHOWN_CHARS, Skill, SkillProblem, Source, too_long
+
+MAX_BYTES = 4 * MAX_SHOWN_CHARS
+# In front of the source: the hash of a skill that is trusted is never that of code.
+_MARK = b"onyx tool file\0"
+
+
+def read_tool_file(path: Path, source: Source) -> Skill:
+    """The file, named as it is called, with its `problem` where it has one. Raises: OSError."""
+    try:
+        raw = read_regular(path, MAX_BYTES)
+        text = raw.decode("utf-8")
+    except SkillProblem as error:
+        return Skill(path.name, "tool", "", source, path, problem=str(error))
+    except UnicodeDecodeError:
+        return Skill(path.name, "tool", "", source, path, problem="It is no UTF-8 text.")
+    description, problem = _described(text)
+    return Skill(
+        name=path.name,
+        kind="tool",
+        description=description[:MAX_DESCRIPTION_CHARS],
+        source=source,
+        path=path,
+        digest=tool_digest(raw),
+        text=text[:MAX_SHOWN_CHARS],
+        hashes={path.name: hashlib.sha256(raw).hexdigest()},
+        problem=too_long(text, "It holds") or problem,
+    )
+
+
+def tool_digest(raw: bytes) -> str:
+    """Names that very source."""
+    return hashlib.sha256(_MARK + raw).hexdigest()
+
+
+def _described(text: str) -> tuple[str, str | None]:
+    """The first line of its docstring, and why it cannot be Python."""
+    try:
+        docstring = ast.get_docstring(ast.parse(text)) or ""
+    except SyntaxError as error:
+        return "", f"It is no Python: {error.msg} (line {error.lineno})."
+    except (ValueError, RecursionError, MemoryError) as error:
+        return "", f"It is no Python: {str(error) or type(error).__name__}."
+    return docstring.partition("\n")[0], None
