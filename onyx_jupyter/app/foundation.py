@@ -35,7 +35,7 @@ from onyx_jupyter.runtime.tool_files import ToolFiles
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.skills.discovery import Listed
+from onyx_jupyter.skills.skill import Listed
 from onyx_jupyter.toolsets.toolset import Toolset
 
 

@@ -86,7 +86,8 @@ class SkillQuestions:
             self._close(waiting, _End("unusable", str(error)))
             return None
         if item.skill.kind == "tool":
-            self._close(question, "unusable", f"{question.name} holds tools for agents, and is trusted in the sidebar.")
+            why = f"{question.name} holds tools for agents, and is trusted in the sidebar."
+            self._close(waiting, _End("unusable", why))
             return None
         if item.state != "untrusted":
             self._close(waiting, _end(item))
