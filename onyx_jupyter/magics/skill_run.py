@@ -50,6 +50,8 @@ class SkillRun:
         Raises: Refused; MagicError (no_notebook) where it is none that can be run.
         """
         shown = self._connection.request("skills.get", name=self._name, **self._agent)
+        if shown["skill"]["kind"] == "tool":
+            raise MagicError("no_notebook", f"{self._name} holds tools for agents, and cannot be run itself.")
         if shown["skill"]["kind"] != "notebook":
             raise MagicError(
                 "no_notebook",
