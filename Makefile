@@ -58,10 +58,11 @@ format: setup ## Let ruff format and fix what it can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-types: setup ## mypy, tsc, and the wire types are current
+types: setup ## mypy, tsc, and what is generated for the front end is current
 	$(BIN)/mypy
 	cd labextension && npm run types
 	$(BIN)/python -m onyx_jupyter.server.wire_types --check
+	$(BIN)/python -m onyx_jupyter.server.screen_words --check
 	$(BIN)/python -m onyx_jupyter.security.character_tables --check
 
 security: setup $(STAMPS)/audit ## Security tests, bandit, known vulnerabilities (SECURITY_ARGS="code packages tests")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
-from onyx_jupyter.messages import Attachment, Usage
+from onyx_jupyter.messages import Attachment, Failure, Label, Usage
 
 Decision = Literal["approved", "denied", "expired", "aborted"]
 
@@ -54,11 +54,14 @@ class ChatThought:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
+    """`activity` is what the tool says it does; one that says nothing is known by its name."""
+
     name: ClassVar[str] = "tool.started"
     run_id: str
     call_id: str
     tool: str
     input: dict[str, Any]
+    activity: Label | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,10 @@ class ToolDraft:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """`status` is that of the transcript; `input` is absent where it is ok: what never began had no `tool.started`."""
+    """`status` is that of the transcript; `input` is absent where it is ok: what never began had no `tool.started`.
+
+    `data`, `label` and `failure` are what a screen makes its words from.
+    """
 
     name: ClassVar[str] = "tool.finished"
     run_id: str
@@ -98,6 +104,9 @@ class ToolFinished:
     attachments: tuple[Attachment, ...] | None = None
     status: str | None = None
     input: dict[str, Any] | None = None
+    data: Mapping[str, Any] | None = None
+    label: Label | None = None
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,7 @@ class ApprovalRequested:
     details: dict[str, Any]
     expires_at: str
     version: str | None = field(default=None, compare=False)
+    activity: Label | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,55 @@ class Attachment:
     name: str | None = None
 
 
+ObjectKind = Literal["text", "code", "path", "address"]
+FailureKind = Literal["denied", "invalid", "not_found", "unavailable", "timed_out", "aborted", "failed"]
+"""Of a call that did not end well: `denied` nobody allowed it, `invalid` it could not be meant so, `not_found` what it
+is about is not there, `unavailable` it could not be done, `timed_out` and `aborted` it was stopped in the middle,
+`failed` it was done, and what it ran says no."""
+HAPPENED: frozenset[FailureKind] = frozenset({"timed_out", "aborted", "failed"})
+"""The failures of a call that was done all the same, wholly or in part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A place that a screen can lead to: a cell (`cell_id`), a file, or lines (from, to) or one fact of the memory."""
+
+    kind: Literal["cell", "file", "memory"]
+    path: str
+    cell_id: str | None = None
+    fact: str | None = None
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a call does or did, in parts of which a screen makes a line in its own language.
+
+    `action` is a key of the table in `action_words`, `object` what it is done to, `count` to how many.
+    """
+
+    action: str
+    object: str = ""
+    object_kind: ObjectKind = "text"
+    count: int | None = None
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a call did not end well; `reason` says it in a line, without what only a model is told."""
+
+    kind: FailureKind
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure.
+
+    The screens make their words from the rest, which no model gets: `data` is JSON (which cells a notebook has, by
+    number and id; see `result_data`), `label` what was done, where it is more than the call itself says, `failure` why
+    it was not.
 
     The output is fenced before a model reads it, unless `origin` says that Onyx itself or the person wrote it all;
     `external` names where it comes from (an address, a file), else it is from the tool. Of a fenced output, `own_head`
@@ -54,6 +100,9 @@ class ToolResult:
     origin: Origin = "outside"
     own_head: str = ""
     own_tail: str = ""
+    data: Mapping[str, Any] | None = None
+    label: Label | None = None
+    failure: Failure | None = None
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -119,6 +168,12 @@ def head_and_tail(text: str, limit_chars: int) -> str:
     mark = f"\n[… {len(text) - limit_chars} characters left out …]\n"
     half = max(limit_chars - len(mark), 2) // 2
     return text[:half] + mark + text[-half:]
+
+
+def first_line(text: str, limit_chars: int) -> str:
+    """The first line that says something, without the space around it, cut to what fits."""
+    line = next((line.strip() for line in text[: max(4_000, limit_chars)].split("\n") if line.strip()), "")
+    return line if len(line) <= limit_chars else f"{line[: limit_chars - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.meant_call import MeantCall, meant_call
 from onyx_jupyter.tools.registry import failed
+from onyx_jupyter.tools.results import completed, started
 from onyx_jupyter.tools.spec import Tool
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,8 @@ async def perform(call: ToolCall, run: Run) -> None:
     with log_context(operation=f"tool {call.name}"):
         outcome = await _outcome(call, run)
     status, meant = outcome.status, outcome.meant
-    result = await off_the_loop(run.secrets.redact_result, outcome.result)
+    result = completed(meant or call, outcome.result, status, run.tools.activity((meant or call).name))
+    result = await off_the_loop(run.secrets.redact_result, result)
     result = await run.results.fit(call.id, result)
     facts: dict[str, Any] = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     if meant is not None:
@@ -50,12 +52,28 @@ async def perform(call: ToolCall, run: Run) -> None:
 
 async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: Mapping[str, Any]) -> None:
     """Writes the paired result, then tells the watchers and the audit."""
+    if result.label is None and result.failure is None:  # nobody has run it
+        result = completed(call, result, status, run.tools.activity(call.name))
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None
     shown = unfenced(result.output)
     # What never began is told here for the first time.
     given = None if status == "ok" else await off_the_loop(run.secrets.redact_data, dict(call.arguments))
-    run.emit(ToolFinished(run.run_id, call.id, call.name, result.ok, shown, attachments, status, given))
+    run.emit(
+        ToolFinished(
+            run.run_id,
+            call.id,
+            call.name,
+            result.ok,
+            shown,
+            attachments,
+            status,
+            given,
+            data=result.data,
+            label=result.label,
+            failure=result.failure,
+        )
+    )
     await run.audit(call, status, meta)
 
 
@@ -96,7 +114,8 @@ async def _done(call: ToolCall, meant: MeantCall, context: ToolContext, run: Run
             refusal = await _ask(tool, arguments, meant.call, context, run)
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False, origin="person")
-        run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments)))
+        activity = started(meant.call, tool.activity)
+        run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments), activity))
         with run.work.paused() if tool.is_untimed(arguments) else nullcontext():
             result = await run.toolbox.call(tool, arguments, context)
         return ("ok" if result.ok else "failed"), result
@@ -121,6 +140,7 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
     others = [_also(name, tool, run) for name in preview.also]
     if run.why:
         preview = replace(preview, details={**preview.details, WHY: run.redact(run.why)})
+    preview = replace(preview, activity=started(call, tool.activity))
     exact = replace(call, arguments=arguments.canonical())
     auto = run.toolbox.runs_unasked(tool, arguments, others)
     with run.work.paused():

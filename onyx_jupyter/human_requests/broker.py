@@ -230,7 +230,11 @@ class ApprovalBroker:
             return same, preview.details, scope
         only_once = blocked(CHANGED)
         details = {**restored.details, **_reach_words(only_once)}
-        return replace(restored, details=details, version=fresh.version), restored.details, only_once
+        return (
+            replace(restored, details=details, version=fresh.version, activity=fresh.activity),
+            restored.details,
+            only_once,
+        )
 
     def _request(
         self, run_id: str, call: ToolCall, preview: ToolPreview, scope: Scope, cautions: Sequence[Caution]
@@ -251,6 +255,7 @@ class ApprovalBroker:
             },
             expires_at=timestamp(expires),
             version=self._ids.new(),
+            activity=preview.activity,
         )
 
     def _grants_for(self, pending: PendingApproval, by: str) -> Sequence[Grant]:

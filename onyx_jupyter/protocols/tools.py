@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from onyx_jupyter.messages import Label
+
 CARD_FACTS = frozenset({"why", "mustAsk", "sessionScope", "alwaysScope", "alwaysBlocked", "cautions"})
 """What a card says of its own beside a preview's details: no detail may have such a name, it would not be shown."""
 
@@ -35,7 +37,8 @@ class ToolPreview:
     session" is remembered, and `grant_text` says in words what it covers. Neither counts for a shell command: there a
     session allows the same as always, until the server ends. `must_ask` is the reason why a person is asked whatever
     was allowed before and in every mode ("it would leave 1 of 9 cells"); empty where there is none. `also` names other
-    tools whose work the call does, too, as only a look can tell: it is refused where one of them is.
+    tools whose work the call does, too, as only a look can tell: it is refused where one of them is. `activity` is what
+    the call does, for the screens; whoever asks fills it in.
     """
 
     summary: str
@@ -45,6 +48,7 @@ class ToolPreview:
     exactly: Exactly = field(default_factory=Exactly)
     must_ask: str = ""
     also: tuple[str, ...] = ()
+    activity: Label | None = None
 
 
 @dataclass(frozen=True, slots=True)

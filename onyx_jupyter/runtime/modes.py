@@ -83,7 +83,7 @@ class RunTools:
             tools = self._gathered.tools
             kept = [tool for tool in tools if tool.risk == "read"] if only_reads else tools
             left_out = {tool.name: _ONLY_READS for tool in tools if only_reads and tool.risk != "read"}
-            self._registries[kind] = ToolRegistry(kept, left_out, few=few)
+            self._registries[kind] = ToolRegistry(kept, left_out, few=few, known=tools)
         return self._registries[kind]
 
     @property

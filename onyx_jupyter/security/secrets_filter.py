@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolResult
+from onyx_jupyter.messages import Attachment, Link, Message, ToolCall, ToolResult
 from onyx_jupyter.security.known_secrets import known_secrets
 from onyx_jupyter.security.secret_heads import Heads, Secret
 from onyx_jupyter.security.secret_shapes import (
@@ -87,8 +87,18 @@ class SecretsFilter:
         """The result without secrets, those in its texts attached included."""
         attachments = tuple(map(self.redact_attachment, result.attachments))
         own_head, own_tail = self.apply(result.own_head), self.apply(result.own_tail)
-        output = self.apply(result.output)
-        return replace(result, output=output, own_head=own_head, own_tail=own_tail, attachments=attachments)
+        told = replace(result, output=self.apply(result.output), own_head=own_head, own_tail=own_tail)
+        label, failure = result.label, result.failure
+        return replace(
+            told,
+            attachments=attachments,
+            data=self.redact_data(result.data),
+            label=label and replace(label, object=self.apply(label.object), links=tuple(map(self._link, label.links))),
+            failure=failure and replace(failure, reason=self.apply(failure.reason)),
+        )
+
+    def _link(self, link: Link) -> Link:
+        return replace(link, path=self.apply(link.path), cell_id=link.cell_id and self.apply(link.cell_id))
 
     def redact_call(self, call: ToolCall) -> ToolCall:
         """The call with secrets in its arguments replaced; it cannot do any more what it was to do."""
@@ -241,7 +251,8 @@ def _chars(content: Any, enough: int) -> int:
     if isinstance(content, ToolCall):
         return len(content.malformed or "") + _chars(content.arguments, enough)
     if isinstance(content, ToolResult):
-        return len(content.output) + sum(len(attachment.data) for attachment in content.attachments)
+        texts = len(content.output) + sum(len(attachment.data) for attachment in content.attachments)
+        return texts + _chars(content.data, enough)
     if isinstance(content, Message):
         words = len(content.content) + len(content.context) + sum(len(one.data) for one in content.attachments)
         return words + _chars(content.tool_calls, enough)

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, SessionBusy
+from onyx_jupyter.events import camel_data
 from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage, whole_text
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
@@ -129,6 +130,8 @@ class SessionTranscript:
             details["attachments"] = [
                 {"type": a.type, "mimeType": a.mime_type, "data": a.data, "name": a.name} for a in result.attachments
             ]
+        said = {"data": result.data, "label": result.label, "failure": result.failure}
+        details |= {name: camel_data(part) for name, part in said.items() if part is not None}
         await self.append("tool", result.output, details, call_id=call.id)
 
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None:

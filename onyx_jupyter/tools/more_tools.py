@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.tools.arguments import Arguments
@@ -37,6 +38,7 @@ def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[More
 
     @tool(
         name=MORE_TOOLS,
+        activity=Activity("look_up_tool", "tool"),
         arguments=MoreToolsArguments,
         description=_families_alone(deferred) if few else _all_names(deferred),
         risk="read",

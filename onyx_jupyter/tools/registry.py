@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, OnyxError, ToolError
 from onyx_jupyter.messages import Origin, ToolCall, ToolDefinition, ToolResult
 from onyx_jupyter.tools.arguments import Checked
 from onyx_jupyter.tools.families import named_in
 from onyx_jupyter.tools.more_tools import MORE_TOOLS, more_tools
+from onyx_jupyter.tools.results import failure_of
 from onyx_jupyter.tools.spec import Tool
 
 _MALFORMED_SHOWN = 200
@@ -21,9 +23,16 @@ class ToolRegistry:
     """An explicit list of tools, in the order in which models are told of them."""
 
     def __init__(
-        self, tools: Iterable[Tool[Any]], left_out: Mapping[str, str] | None = None, *, few: bool = False
+        self,
+        tools: Iterable[Tool[Any]],
+        left_out: Mapping[str, str] | None = None,
+        *,
+        few: bool = False,
+        known: Iterable[Tool[Any]] = (),
     ) -> None:
         """`left_out` says of tools that are not there why, for a model that calls one all the same.
+
+        `known` are tools that screens have words for, whether they are there or not.
 
         `few`: a small model is told of the tools that have a short form, in that form, and of the others where asked.
 
@@ -35,14 +44,20 @@ class ToolRegistry:
             if tool.name in self._tools or tool.name == MORE_TOOLS:
                 raise ValueError(f"Two tools are called {tool.name!r}. Give one of them another name.")
             self._tools[tool.name] = tool
+        self._activities = {tool.name: tool.activity for tool in (*known, *self._tools.values())}
         self._few = few
         self.deferred = [tool for tool in self._tools.values() if (tool.short is None if few else tool.deferred)]
         if self.deferred:
-            self._tools[MORE_TOOLS] = more_tools(self.deferred, few=few)
+            further = more_tools(self.deferred, few=few)
+            self._tools[MORE_TOOLS], self._activities[MORE_TOOLS] = further, further.activity
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
+
+    def activity(self, name: str) -> Activity | None:
+        """What the tool of that name says it does; None for one that says nothing, and for an unknown one."""
+        return self._activities.get(name)
 
     def definitions(self) -> Sequence[ToolDefinition]:
         """Every tool that a model is told of from the start; the deferred ones stand behind `more_tools`."""
@@ -94,4 +109,5 @@ def failed(tool_name: str, error: Exception) -> ToolResult:
     hint = ours.hint if ours else None
     tail = f" {hint}" if hint and hint not in message else ""
     origin: Origin = "own" if ours and ours.own_words else "outside"
-    return ToolResult(f"{head}{message}{tail}", ok=False, origin=origin, own_head=head, own_tail=tail)
+    failure = failure_of(error, f"{message}{tail}")
+    return ToolResult(f"{head}{message}{tail}", ok=False, origin=origin, own_head=head, own_tail=tail, failure=failure)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
 from onyx_jupyter.protocols import CARD_FACTS, ToolPreview
@@ -50,8 +51,8 @@ class Tool(Generic[A]):
     model is told of its family in one line and asks for it; `at_a_glance` says there what it takes and gives, so that a
     model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. For small models all
     are deferred that have no `short` form. An `untimed` one waits for a person, or runs what may rightly take hours:
-    its time is not counted against the run's. `told` gives what a model is told, where that changes while the tool
-    stays.
+    its time is not counted against the run's. `activity` is what the screens say it does. `told` gives what a model is
+    told, where that changes while the tool stays.
 
     Raises: ValueError where no provider would take its name.
     """
@@ -67,6 +68,7 @@ class Tool(Generic[A]):
     at_a_glance: str = ""
     short: ShortForm | None = None
     untimed: bool = False
+    activity: Activity | None = None
     per_call: PerCall[A] = field(default_factory=PerCall)
     told: Callable[[], ToolDefinition] | None = None
 
@@ -150,6 +152,7 @@ def tool(
     at_a_glance: str = "",
     short: ShortForm | None = None,
     untimed: bool = False,
+    activity: Activity | None = None,
     preview: Callable[[M, ToolContext], Awaitable[ToolPreview]] | None = None,
     risk_of: Callable[[M], Risk] | None = None,
     risk_here: Callable[[M, ToolContext], Awaitable[Risk]] | None = None,
@@ -172,6 +175,7 @@ def tool(
             at_a_glance=at_a_glance,
             short=short,
             untimed=untimed,
+            activity=activity,
             per_call=per_call,
         )
 

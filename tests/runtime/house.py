@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.clock import SystemClock
@@ -52,6 +53,7 @@ class HouseTool:
     family = ""
     deferred = False
     untimed = False
+    activity: Activity | None = None
 
     @property
     def tool(self) -> Tool[Word]:
@@ -63,6 +65,7 @@ class HouseTool:
             family=self.family,
             deferred=self.deferred,
             untimed=self.untimed,
+            activity=self.activity,
             call=self.call,
             per_call=PerCall(preview=self.preview),
         )

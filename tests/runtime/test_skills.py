@@ -242,6 +242,8 @@ async def test_a_notebook_runs_with_the_models_parameters_and_gives_its_result(t
     assert "not this" not in result["content"]
     assert "[image/png" in result["content"]
     assert [item["mimeType"] for item in house.of("tool.finished")[-1]["attachments"]] == ["image/png"]
+    label = house.of("tool.finished")[-1]["label"]
+    assert (label["action"], label["object"]) == ("run_skill", "draw")
     assert any("Cell 2 of 5" in data["message"] for data in house.of("tool.progress"))
     record = (await house.onyx.skills.runs.history("draw", 5))[0]
     assert (record.by, record.session_key, record.status) == ("agent:main", key, "ok")

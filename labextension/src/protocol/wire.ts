@@ -34,6 +34,7 @@ export interface ApprovalInfo {
   details: Record<string, unknown>;
   expiresAt: string;
   version?: string | null;
+  activity?: LabelInfo | null;
   sessionKey?: string | null;
   seq?: number | null;
 }
@@ -337,6 +338,12 @@ export interface ExecDenyParams {
   reason?: string | null;
 }
 
+/** Why a call did not end well; what `timed_out`, was `aborted` or `failed` was done all the same, or begun. */
+export interface FailureInfo {
+  kind: "denied" | "invalid" | "not_found" | "unavailable" | "timed_out" | "aborted" | "failed";
+  reason: string;
+}
+
 /** The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it. */
 export interface FromKernel {
   kernelId: string;
@@ -493,6 +500,15 @@ export interface KnowledgeSearchParams {
 export interface KnowledgeUpdatedData {
 }
 
+/** `action` is a key of the table of words, `object` what it is done to, `count` to how many. */
+export interface LabelInfo {
+  action: string;
+  object?: string;
+  objectKind?: "text" | "code" | "path" | "address";
+  count?: number | null;
+  links?: Array<LinkInfo>;
+}
+
 /**
  * Something that was not put back. Reasons for a cell: `changed` since, `changed_later` by another turn, `deleted`,
  * `moved`, `ran` since, `running` now, `outputs_not_kept`, `not_found`; for a whole notebook (no `cellId`) the error's
@@ -503,6 +519,15 @@ export interface LeftAlone {
   cellId?: string | null;
   reason: string;
   message?: string | null;
+}
+
+/** A place that a screen can lead to: a cell, a file, or lines (from, to) or one fact of the memory. */
+export interface LinkInfo {
+  kind: "cell" | "file" | "memory";
+  path: string;
+  cellId?: string | null;
+  fact?: string | null;
+  lines?: Array<number> | null;
 }
 
 /**
@@ -1360,6 +1385,12 @@ export interface ToolFinishedData {
   status?: "ok" | "failed" | "denied" | "skipped" | "aborted" | "interrupted" | null;
   /** unless ok: what never began had no tool.started */
   input?: Record<string, unknown> | null;
+  /** which cells, paths … the result is about */
+  data?: Record<string, unknown> | null;
+  /** what was done, where that has words of its own */
+  label?: LabelInfo | null;
+  /** unless ok: why */
+  failure?: FailureInfo | null;
 }
 
 export interface ToolProgressData {
@@ -1378,6 +1409,8 @@ export interface ToolStartedData {
   callId: string;
   tool: string;
   input: Record<string, unknown>;
+  /** absent for a tool that is known by its name alone */
+  activity?: LabelInfo | null;
 }
 
 /**

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from onyx_jupyter.events import Decision
+from onyx_jupyter.operations.labels import LabelInfo
 from onyx_jupyter.operations.wire import Wire
 
 
@@ -38,6 +39,7 @@ class ApprovalInfo(Wire):
     details: dict[str, Any]
     expires_at: str
     version: str | None = None
+    activity: LabelInfo | None = None
     session_key: str | None = None
     seq: int | None = None
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from onyx_jupyter.features.conversations.session_wire import SessionInfo, UsageInfo
 from onyx_jupyter.features.conversations.wire import SentItem
+from onyx_jupyter.operations.labels import FailureInfo, LabelInfo
 from onyx_jupyter.operations.wire import RunData, Wire
 
 
@@ -46,6 +47,7 @@ class ToolStartedData(RunData):
     call_id: str
     tool: str
     input: dict[str, Any]
+    activity: LabelInfo | None = Field(default=None, description="absent for a tool that is known by its name alone")
 
 
 class ToolProgressData(RunData):
@@ -69,6 +71,9 @@ class ToolFinishedData(RunData):
     attachments: list[AttachmentInfo] | None = None
     status: Literal["ok", "failed", "denied", "skipped", "aborted", "interrupted"] | None = None
     input: dict[str, Any] | None = Field(default=None, description="unless ok: what never began had no tool.started")
+    data: dict[str, Any] | None = Field(default=None, description="which cells, paths … the result is about")
+    label: LabelInfo | None = Field(default=None, description="what was done, where that has words of its own")
+    failure: FailureInfo | None = Field(default=None, description="unless ok: why")
 
 
 class ChatNoteData(RunData):

@@ -23,6 +23,7 @@ from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.runtime.keys import CONVERSATIONS, READING_AHEAD, SESSIONS, STREAMS
 from onyx_jupyter.runtime.reading_ahead import Draft
 from onyx_jupyter.sessions.entry import to_json
+from onyx_jupyter.sessions.older_results import with_words_of
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.sent_along import as_shown, items_as_shown
 
@@ -55,13 +56,15 @@ async def composing(params: ChatComposingParams, caller: Caller) -> dict[str, An
 
 
 async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
-    entries = list((await caller.get(SESSIONS).get(params.session_key)).entries)
+    every = (await caller.get(SESSIONS).get(params.session_key)).entries
+    entries = list(every)
     if params.before is not None:
         ids = [entry.id for entry in entries]
         if params.before not in ids:
             raise InvalidRequest(f"`before`: this session has no entry {params.before!r}.", field="before")
         entries = entries[: ids.index(params.before)]
-    return {"messages": [to_json(as_shown(entry)) for entry in entries[-params.limit :]]}
+    wanted = with_words_of(every, entries[-params.limit :])
+    return {"messages": [to_json(as_shown(entry)) for entry in wanted]}
 
 
 async def abort(params: ChatAbortParams, caller: Caller) -> dict[str, Any]:

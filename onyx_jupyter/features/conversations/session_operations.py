@@ -24,6 +24,7 @@ from onyx_jupyter.runtime.keys import CONVERSATIONS, SESSION_SEARCH, SESSIONS, S
 from onyx_jupyter.runtime.session_search import SessionAnswer, SessionHit
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
+from onyx_jupyter.sessions.older_results import with_words_of
 from onyx_jupyter.sessions.sent_along import as_shown
 
 TOO_LATE = "There was no time to search what was said, so titles alone were."
@@ -67,7 +68,8 @@ async def search(params: SessionsSearchParams, caller: Caller) -> dict[str, Any]
 async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
     transcript = await caller.get(SESSIONS).get(params.session_key)
     info = caller.get(CONVERSATIONS).session_info(params.session_key, summarise(transcript.entries))
-    return {"session": info, "messages": [to_json(as_shown(entry)) for entry in transcript.entries]}
+    entries = with_words_of(transcript.entries, transcript.entries)
+    return {"session": info, "messages": [to_json(as_shown(entry)) for entry in entries]}
 
 
 async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.activities import Activity
+from onyx_jupyter.messages import Failure, ToolResult
 from onyx_jupyter.protocols import UserQuestion
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
@@ -26,6 +27,7 @@ class AskUserArguments(Arguments):
 
 @tool(
     name="ask_user",
+    activity=Activity("ask_person", "question"),
     arguments=AskUserArguments,
     description="Asks the person and waits. Only where you cannot find it out and a wrong guess would cost.",
     risk="read",
@@ -35,10 +37,10 @@ class AskUserArguments(Arguments):
 async def ask_user_tool(arguments: AskUserArguments, context: ToolContext) -> ToolResult:
     """Waits until the person answers, declines, or the time for approvals is over."""
     if context.ask is None:
-        return ToolResult(NOBODY, ok=False, origin="own")
+        return ToolResult(NOBODY, ok=False, origin="own", failure=Failure("unavailable", NOBODY))
     choices = tuple(dict.fromkeys(arguments.choices or ()))
     free_text = arguments.free_text or not choices
     answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
     if answer.text is None:
         return ToolResult(answer.reason, ok=False, origin="person")
-    return ToolResult(f"The user answered: {answer.text}", origin="person")
+    return ToolResult(f"The user answered: {answer.text}", origin="person", data={"answer": answer.text})

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.messages import Failure, ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
@@ -58,6 +60,7 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
 
     @tool(
         name="exec",
+        activity=Activity("run_command", "command", "code"),
         arguments=ExecArguments,
         description=(
             "Runs a shell command on the user's machine and returns its output and exit code. It gets no input, and "
@@ -88,10 +91,9 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
         finally:
             await job.end(None if in_time else "stopped")
         if not in_time:
-            return job.result(
-                f"exec failed (timeout): still running after {timeout_s:g} s, so it was stopped with everything it had "
-                f"started. timeoutMs may be up to {MAX_TIMEOUT_MS}."
-            )
+            late = f"still running after {timeout_s:g} s, so it was stopped with everything it had started."
+            result = job.result(f"exec failed (timeout): {late} timeoutMs may be up to {MAX_TIMEOUT_MS}.")
+            return replace(result, failure=Failure("timed_out", late))
         endings = [job.state]
         if job.left_behind:
             endings.append(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.memory.targets import FACTS_FILE
+from onyx_jupyter.messages import Label, Link, ToolResult
 from onyx_jupyter.protocols import Exactly, FactKept, Facts, KnownFact, ToolPreview
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
@@ -53,6 +57,7 @@ def make_remember_tool() -> Tool[RememberArguments]:
 
     @tool(
         name="remember",
+        activity=Activity("remember", "fact"),
         arguments=RememberArguments,
         description=(
             "Keeps one fact about your person or their work that stays true for long: a preference, a name, a "
@@ -74,7 +79,7 @@ def make_remember_tool() -> Tool[RememberArguments]:
             session_key=context.session_key,
             turn=context.run_id,
         )
-        return _told(kept)
+        return _told(kept, arguments.fact)
 
     return remember_tool
 
@@ -95,6 +100,7 @@ async def _forget_preview(arguments: ForgetArguments, context: ToolContext) -> T
 
 @tool(
     name="forget",
+    activity=Activity("forget", "pattern"),
     arguments=ForgetArguments,
     description=(
         "Forgets the facts that hold these words. Your person is shown exactly which, and asked; memory/facts.jsonl "
@@ -127,8 +133,14 @@ def _noted(head: str, text: str, tail: str = "") -> ToolResult:
     return ToolResult(head + text + tail, origin="memory", external=source, own_head=head, own_tail=tail)
 
 
-def _told(kept: FactKept) -> ToolResult:
-    """What became of the fact, and what the model may have to do about others."""
+def _told(kept: FactKept, fact: str) -> ToolResult:
+    """What became of the fact, with a way to it."""
+    label = Label("remember", fact, links=(Link("memory", FACTS_FILE, fact=kept.fact.id),))
+    return replace(_in_words(kept), label=label)
+
+
+def _in_words(kept: FactKept) -> ToolResult:
+    """The same for the model, and what it may have to do about others."""
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":
         before = f"{former.id} “{former.text}”" if former else "another one"

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
@@ -41,6 +42,7 @@ async def _write_preview(arguments: WriteArguments, context: ToolContext) -> Too
 
 @tool(
     name="write",
+    activity=Activity("write_file", "path", "path", opens=("file",)),
     arguments=WriteArguments,
     description="Writes a whole file, new or in place of the old one; makes missing folders. Use edit for a part.",
     risk="write",
@@ -64,6 +66,7 @@ async def _edit_preview(arguments: EditArguments, context: ToolContext) -> ToolP
 
 @tool(
     name="edit",
+    activity=Activity("edit_file", "path", "path", opens=("file",)),
     arguments=EditArguments,
     description=(
         "Replaces one passage of a text file. oldText must be exact (without the line numbers of read) and stand "

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
@@ -43,6 +44,7 @@ async def _read_risk_here(arguments: ReadArguments, context: ToolContext) -> Ris
 
 @tool(
     name="read",
+    activity=Activity("read_file", "path", "path", opens=("file",)),
     arguments=ReadArguments,
     description=(
         "Reads a file: each line behind its number and a tab. Long files come in pages; go on with `from`. Pictures "
@@ -68,6 +70,7 @@ class ListArguments(Arguments):
 
 @tool(
     name="list",
+    activity=Activity("list_folder", "path", "path", otherwise="/"),
     arguments=ListArguments,
     description="Lists a folder: its folders first, then its files with their sizes.",
     risk="read",

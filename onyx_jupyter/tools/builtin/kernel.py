@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import OnyxError, ToolError
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
@@ -32,6 +33,7 @@ class KernelVariablesArguments(Arguments):
 
 @tool(
     name="kernel_variables",
+    activity=Activity("list_variables", "path", "path"),
     arguments=KernelVariablesArguments,
     description=(
         "Lists the variables in a notebook's running kernel: name, type, shape, columns, size. It runs no cell and "
@@ -47,7 +49,7 @@ async def kernel_variables_tool(arguments: KernelVariablesArguments, context: To
     path = api_path(arguments.path, context)
     found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
     text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
-    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}", data={"notebook": path})
 
 
 class KernelInspectArguments(Arguments):
@@ -59,6 +61,7 @@ class KernelInspectArguments(Arguments):
 
 @tool(
     name="kernel_inspect",
+    activity=Activity("inspect_variable", "name", "code"),
     arguments=KernelInspectArguments,
     description=(
         "Describes one variable of a notebook's running kernel: a frame's schema, nulls, statistics and first rows; an "
@@ -75,7 +78,7 @@ async def kernel_inspect_tool(arguments: KernelInspectArguments, context: ToolCo
     path = api_path(arguments.path, context)
     found = await _kernels(context).inspect(path, arguments.name)
     text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
-    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}")
+    return ToolResult(text, truncated=truncated, external=f"the kernel of {path}", data={"notebook": path})
 
 
 class KernelExecuteArguments(Arguments):
@@ -98,6 +101,7 @@ async def _execute_preview(arguments: KernelExecuteArguments, context: ToolConte
 
 @tool(
     name="kernel_execute",
+    activity=Activity("run_code", "code", "code"),
     arguments=KernelExecuteArguments,
     description=(
         "Runs code in a notebook's running kernel without a cell, for a quick look or a calculation. It sees and "
@@ -123,6 +127,7 @@ async def kernel_execute_tool(arguments: KernelExecuteArguments, context: ToolCo
         truncated=shown.truncated,
         external=f"the kernel of {path}",
         own_head=head,
+        data={"notebook": path},
     )
 
 

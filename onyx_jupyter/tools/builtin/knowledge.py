@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Knowledge, KnowledgeItem, KnowledgePassage, ToolPreview
@@ -39,6 +40,7 @@ class KnowledgeSearchArguments(Arguments):
 
 @tool(
     name="knowledge_search",
+    activity=Activity("search_documents", "query"),
     arguments=KnowledgeSearchArguments,
     description=(
         "Searches the documents that the user added (PDFs, pages, notebooks, tables, code) by words and meaning. JSON: "
@@ -90,6 +92,7 @@ def _add_risk(arguments: KnowledgeAddArguments) -> Risk:
 
 @tool(
     name="knowledge_add",
+    activity=Activity("add_document", "path url", "address"),
     arguments=KnowledgeAddArguments,
     description="Adds a file, a folder or a web page to the documents that knowledge_search finds, and reads it.",
     risk="write",

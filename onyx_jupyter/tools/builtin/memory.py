@@ -7,9 +7,10 @@ from datetime import date
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.memory.targets import MemoryTarget, memory_target
-from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.messages import Label, Link, ToolResult
 from onyx_jupyter.protocols import SearchFilter, ToolPreview
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
@@ -34,6 +35,7 @@ class MemorySearchArguments(Arguments):
 
 @tool(
     name="memory_search",
+    activity=Activity("search_memory", "query"),
     arguments=MemorySearchArguments,
     description="Searches all your notes. Cite what you use as path:line.",
     risk="read",
@@ -89,6 +91,7 @@ class MemoryGetArguments(Arguments):
 
 @tool(
     name="memory_get",
+    activity=Activity("read_memory", "path", "path", opens=("memory", "file")),
     arguments=MemoryGetArguments,
     description="Reads a file of your memory: MEMORY.md, USER.md, or a day's notes under memory/.",
     risk="read",
@@ -132,6 +135,7 @@ async def _write_preview(arguments: MemoryWriteArguments, context: ToolContext) 
 
 @tool(
     name="memory_write",
+    activity=Activity("write_memory"),
     arguments=MemoryWriteArguments,
     description=(
         "Remembers, and only ever adds: facts and preferences that stay true to a section of MEMORY.md, what happened "
@@ -144,7 +148,8 @@ async def _write_preview(arguments: MemoryWriteArguments, context: ToolContext) 
 async def memory_write_tool(arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
     """Adds to today's notes, or to a section of MEMORY.md."""
     path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
-    return ToolResult(output=f"Added to {path}.", origin="own")
+    label = Label("write_memory", links=(Link("memory", path),))
+    return ToolResult(output=f"Added to {path}.", origin="own", label=label)
 
 
 def _target(arguments: MemoryWriteArguments, context: ToolContext) -> MemoryTarget:

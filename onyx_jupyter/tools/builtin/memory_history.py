@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, NotFound, ToolError
 from onyx_jupyter.messages import Risk, ToolResult, head_and_tail
 from onyx_jupyter.protocols import Exactly, FileVersion, ToolPreview
@@ -49,6 +50,9 @@ def _history_risk(arguments: MemoryHistoryArguments) -> Risk:
 
 @tool(
     name="memory_history",
+    activity=Activity(
+        "list_versions", "path", "path", when=(("action", "restore", "restore_version"),), opens=("memory",)
+    ),
     arguments=MemoryHistoryArguments,
     description="What a memory file was before: list its versions, diff one with the file as it is, restore one.",
     risk="read",

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import find_cell
@@ -24,6 +25,7 @@ from onyx_jupyter.tools.files.walk import walk
 from onyx_jupyter.tools.notebooks.opening import api_path, opened
 from onyx_jupyter.tools.notebooks.outline import MORE, headings, outline, section
 from onyx_jupyter.tools.notebooks.output_kinds import OutputKind
+from onyx_jupyter.tools.notebooks.shown_cells import shown_cells
 from onyx_jupyter.tools.spec import ShortForm, tool
 
 DEFAULT_READ_CHARS = 16_000
@@ -50,6 +52,7 @@ class NotebookOutlineArguments(Arguments):
 
 @tool(
     name="notebook_outline",
+    activity=Activity("outline_notebook", "path", "path", opens=("file",)),
     arguments=NotebookOutlineArguments,
     description=(
         "Shows a notebook in few words: each cell's number, id, type, run count, kinds of output, first line. Begin "
@@ -70,7 +73,8 @@ async def notebook_outline_tool(arguments: NotebookOutlineArguments, context: To
     tail = f"\n[{MORE}]" if made.collapsed else ""
     text = "\n".join(filter(None, (headline(view), made.text)))
     source = f"notebook {view.path}"
-    return ToolResult(text + tail, truncated=made.collapsed, external=source, own_tail=tail)
+    data = shown_cells(view, made.shown)
+    return ToolResult(text + tail, truncated=made.collapsed, external=source, own_tail=tail, data=data)
 
 
 class NotebookReadArguments(Arguments):
@@ -84,6 +88,7 @@ class NotebookReadArguments(Arguments):
 
 @tool(
     name="notebook_read",
+    activity=Activity("read_notebook", "path", "path", opens=("file",)),
     arguments=NotebookReadArguments,
     description=(
         "Reads a notebook or some of its cells: id, hash, source and outputs of each. Shortened where it is long."
@@ -113,6 +118,7 @@ async def notebook_read_tool(arguments: NotebookReadArguments, context: ToolCont
         truncated=shown.truncated,
         external=f"notebook {view.path}",
         own_tail=shown.notes,
+        data=shown_cells(view, [*shown.whole, *shown.in_part]),
     )
 
 
@@ -125,6 +131,7 @@ class NotebookFindArguments(Arguments):
 
 @tool(
     name="notebook_find",
+    activity=Activity("search_notebook", "pattern", "code", opens=("file",)),
     arguments=NotebookFindArguments,
     description=(
         "Finds lines in a notebook's cells: number and id of the cell, line, text. Upper and lower case are the same."
@@ -151,6 +158,7 @@ class NotebookListArguments(Arguments):
 
 @tool(
     name="notebook_list",
+    activity=Activity("list_notebooks", "path"),
     arguments=NotebookListArguments,
     description="Lists notebooks: the one in front, those open in tabs, and those in a folder and below.",
     risk="read",
@@ -225,7 +233,13 @@ def _find(
     text = "\n".join(lines)
     tail = "\n".join(filter(None, ("" if lines else "Nothing found.", note)))
     tail = f"\n{tail}" if lines and tail else tail
-    result = ToolResult(text + tail, truncated=bool(note), external=f"notebook {view.path}", own_tail=tail)
+    result = ToolResult(
+        text + tail,
+        truncated=bool(note),
+        external=f"notebook {view.path}",
+        own_tail=tail,
+        data=shown_cells(view, cells.values()),
+    )
     return result, list(cells.values())
 
 

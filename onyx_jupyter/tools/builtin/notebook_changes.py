@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, NotebookError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, check_unlocked, index_of, source_of
@@ -28,6 +29,7 @@ from onyx_jupyter.protocols import (
     Place,
     ToolPreview,
 )
+from onyx_jupyter.result_data import cell_inserted, cells_moved
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
@@ -105,6 +107,7 @@ async def _insert_cell_preview(arguments: NotebookInsertCellArguments, context: 
 
 @tool(
     name="notebook_insert_cell",
+    activity=Activity("insert_cell", "path", "path", when=(("run", True, "insert_and_run_cell"),), opens=("file",)),
     arguments=NotebookInsertCellArguments,
     description="Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs.",
     risk="write",
@@ -123,9 +126,10 @@ async def notebook_insert_cell_tool(arguments: NotebookInsertCellArguments, cont
     source = source_of(made.after or cell)
     made_id = plain_id(made.cell_id)
     done = f"Inserted {arguments.cell_type} cell {made_id} (hash {cell_hash(source)}) into {path}."
+    data = cell_inserted(path, made.cell_id, arguments.after_cell_id, at_start=arguments.at_start)
     if arguments.run:
-        return await run_written(path, made.cell_id, arguments.source, done, context)
-    return ToolResult(done, origin="own")
+        return await run_written(path, made.cell_id, arguments.source, done, data, context)
+    return ToolResult(done, origin="own", data=data)
 
 
 async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: ToolContext) -> ToolPreview:
@@ -153,6 +157,7 @@ async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: Tool
 
 @tool(
     name="notebook_edit_cell",
+    activity=Activity("edit_cell", "path", "path", when=(("run", True, "edit_and_run_cell"),), opens=("file",)),
     arguments=NotebookEditCellArguments,
     description="Replaces a cell's source, and with run: true runs it. Refused if the user changed it.",
     risk="write",
@@ -170,9 +175,10 @@ async def notebook_edit_cell_tool(arguments: NotebookEditCellArguments, context:
     (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
     now = cell_hash(source_of(made.after or {"source": arguments.source}))
     done = f"Edited cell {arguments.cell_id} of {path} (hash {now})."
+    data = {"notebook": path, "edited": {"id": arguments.cell_id}}
     if arguments.run:
-        return await run_written(path, arguments.cell_id, arguments.source, done, context)
-    return ToolResult(done, origin="own")
+        return await run_written(path, arguments.cell_id, arguments.source, done, data, context)
+    return ToolResult(done, origin="own", data=data)
 
 
 class NotebookDeleteCellArguments(Arguments):
@@ -206,6 +212,7 @@ async def _delete_cell_preview(arguments: NotebookDeleteCellArguments, context: 
 
 @tool(
     name="notebook_delete_cell",
+    activity=Activity("delete_cells", "path", "path", counted="cellIds", opens=("file",)),
     arguments=NotebookDeleteCellArguments,
     description="Deletes one or several cells of a notebook.",
     risk="write",
@@ -218,7 +225,8 @@ async def notebook_delete_cell_tool(arguments: NotebookDeleteCellArguments, cont
     path = api_path(arguments.path, context)
     ids = list(dict.fromkeys(arguments.cell_ids))
     await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
-    return ToolResult(f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}.", origin="own")
+    done = f"Deleted {'cell' if len(ids) == 1 else 'cells'} {', '.join(ids)} of {path}."
+    return ToolResult(done, origin="own", data=cells_moved(path))
 
 
 class NotebookMoveCellArguments(Arguments):
@@ -252,6 +260,7 @@ async def _move_cell_preview(arguments: NotebookMoveCellArguments, context: Tool
 
 @tool(
     name="notebook_move_cell",
+    activity=Activity("move_cell", "path", "path", opens=("file",)),
     arguments=NotebookMoveCellArguments,
     description="Moves a cell of a notebook to another place.",
     risk="write",
@@ -267,7 +276,8 @@ async def notebook_move_cell_tool(arguments: NotebookMoveCellArguments, context:
     place = _place(arguments)
     number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
     await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
-    return ToolResult(f"Cell {arguments.cell_id} is cell {number} of {path} now.", origin="own")
+    done = f"Cell {arguments.cell_id} is cell {number} of {path} now."
+    return ToolResult(done, origin="own", data=cells_moved(path))
 
 
 async def _path(arguments: Written, context: ToolContext) -> str:

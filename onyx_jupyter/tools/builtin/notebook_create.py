@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash
@@ -20,6 +21,7 @@ from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
 from onyx_jupyter.tools.notebooks.opening import api_path, change_preview, grant, name_of, plain_id
 from onyx_jupyter.tools.notebooks.running import RUN_CELL, run_written
+from onyx_jupyter.tools.notebooks.shown_cells import shown_cells
 from onyx_jupyter.tools.spec import tool
 
 
@@ -75,6 +77,9 @@ def _create_untimed(arguments: NotebookCreateArguments) -> bool:
 
 @tool(
     name="notebook_create",
+    activity=Activity(
+        "create_notebook", "path", "path", when=(("run", True, "create_and_run_notebook"),), opens=("file",)
+    ),
     arguments=NotebookCreateArguments,
     description="Creates a notebook with these cells, and with run: true runs them. Returns their ids and outputs.",
     risk="write",
@@ -98,7 +103,7 @@ async def notebook_create_tool(arguments: NotebookCreateArguments, context: Tool
         return await _run(arguments, view, context)
     ids = ", ".join(plain_id(cell.id) for cell in view.cells)
     with_cells = f" with the cells {ids}." if ids else ", without cells yet."
-    return ToolResult(f"Created {view.path}{with_cells}", origin="own")
+    return ToolResult(f"Created {view.path}{with_cells}", origin="own", data=shown_cells(view, view.cells))
 
 
 async def _run(arguments: NotebookCreateArguments, view: NotebookView, context: ToolContext) -> ToolResult:
@@ -107,10 +112,11 @@ async def _run(arguments: NotebookCreateArguments, view: NotebookView, context: 
         (cell,) = view.cells
         source = arguments.cells[0].source
         done = f"Created {view.path} with code cell {plain_id(cell.id)} (hash {cell_hash(source)})."
-        return await run_written(view.path, cell.id, source, done, context)
+        return await run_written(view.path, cell.id, source, done, shown_cells(view, view.cells), context)
     done = f"Created {view.path} with the cells {', '.join(plain_id(cell.id) for cell in view.cells)}.\n"
     result = await run_in_order(view.path, code_cells(view, None, None), context)
-    return replace(result, output=f"{done}{result.output}", own_head=f"{done}{result.own_head}")
+    told = replace(result, output=f"{done}{result.output}", own_head=f"{done}{result.own_head}")
+    return replace(told, data={**(result.data or {}), **shown_cells(view, view.cells)})
 
 
 def _code(arguments: NotebookCreateArguments) -> Sequence[NewCell]:

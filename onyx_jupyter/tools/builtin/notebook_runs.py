@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Cell, CellRun, NotebookView, ToolPreview
+from onyx_jupyter.result_data import MAX_CELLS
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.cell_commands import with_commands
@@ -26,7 +29,14 @@ from onyx_jupyter.tools.notebooks.opening import (
     run_cell,
 )
 from onyx_jupyter.tools.notebooks.output_kinds import output_words
-from onyx_jupyter.tools.notebooks.running import RUN_CELL, RUN_OUTPUT_CHARS, count, run_and_tell, with_figures
+from onyx_jupyter.tools.notebooks.running import (
+    RUN_CELL,
+    RUN_OUTPUT_CHARS,
+    count,
+    run_and_tell,
+    run_failure,
+    with_figures,
+)
 from onyx_jupyter.tools.spec import ShortForm, tool
 
 
@@ -55,6 +65,7 @@ async def _run_cell_preview(arguments: NotebookRunCellArguments, context: ToolCo
 
 @tool(
     name=RUN_CELL,
+    activity=Activity("run_cell", "path", "path", opens=("file",)),
     arguments=NotebookRunCellArguments,
     description="Runs one code cell in the notebook's kernel and returns its outputs, images included.",
     risk="execute",
@@ -93,6 +104,7 @@ async def _run_all_preview(arguments: NotebookRunAllArguments, context: ToolCont
 
 @tool(
     name="notebook_run_all",
+    activity=Activity("run_cells", "path", "path", opens=("file",)),
     arguments=NotebookRunAllArguments,
     description="Runs all code cells of a notebook, or those of a range, in order; stops at the first error.",
     risk="execute",
@@ -138,6 +150,7 @@ async def _restart_kernel_preview(arguments: NotebookRestartKernelArguments, con
 
 @tool(
     name="notebook_restart_kernel",
+    activity=Activity("restart_kernel", "path", "path", when=(("runAll", True, "restart_and_run"),), opens=("file",)),
     arguments=NotebookRestartKernelArguments,
     description="Restarts a notebook's kernel, which loses all its variables.",
     risk="execute",
@@ -151,7 +164,7 @@ async def notebook_restart_kernel_tool(arguments: NotebookRestartKernelArguments
     path = await path_to_run(arguments.path, context)
     said = await _restart(path, context, none_is_fine=arguments.run_all)
     if not arguments.run_all:
-        return ToolResult(said, origin="own")
+        return ToolResult(said, origin="own", data={"notebook": path})
     result = await run_in_order(path, code_cells(await opened(path, context), None, None), context)
     return replace(result, output=f"{result.output}\n{said}", own_tail=f"{result.own_tail}\n{said}")
 
@@ -213,7 +226,8 @@ def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) 
 def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
     """How it ended, then each cell in a line, then what the last one put out."""
     if not ran:
-        return ToolResult(f"{path} has no code cell there: nothing was run.", ok=gone == 0, origin="own")
+        none = f"{path} has no code cell there: nothing was run."
+        return ToolResult(none, ok=gone == 0, origin="own", data={"notebook": path})
     last = ran[-1]
     ok = last.run.status == "ok"
     left = len(cells) - len(ran) - gone
@@ -240,7 +254,15 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
         truncated=shown.truncated,
         external=f"cells of {path}",
         own_head=f"{head}\n",
+        data=_ran_data(path, ran),
+        failure=run_failure(last.run, head),
     )
+
+
+def _ran_data(path: str, ran: Sequence[_Ran]) -> dict[str, Any]:
+    """The last ones, where they are too many to name all."""
+    cells = [{"number": one.number, "id": one.cell.id, "status": one.run.status} for one in ran[-MAX_CELLS:]]
+    return {"notebook": path, "ran": cells}
 
 
 def _ran_line(one: _Ran) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.tools.arguments import Arguments
 from onyx_jupyter.tools.context import ToolContext
@@ -29,6 +30,7 @@ class PlanUpdateArguments(Arguments):
 
 @tool(
     name="plan_update",
+    activity=Activity("plan"),
     arguments=PlanUpdateArguments,
     description="Shows the person your plan: all its steps, whenever one begins or ends.",
     risk="read",

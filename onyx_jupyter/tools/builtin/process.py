@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import Exactly, ToolPreview
@@ -61,6 +62,16 @@ def _process_risk(arguments: ProcessArguments) -> Risk:
 
 @tool(
     name="process",
+    activity=Activity(
+        "list_jobs",
+        "id",
+        when=(
+            ("action", "poll", "look_at_job"),
+            ("action", "log", "look_at_job"),
+            ("action", "write", "type_into_job"),
+            ("action", "kill", "end_job"),
+        ),
+    ),
     arguments=ProcessArguments,
     description=(
         "Looks after commands that exec started in the background: list, poll (new output), log (last lines), write "

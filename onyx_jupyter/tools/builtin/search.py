@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
@@ -44,6 +45,7 @@ async def _search_risk_here(arguments: SearchArguments, context: ToolContext) ->
 
 @tool(
     name="search",
+    activity=Activity("search_files", "pattern", "code"),
     arguments=SearchArguments,
     description=(
         "Searches files, and the cells of notebooks, for a regular expression: file:line:text. Hidden, binary, very "

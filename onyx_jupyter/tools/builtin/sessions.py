@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import ToolResult, head_and_tail
 from onyx_jupyter.protocols import OtherSession, Said, Sessions, ToolPreview
@@ -41,6 +42,7 @@ class SendArguments(Arguments):
 
 @tool(
     name="sessions_list",
+    activity=Activity("list_sessions", "query"),
     arguments=ListArguments,
     description="Lists your other sessions, the last used first: key, time, title, and how the newest message begins.",
     risk="read",
@@ -63,6 +65,7 @@ async def sessions_list_tool(arguments: ListArguments, context: ToolContext) -> 
 
 @tool(
     name="sessions_history",
+    activity=Activity("read_session"),
     arguments=HistoryArguments,
     description="Shows what was said in another session, the newest last, with the names of the tools called there.",
     risk="read",
@@ -85,6 +88,7 @@ async def sessions_history_tool(arguments: HistoryArguments, context: ToolContex
 
 @tool(
     name="sessions_search",
+    activity=Activity("search_sessions", "query"),
     arguments=SearchArguments,
     description="Finds what was said in your other sessions, by words and by meaning: session key, time, who, words.",
     risk="read",
@@ -114,6 +118,7 @@ async def _send_preview(arguments: SendArguments, context: ToolContext) -> ToolP
 
 @tool(
     name="sessions_send",
+    activity=Activity("write_to_session"),
     arguments=SendArguments,
     description=(
         "Sends a message to another session, where it is answered on its own, and returns at once. It is read there "

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import PathNotAllowed, SkillNotReady, ToolError
-from onyx_jupyter.messages import Risk, ToolDefinition, ToolResult
+from onyx_jupyter.messages import Failure, FailureKind, Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Exactly, ToolPreview
 from onyx_jupyter.security.external_content import glimpse
@@ -38,6 +39,7 @@ from onyx_jupyter.tools.spec import PerCall, Tool, tool
 FAMILY = "skills"
 RESULT_CHARS = 12_000
 NOTE_CHARS = 1_000
+_FAILURES: Mapping[str, FailureKind] = {"timeout": "timed_out", "stopped": "aborted"}
 _UNREAD = "(untrusted: nobody has read this description)"
 _TRUSTS = "Allowing it trusts this version, until the skill changes again."
 
@@ -124,6 +126,7 @@ def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
 
     @tool(
         name="skill_read",
+        activity=Activity("read_skill", "name"),
         arguments=SkillReadArguments,
         description="Reads a skill in full: its instructions, or one of its files.",
         risk="read",
@@ -197,6 +200,7 @@ def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool
         deferred=True,
         listed=False,
         untimed=True,
+        activity=Activity("run_skill", otherwise=offered.name),
         call=call,
         per_call=PerCall(preview=preview),
         told=told,
@@ -256,4 +260,5 @@ def _result(outcome: RunOutcome, max_chars: int) -> ToolResult:
         attachments=rendered.attachments,
         ok=record.status == "ok",
         truncated=rendered.truncated,
+        failure=None if record.status == "ok" else Failure(_FAILURES.get(record.status, "failed"), head),
     )

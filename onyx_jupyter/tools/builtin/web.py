@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from onyx_jupyter.activities import Activity
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolResult
@@ -81,6 +82,7 @@ async def _search_preview(arguments: SearchArguments, context: ToolContext) -> T
 
 @tool(
     name="web_search",
+    activity=Activity("search_web", "query"),
     arguments=SearchArguments,
     description="Searches the web; titles, addresses and snippets come back. Read a page with web_fetch.",
     risk="network",
@@ -106,6 +108,7 @@ async def _fetch_preview(arguments: FetchPageArguments, context: ToolContext) ->
 
 @tool(
     name="web_fetch",
+    activity=Activity("read_page", "url", "address"),
     arguments=FetchPageArguments,
     description="Reads a web page as Markdown, or a text file as it is.",
     risk="network",
@@ -137,6 +140,7 @@ async def _http_preview(arguments: HttpArguments, context: ToolContext) -> ToolP
 
 @tool(
     name="http_fetch",
+    activity=Activity("send_request", "method url", "address"),
     arguments=HttpArguments,
     description=(
         "Makes an HTTP request (an API, say) and returns status, headers and body. Only GET and HEAD follow redirects."

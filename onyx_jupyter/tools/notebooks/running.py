@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from onyx_jupyter.errors import OnyxError
-from onyx_jupyter.messages import Origin, ToolResult
+from onyx_jupyter.messages import Failure, Origin, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import CellRun
+from onyx_jupyter.result_data import cell_ran
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.notebooks.opening import run_cell, run_exactly
+from onyx_jupyter.tools.results import failure_of
 
 RUN_OUTPUT_CHARS = 12_000
 RUN_CELL = "notebook_run_cell"
@@ -22,8 +26,12 @@ async def run_and_tell(path: str, cell_id: str, context: ToolContext) -> ToolRes
     return _told(path, cell_id, await run_cell(path, cell_id, context, context.progress), context)
 
 
-async def run_written(path: str, cell_id: str, source: str, done: str, context: ToolContext) -> ToolResult:
-    """Runs the cell that this call has just written, if it says exactly `source`; `done` tells of the writing.
+async def run_written(
+    path: str, cell_id: str, source: str, done: str, data: Mapping[str, Any], context: ToolContext
+) -> ToolResult:
+    """Runs the cell that this call has just written, if it says exactly `source`.
+
+    `done` tells of the writing in words, `data` to the screens.
 
     A run that does not begin takes nothing back: the result says that the cell stays, and why it did not run.
     """
@@ -31,9 +39,11 @@ async def run_written(path: str, cell_id: str, source: str, done: str, context: 
         run = await run_exactly(path, cell_id, context, context.progress, cell_hash(source))
     except OnyxError as error:
         head, origin = f"{done}\n{STAYS} ({error.code}): ", _origin(error)
-        return ToolResult(f"{head}{error}", ok=False, origin=origin, own_head=head)
+        failure = failure_of(error, f"{STAYS} ({error.code}): {error}")
+        return ToolResult(f"{head}{error}", ok=False, origin=origin, own_head=head, data=data, failure=failure)
     result = _told(path, cell_id, run, context)
-    return replace(result, output=f"{done}\n{result.output}", own_head=f"{done}\n{result.own_head}")
+    told = replace(result, output=f"{done}\n{result.output}", own_head=f"{done}\n{result.own_head}")
+    return replace(told, data={**(result.data or {}), **data})
 
 
 def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolResult:
@@ -53,7 +63,14 @@ def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolRe
         ok=run.status == "ok",
         attachments=shown.attachments,
         truncated=shown.truncated,
+        data=cell_ran(path, cell_id, run.status),
+        failure=run_failure(run, headline),
     )
+
+
+def run_failure(run: CellRun, reason: str) -> Failure | None:
+    """Of a cell's code, which was run."""
+    return None if run.status == "ok" else Failure("aborted" if run.status == "aborted" else "failed", reason)
 
 
 def with_figures(text: str, run: CellRun) -> str:

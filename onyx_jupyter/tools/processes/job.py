@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
-from onyx_jupyter.messages import ToolResult
+from onyx_jupyter.messages import Failure, ToolResult, first_line
 from onyx_jupyter.tools.processes.environment import command_environment
 from onyx_jupyter.tools.processes.guardian import Guardian
 from onyx_jupyter.tools.processes.live_lines import LiveLines
@@ -216,6 +216,7 @@ class Job(asyncio.SubprocessProtocol):
             ok=self.exit_code == 0,
             exit_code=self.exit_code,
             truncated=self._stdout.total_bytes > limits[0] or self._stderr.total_bytes > limits[1],
+            failure=None if self.exit_code == 0 else Failure("failed", first_line(stderr or stdout or ending, 300)),
         )
         return replace(result, kept_in=self.kept_in)
 

@@ -1,0 +1,63 @@
+"""Writes the table of what tools do as TypeScript, in which each verb goes through the translation.
+
+`python -m onyx_jupyter.server.screen_words` writes the file, `--check` only says whether it is current.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from onyx_jupyter.action_words import ACTIONS, Words
+
+TARGET = Path(__file__).parents[2] / "labextension" / "src" / "models" / "action_words.ts"
+HEADER = """\
+/** What tools do, in words. */
+// Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.screen_words`. Do not edit.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+/** While it goes on, and when it is done. */
+export type ActionWords = readonly [doing: string, done: string];
+
+/** The words for a label's `action`, done to `count` things; null for one that this version does not know. */
+export function actionWords(action: string, count: number, trans: TranslationBundle): ActionWords | null {
+  switch (action) {
+"""
+FOOTER = """\
+    default:
+      return null;
+  }
+}
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the words, or with `--check` compare them: 1 when the file on disk is not current."""
+    text = typescript()
+    if "--check" not in arguments:
+        TARGET.write_text(text, encoding="utf-8")
+        return 0
+    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
+        return 0
+    sys.stderr.write(f"{TARGET.name} is not current: run python -m onyx_jupyter.server.screen_words\n")
+    return 1
+
+
+def typescript() -> str:
+    """The whole file."""
+    cases = (f"    case '{action}':\n      return {_words(words)};\n" for action, words in ACTIONS.items())
+    return f"{HEADER}{''.join(cases)}{FOOTER}"
+
+
+def _words(words: Words) -> str:
+    if words.many is None:
+        return f"[trans.__({json.dumps(words.doing)}), trans.__({json.dumps(words.done)})]"
+    doing, done = words.many
+    first = f"trans._n({json.dumps(words.doing)}, {json.dumps(doing)}, count)"
+    return f"[{first}, trans._n({json.dumps(words.done)}, {json.dumps(done)}, count)]"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""What a result says to the screens, completed: its label, why it failed, data of a bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from onyx_jupyter.activities import OBJECT_CHARS, Activity
+from onyx_jupyter.errors import (
+    AddressNotAllowed,
+    Forbidden,
+    InvalidArguments,
+    InvalidRequest,
+    NotFound,
+    OnyxError,
+    PathNotAllowed,
+)
+from onyx_jupyter.messages import Failure, FailureKind, Label, Link, ToolCall, ToolResult, first_line
+from onyx_jupyter.result_data import bounded
+
+REASON_CHARS = 300
+MAX_LINKS = 20
+_KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], FailureKind], ...] = (
+    ((InvalidArguments, InvalidRequest), "invalid"),
+    ((PathNotAllowed, AddressNotAllowed, Forbidden), "denied"),
+    ((NotFound, FileNotFoundError), "not_found"),
+    (TimeoutError, "timed_out"),
+)
+_CODES: dict[str, FailureKind] = {
+    "timeout": "timed_out",
+    "not_found": "not_found",
+    "no_cell": "not_found",
+    "no_folder": "not_found",
+    "no_heading": "not_found",
+    "bad_cell": "invalid",
+    "bad_name": "invalid",
+    "not_code": "invalid",
+    "not_notebook": "invalid",
+    "would_empty": "invalid",
+}
+_STATUSES: dict[str, FailureKind] = {
+    "denied": "denied",
+    "skipped": "aborted",
+    "aborted": "aborted",
+    "interrupted": "aborted",
+}
+
+
+def failure_of(error: Exception, reason: str = "") -> Failure:
+    """The kind of failure that an error is; `unavailable` where it only says that the call could not be done."""
+    by_type = next((kind for types, kind in _KINDS if isinstance(error, types)), None)
+    by_code = _CODES.get(error.code) if isinstance(error, OnyxError) else None
+    return Failure(by_type or by_code or "unavailable", first_line(reason or str(error), REASON_CHARS))
+
+
+def completed(call: ToolCall, result: ToolResult, status: str, activity: Activity | None) -> ToolResult:
+    """The result with a label where its tool has an activity, and a failure where the call did not end well."""
+    label = result.label or (activity.label(call.arguments, is_done=status == "ok") if activity else None)
+    failure = None if status == "ok" else result.failure or _told_failure(result, status)
+    data = bounded(result.data)
+    return replace(result, label=label and _whole(label, data), failure=failure, data=data)
+
+
+def started(call: ToolCall, activity: Activity | None) -> Label | None:
+    """What the call is about to do."""
+    return activity.label(call.arguments) if activity else None
+
+
+def _whole(label: Label, data: Mapping[str, Any] | None) -> Label:
+    """The label within its bounds, with a way to the cell that was made."""
+    links = label.links[:MAX_LINKS]
+    made = (data or {}).get("inserted")
+    if data is not None and isinstance(made, Mapping) and not any(link.kind == "cell" for link in links):
+        links = (Link("cell", str(data.get("notebook", "")), str(made.get("id", ""))), *links)
+    return replace(label, object=first_line(label.object, OBJECT_CHARS), links=links)
+
+
+def _told_failure(result: ToolResult, status: str) -> Failure:
+    """Of a result whose tool gave none: what it ran says no, and says why in its first line."""
+    return Failure(_STATUSES.get(status, "failed"), first_line(result.output, REASON_CHARS))
