@@ -8,21 +8,19 @@ import { fromEntries } from '../src/models/transcript';
 import type { Entry } from '../src/protocol/wire';
 
 const FRONT: ContextOf = { type: 'notebook', path: 'a.ipynb', cellId: 'a1' };
-const head = (path: string, cells: number) => `${path}: ${cells} cells, kernel python3 (idle), not open`;
-const call = (tool: string, path: string, output = '', input = {}, status = 'ok') => ({
+const NOTEBOOK = /^(notebook|kernel)_/;
+/** A call with what its result says as data; one that came to its notebook always names it. */
+const call = (tool: string, path: string, data: object | null = {}, input = {}, status = 'ok') => ({
   tool,
   input: { path, ...input },
-  output,
+  data: data && NOTEBOOK.test(tool) && tool !== 'notebook_list' ? { notebook: path, ...data } : undefined,
   status
 });
+const numbered = (...ids: string[]) => ids.map((id, at) => ({ number: at + 1, id }));
 const outline = (path: string, ...ids: string[]) =>
-  call(
-    'notebook_outline',
-    path,
-    [head(path, ids.length), ...ids.map((id, at) => `${at + 1} ${id} code [3] 2 lines: 1 2 code`)].join('\n')
-  );
-const insertion = (path: string, id: string, place = {}) =>
-  call('notebook_insert_cell', path, `Inserted code cell ${id} (hash 0) into ${path}.`, place);
+  call('notebook_outline', path, { total: ids.length, cells: numbered(...ids) });
+const insertion = (path: string, id: string, place: object = { at: 'end' }) =>
+  call('notebook_insert_cell', path, { inserted: { id, ...place } });
 
 type Step = string | ReturnType<typeof call>;
 
@@ -47,9 +45,9 @@ function meant(context: ContextOf[], steps: Step[], words = 'In cell 2', more: E
               ...base,
               id: `o${index}`,
               role: 'tool',
-              content: step.output,
+              content: '',
               tool_call_id: `call${index}`,
-              meta: { runId: 'r', status: step.status }
+              meta: { runId: 'r', status: step.status, data: step.data }
             }
           ]
     )
@@ -83,7 +81,7 @@ describe('the notebook that an answer means', () => {
     expect(path([FRONT], [outline('b.ipynb', 'b1')])).toBe('b.ipynb');
     expect(path([FRONT], [outline('b.ipynb', 'b1'), 'Seen.', outline('c.ipynb', 'c1')])).toBe('c.ipynb');
     expect(path([], [outline('b.ipynb', 'b1'), insertion('c.ipynb', 'new')])).toBe('c.ipynb');
-    expect(path([], [call('kernel_variables', './b.ipynb')])).toBe('b.ipynb');
+    expect(path([], [call('kernel_variables', './b.ipynb', { notebook: 'b.ipynb' })])).toBe('b.ipynb');
   });
 
   it('is none where two were only looked at, and words do not say which', () => {
@@ -101,16 +99,17 @@ describe('the notebook that an answer means', () => {
   });
 
   it('is none that a call did not come to', () => {
-    expect(path([], [call('notebook_read', 'b.ipynb', 'There is no b.ipynb.', {}, 'failed')])).toBeNull();
-    expect(path([], [call('notebook_edit_cell', 'b.ipynb', '', {}, 'denied')])).toBeNull();
-    expect(path([], [call('notebook_list', 'folder', 'b.ipynb')])).toBeNull();
-    expect(path([], [call('read', 'b.ipynb', '{}')])).toBeNull();
-    const failed = call('notebook_run_cell', 'b.ipynb', 'Cell b1 [2] raised an error.', {}, 'failed');
+    expect(path([], [call('notebook_read', 'b.ipynb', null, {}, 'failed')])).toBeNull();
+    expect(path([], [call('notebook_edit_cell', 'b.ipynb', null, {}, 'denied')])).toBeNull();
+    expect(path([], [call('notebook_list', 'folder')])).toBeNull();
+    expect(path([], [call('read', 'b.ipynb')])).toBeNull();
+    const ran = { ran: [{ id: 'b1', status: 'error' }] };
+    const failed = call('notebook_run_cell', 'b.ipynb', ran, {}, 'failed');
     expect(path([FRONT], [failed])).toBe('b.ipynb');
   });
 
   it('is known by its own path where a tool says that', () => {
-    const read = call('notebook_read', '/srv/old.ipynb', head('new.ipynb', 3));
+    const read = call('notebook_read', '/srv/old.ipynb', { notebook: 'new.ipynb', total: 3 });
     expect(path([], [read])).toBe('new.ipynb');
     expect(path([], [call('notebook_edit_cell', '/srv/old.ipynb')])).toBeNull();
   });
@@ -128,20 +127,28 @@ describe('the cells that a run was told of', () => {
   it('are those of its outline, of what it read and found, and of what went along', () => {
     expect(ids([FRONT], [])).toEqual([]);
     expect(ids([FRONT], [known])).toEqual(['a1', 'a2', 'a3']);
-    const read = `${head('a.ipynb', 9)}\n\n--- cell 4 (code) id=a4 hash=12 run [3]\n1 2 code\n\n--- cell 5 (raw) id=a5 hash=34`;
-    expect(ids([], [call('notebook_read', 'a.ipynb', read)])?.slice(3, 6)).toEqual(['a4', 'a5', undefined]);
-    const found = 'cell 2 (a2) line 1: cell 9 (x) line 1\ncell 3 (a3) output, line 2: y';
-    expect(ids([], [call('notebook_find', 'a.ipynb', found)])).toEqual([undefined, 'a2', 'a3']);
-    const ran = 'Ran 2 cells of a.ipynb.\n1 a1 [4] ok\n3 a3 error → text';
-    expect(ids([], [call('notebook_run_all', 'a.ipynb', ran)])).toEqual(['a1', undefined, 'a3']);
+    const some = [
+      { number: 4, id: 'a4' },
+      { number: 5, id: 'a5' }
+    ];
+    const read = call('notebook_read', 'a.ipynb', { total: 9, cells: some });
+    expect(ids([], [read])?.slice(3, 6)).toEqual(['a4', 'a5', undefined]);
+    const found = [
+      { number: 2, id: 'a2' },
+      { number: 3, id: 'a3' }
+    ];
+    expect(ids([], [call('notebook_find', 'a.ipynb', { cells: found })])).toEqual([undefined, 'a2', 'a3']);
+    const ran = [
+      { number: 1, id: 'a1', status: 'ok' },
+      { number: 3, id: 'a3', status: 'error' }
+    ];
+    expect(ids([], [call('notebook_run_all', 'a.ipynb', { ran })])).toEqual(['a1', undefined, 'a3']);
     expect(ids([{ type: 'error', path: 'a.ipynb', cellId: 'a2', label: 'cell 2' }], [])).toEqual([
       undefined,
       'a2'
     ]);
-    const made = call('notebook_create', 'a.ipynb', 'Created a.ipynb with the cells a1, a2.');
+    const made = call('notebook_create', 'a.ipynb', { total: 2, cells: numbered('a1', 'a2') });
     expect(ids([], [made, insertion('a.ipynb', 'a3')])).toEqual(['a1', 'a2', 'a3']);
-    const output = 'Created a.ipynb with code cell a1 (hash 12).\nRan cell a1 [1].\n3';
-    expect(ids([], [call('notebook_create', 'a.ipynb', output)])).toEqual(['a1']);
   });
 
   it('are each notebook’s own', () => {
@@ -149,23 +156,28 @@ describe('the cells that a run was told of', () => {
   });
 
   it('move along with what the run inserts', () => {
-    const after = insertion('a.ipynb', 'new', { afterCellId: 'a1' });
+    const after = insertion('a.ipynb', 'new', { at: 'after', after: 'a1' });
     expect(ids([], [known, after])).toEqual(['a1', 'new', 'a2', 'a3']);
-    expect(ids([], [known, insertion('a.ipynb', 'new', { atStart: true })])?.[0]).toBe('new');
+    expect(ids([], [known, insertion('a.ipynb', 'new', { at: 'start' })])?.[0]).toBe('new');
     expect(ids([], [known, insertion('a.ipynb', 'new')])).toEqual(['a1', 'a2', 'a3', 'new']);
     expect(ids([FRONT], [insertion('a.ipynb', 'new')])).toEqual([]); // how many there are is not known
   });
 
   it('are forgotten where what the run did may have moved them', () => {
-    expect(ids([], [known, insertion('a.ipynb', 'new', { afterCellId: 'unseen' })])).toEqual([]);
-    expect(ids([], [known, call('notebook_move_cell', 'a.ipynb')])).toEqual([]);
-    expect(ids([], [known, call('notebook_delete_cell', 'a.ipynb')])).toEqual([]);
+    expect(ids([], [known, insertion('a.ipynb', 'new', { at: 'after', after: 'unseen' })])).toEqual([]);
+    expect(ids([], [known, call('notebook_move_cell', 'a.ipynb', { moved: true })])).toEqual([]);
+    expect(ids([], [known, call('notebook_delete_cell', 'a.ipynb', { moved: true })])).toEqual([]);
   });
 
   it('are those of the newest sight', () => {
     const again = outline('a.ipynb', 'a1', 'a3');
     expect(ids([], [known, again])).toEqual(['a1', 'a3']);
-    const part = call('notebook_outline', 'a.ipynb', `${head('a.ipynb', 4)}\n4 a3 md: # End`);
+    const part = call('notebook_outline', 'a.ipynb', { total: 4, cells: [{ number: 4, id: 'a3' }] });
     expect(ids([], [known, part])).toEqual([undefined, undefined, undefined, 'a3']);
+  });
+
+  it('are only those that make sense, whatever was written down', () => {
+    const odd = { total: -1, cells: [{ number: 'x', id: 'a1' }, null, { number: 2 }], inserted: 7, ran: {} };
+    expect(ids([], [call('notebook_outline', 'a.ipynb', odd)])).toEqual([]);
   });
 });

@@ -1,70 +1,167 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import type { ToolCall } from '../src/models/conversation';
-import { cellOf, failureOf, toolLine } from '../src/models/tool_words';
+import { actionWords } from '../src/models/action_words';
+import { newRun, newToolCall } from '../src/models/conversation';
+import type { Run, ToolCall } from '../src/models/conversation';
+import { applyEvent } from '../src/models/run_events';
+import { answerOf, cellOf, failureOf, fileOf, memoryOf, toolLine } from '../src/models/tool_words';
+import { fromEntries } from '../src/models/transcript';
+import type { EventFrame } from '../src/protocol/frames';
+import type { FailureInfo, LabelInfo } from '../src/protocol/wire';
 
 const trans = nullTranslator.load('onyx_jupyter');
+const RUN_CELL: LabelInfo = { action: 'run_cell', object: 'sub/a.ipynb', objectKind: 'path' };
 
-function failed(tool: string, output: string): ToolCall {
-  return { callId: 'c', tool, input: { path: 'a.ipynb' }, status: 'failed', output, attachments: [] };
+function call(status: ToolCall['status'], more: Partial<ToolCall> = {}): ToolCall {
+  return { ...newToolCall('c', 'notebook_run_cell', {}), label: RUN_CELL, status, ...more };
 }
+const failed = (kind: FailureInfo['kind'], reason = '') => call('failed', { failure: { kind, reason } });
+const verb = (of: ToolCall) => toolLine(of, trans).verb;
 
-describe('a call that failed', () => {
-  it('reads as not done where it was not possible, and gives the reason alone', () => {
-    const call = failed('notebook_run_cell', 'notebook_run_cell failed (kernel_waits): The kernel waits.');
-    expect(toolLine(call, trans).verb).toBe('Run a cell of');
-    expect(failureOf(call)).toBe('The kernel waits.');
+describe('a call as a line', () => {
+  it('says what it does while it goes on, and what it did afterwards', () => {
+    expect(toolLine(call('running'), trans)).toEqual({
+      verb: 'Run a cell of',
+      object: 'a.ipynb',
+      isCode: false
+    });
+    expect(verb(call('waiting'))).toBe('Run a cell of');
+    expect(verb(call('ok'))).toBe('Ran a cell of');
   });
 
-  it('reads as done where what it ran failed, or took too long', () => {
-    const ran = failed('notebook_run_cell', 'Cell c1 raised NameError: x');
-    expect(toolLine(ran, trans).verb).toBe('Ran a cell of');
-    expect(failureOf(ran)).toBe('Cell c1 raised NameError: x');
-    const late = failed('exec', 'exec failed (timeout): still running after 5 s');
-    expect(toolLine(late, trans).verb).toBe('Ran');
-  });
-});
-
-describe('a call that writes a cell and runs it', () => {
-  const both = (output: string, status: ToolCall['status'] = 'failed'): ToolCall => ({
-    ...failed('notebook_insert_cell', output),
-    input: { path: 'a.ipynb', run: true },
-    status
-  });
-  const inserted = 'Inserted code cell c1 (hash 0123) into a.ipynb.\n';
-
-  it('says both', () => {
-    expect(toolLine(both('', 'running'), trans).verb).toBe('Insert and run a cell in');
-    const done = both(`${inserted}Ran cell c1 [1].\nnew`, 'ok');
-    expect(toolLine(done, trans).verb).toBe('Inserted and ran a cell in');
-    expect(cellOf(done)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
-    const edited = { ...done, tool: 'notebook_edit_cell' };
-    expect(toolLine(edited, trans).verb).toBe('Edited and ran a cell of');
+  it('reads as not done where it was not possible, and gives the reason', () => {
+    for (const kind of ['denied', 'invalid', 'not_found', 'unavailable'] as const) {
+      expect(verb(failed(kind))).toBe('Run a cell of');
+    }
+    expect(verb(call('denied', { failure: { kind: 'denied', reason: 'Denied.' } }))).toBe('Run a cell of');
+    expect(failureOf(failed('unavailable', 'The kernel waits.'))).toBe('The kernel waits.');
   });
 
-  it('gives what came of the run as the reason of a failure', () => {
-    const raised = both(`${inserted}Cell c1 [1] raised an error.\nNameError: x`);
-    expect(toolLine(raised, trans).verb).toBe('Inserted and ran a cell in');
-    expect(failureOf(raised)).toBe('Cell c1 [1] raised an error.');
-    const stayed = both(`${inserted}The cell stays; running it failed (no_kernel): It did not start.`);
-    expect(toolLine(stayed, trans).verb).toBe('Insert and run a cell in');
-    expect(failureOf(stayed)).toBe('The cell stays; running it failed (no_kernel): It did not start.');
+  it('reads as done where what it ran failed, took too long or was stopped', () => {
+    for (const kind of ['failed', 'timed_out', 'aborted'] as const) {
+      expect(verb(failed(kind))).toBe('Ran a cell of');
+    }
+    expect(verb(call('failed'))).toBe('Ran a cell of'); // of an older server, which says nothing
   });
-});
 
-describe('the cell of a call', () => {
-  it('is the one that the result names, also where the call named it by number or called another tool', () => {
-    const ran = {
-      ...failed('notebook_run_cell', 'Ran cell c-9 [1].\n2'),
-      input: { path: 'a.ipynb', cellId: '3' }
+  it('counts', () => {
+    const label = (count: number): LabelInfo => ({ ...RUN_CELL, action: 'delete_cells', count });
+    expect(verb(call('ok', { label: label(1) }))).toBe('Deleted a cell of');
+    expect(verb(call('running', { label: label(3) }))).toBe('Delete 3 cells of');
+  });
+
+  it('sets code in the code font, and an address without its protocol', () => {
+    const line = (label: LabelInfo) => toolLine(call('ok', { label }), trans);
+    const ran = line({ action: 'run_command', object: 'ls -la', objectKind: 'code' });
+    expect(ran).toEqual({ verb: 'Ran', object: 'ls -la', isCode: true });
+    const sent = line({
+      action: 'send_request',
+      object: 'POST https://example.org/https://x',
+      objectKind: 'address'
+    });
+    expect(sent.object).toBe('POST example.org/https://x');
+    expect(line({ action: 'list_folder', object: '/', objectKind: 'path' }).object).toBe('/');
+  });
+
+  it('of a tool without a label, or with one that is not known here, is its name', () => {
+    const unknown = {
+      ...newToolCall('c', 'acme_look_up', { limit: 3, query: 'x\ny' }),
+      status: 'ok' as const
     };
-    expect(cellOf(ran)).toEqual({ path: 'a.ipynb', cellId: 'c-9' });
-    const made = failed('notebook_run_cell', 'Inserted code cell c2 (hash 0123) into a.ipynb.\nRan cell c2.');
-    expect(cellOf(made)).toEqual({ path: 'a.ipynb', cellId: 'c2' });
-    const denied = { ...failed('notebook_edit_cell', 'Denied.'), input: { path: 'a.ipynb', cellId: 'c1' } };
-    expect(cellOf(denied)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
-    expect(cellOf(failed('exec', 'Ran cell c1.'))).toBeNull();
-    expect(cellOf(failed('notebook_run_all', 'Cell 5 (c1) raised an error; 2 ran before it.'))).toBeNull();
+    const line = { verb: 'acme look up', object: 'x', isCode: false };
+    expect(toolLine(unknown, trans)).toEqual(line);
+    expect(toolLine({ ...unknown, label: { action: 'of_a_later_version', object: 'z' } }, trans)).toEqual(
+      line
+    );
+  });
+
+  it('is taken from the words that the server has, too', () => {
+    expect(actionWords('insert_and_run_cell', 1, trans)).toEqual([
+      'Insert and run a cell in',
+      'Inserted and ran a cell in'
+    ]);
+    expect(actionWords('nothing of the kind', 1, trans)).toBeNull();
+  });
+});
+
+describe('where a call leads to', () => {
+  const links = (...all: NonNullable<LabelInfo['links']>) =>
+    call('ok', { label: { ...RUN_CELL, links: all } });
+
+  it('is the cell, the file and the memory that its label names', () => {
+    const both = links({ kind: 'cell', path: 'a.ipynb', cellId: 'c1' }, { kind: 'file', path: 'a.ipynb' });
+    expect(cellOf(both)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
+    expect(fileOf(both)).toBe('a.ipynb');
+    expect(memoryOf(both)).toBeNull();
+    expect(memoryOf(links({ kind: 'memory', path: 'MEMORY.md', lines: [3, 5] }))).toEqual({
+      path: 'MEMORY.md',
+      lines: [3, 5]
+    });
+    const fact = links({ kind: 'memory', path: 'memory/facts.jsonl', fact: 'f1' });
+    expect(memoryOf(fact)).toEqual({ path: 'memory/facts.jsonl', fact: 'f1' });
+  });
+
+  it('is nowhere where it names nothing', () => {
+    const plain = call('ok', { label: undefined, output: 'Ran cell c1.', input: { path: 'a.ipynb' } });
+    expect([cellOf(plain), fileOf(plain), memoryOf(plain)]).toEqual([null, '', null]);
+  });
+});
+
+describe('the parts of a label', () => {
+  const frame = (event: string, data: object) =>
+    ({
+      event,
+      data: { runId: 'r', sessionKey: 's', seq: 1, callId: 'c', tool: 'exec', ...data }
+    }) as EventFrame;
+  const label: LabelInfo = { action: 'run_command', object: 'ls', objectKind: 'code' };
+  const only = (items: readonly unknown[]) => {
+    const [part] = (items[0] as Run).parts;
+    return part.kind === 'tool' ? part.call : null;
+  };
+
+  it('come with the events of a call', () => {
+    const began = applyEvent([newRun('r')], frame('tool.started', { input: {}, activity: label }), 0);
+    expect(only(began)?.label).toEqual(label);
+    const failure = { kind: 'failed', reason: 'No such file' };
+    const over = { ok: false, output: 'x', status: 'failed', failure, data: { notebook: 'a.ipynb' } };
+    const ended = only(applyEvent(began, frame('tool.finished', over), 0));
+    expect(ended).toMatchObject({ label, failure, data: { notebook: 'a.ipynb' } });
+  });
+
+  it('come with the question whether it may', () => {
+    const asked = {
+      approvalId: 'a',
+      toolName: 'exec',
+      summary: '',
+      details: {},
+      expiresAt: '',
+      activity: label
+    };
+    expect(only(applyEvent([newRun('r')], frame('exec.approval_request', asked), 0))?.label).toEqual(label);
+  });
+
+  it('come with a transcript, also of a call that has no result yet', () => {
+    const base = { v: 1, ts: '', content: '' };
+    const entries = [
+      {
+        ...base,
+        id: 'a',
+        role: 'assistant' as const,
+        tool_calls: [{ id: 'c', name: 'exec', arguments: {} }],
+        meta: { runId: 'r', activities: { c: label } }
+      },
+      {
+        ...base,
+        id: 't',
+        role: 'tool' as const,
+        tool_call_id: 'c',
+        meta: { runId: 'r', status: 'ok', data: { answer: 'b\nc' } }
+      }
+    ];
+    expect(only(fromEntries(entries.slice(0, 1)))?.label).toEqual(label);
+    const read = only(fromEntries(entries))!;
+    expect(read.label).toEqual(label);
+    expect(answerOf(read, trans)).toBe('The user answered: b');
   });
 });

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from onyx_jupyter.magics.plan import PLAN_TOOL, Plan, plan_of
-from onyx_jupyter.magics.tool_words import ToolWords, escaped, failure_of, first_line, never_happened, tool_words
+from onyx_jupyter.magics.tool_words import ToolWords, escaped, tool_words
+from onyx_jupyter.messages import HAPPENED, first_line
 
 Status = Literal["running", "final", "error", "aborted", "interrupted"]
 THINKING = "Thinking"
+_NOTE_CHARS = 80
 _MARKS = {"running": "…", "waiting": "◆", "ok": "✓", "failed": "✗", "denied": "⊘"}
 
 
@@ -23,7 +25,10 @@ class Said:
 
 @dataclass
 class Step:
-    """One tool call; `note` is its newest line, why it failed, or what a person said; `happened` where it is over."""
+    """One tool call; `note` is its newest line, why it failed, or what a person said; `happened` where it is over.
+
+    `label` is what it does, as the server says it.
+    """
 
     call_id: str
     tool: str
@@ -31,11 +36,13 @@ class Step:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     happened: bool = True
+    label: Mapping[str, Any] | None = None
 
     @property
     def words(self) -> ToolWords:
         """A call that was denied, stopped or not possible never happened, so it does not read as done."""
-        return tool_words(self.tool, self.arguments, is_over=self.happened and self.status in ("ok", "failed"))
+        is_over = self.happened and self.status in ("ok", "failed")
+        return tool_words(self.tool, self.label, self.arguments, is_over=is_over)
 
     @property
     def line(self) -> str:
@@ -85,7 +92,8 @@ class TurnState:
                 self._planning[data["callId"]] = data["input"]  # shown when it has been taken
                 return False
             case "tool.started":
-                self._step(data, status="running", arguments=data["input"], note="")
+                known = {"label": data["activity"]} if data.get("activity") else {}
+                self._step(data, status="running", arguments=data["input"], note="", **known)
             case "tool.progress" if not data["callId"]:
                 self.notice = data["message"]
             case "tool.progress":
@@ -94,12 +102,13 @@ class TurnState:
                 self._finish(data)
             case "exec.approval_request":
                 self.waiting[data["approvalId"]] = dict(data)
-                self._step({**data, "tool": data["toolName"]}, status="waiting", arguments=data["details"])
+                step = self._step({**data, "tool": data["toolName"]}, status="waiting", arguments=data["details"])
+                step.label = data.get("activity")
             case "exec.approval_resolved":
                 return self._resolve(data["approvalId"], data["decision"] == "approved", data.get("reason"))
             case "chat.question":
                 self.waiting[data["questionId"]] = dict(data)
-                self._step({**data, "tool": "ask_user"}, status="waiting", arguments=data)
+                self._step({**data, "tool": "ask_user"}, status="waiting", arguments={"question": data["question"]})
             case "chat.question_resolved":
                 return self._resolve(data["questionId"], data["outcome"] == "answered", None)
             case "chat.final":
@@ -163,11 +172,12 @@ class TurnState:
         if planned is not None and status == "ok" and (plan := plan_of(planned)) is not None:
             self._show_plan(plan, data["callId"])
             return
-        output = data["output"]
-        note = failure_of(output) if status == "failed" else first_line(output) if status == "denied" else ""
-        happened = status != "failed" or not never_happened(output)
+        failure = data.get("failure") or {}
+        note = first_line(failure.get("reason", ""), _NOTE_CHARS) if status in ("failed", "denied") else ""
+        happened = status != "failed" or failure.get("kind", "failed") in HAPPENED
         step = self._step(data, status=status, note=note, happened=happened)
         step.arguments = step.arguments or data.get("input") or {}
+        step.label = data.get("label") or step.label
 
     def _show_plan(self, plan: Plan, call_id: str) -> None:
         self.notice = ""

@@ -1,29 +1,61 @@
-"""A call as one line in a cell's answer: what it does, or did, and why it did not."""
+"""A call as one line in a cell's answer: what it does, or did, and why it did not, from what the server says of it."""
 
 import pytest
 
-from onyx_jupyter.magics.tool_words import failure_of, never_happened, tool_words
+from onyx_jupyter.magics.tool_words import tool_words
+from onyx_jupyter.magics.turn_state import Step, TurnState
 
-INSERTED = "Inserted code cell c1 (hash 0123) into a.ipynb.\n"
+EDIT = {"action": "edit_and_run_cell", "object": "a.ipynb", "objectKind": "path"}
+RUN = {"action": "run_command", "object": "ls `x`", "objectKind": "code"}
+
+
+def step(*events):
+    state = TurnState("r")
+    for event, data in events:
+        assert state.apply(event, {"runId": "r", "callId": "c", "tool": "exec", **data})
+    (part,) = state.parts
+    assert isinstance(part, Step)
+    return part
+
+
+def finished(status, failure=None, **more):
+    told = {"failure": failure} if failure else {}
+    return "tool.finished", {"ok": status == "ok", "output": "nothing to read", "status": status, **told, **more}
+
+
+def started(activity=RUN):
+    return "tool.started", {"input": {"command": "ls"}, **({"activity": activity} if activity else {})}
+
+
+def test_a_call_reads_as_going_on_until_it_is_over():
+    assert step(started()).line == "… Run `` ls `x` ``"
+    assert step(started(), finished("ok")).line == "✓ Ran `` ls `x` ``"
+    assert step(started(EDIT), finished("ok", label={**EDIT, "object": "b.ipynb"})).words.object == "b.ipynb"
 
 
 @pytest.mark.parametrize(
-    ("tool", "doing", "done"),
+    ("kind", "verb"),
     [
-        ("notebook_insert_cell", "Insert and run a cell in", "Inserted and ran a cell in"),
-        ("notebook_edit_cell", "Edit and run a cell of", "Edited and ran a cell of"),
+        ("unavailable", "Edit and run a cell of"),
+        ("invalid", "Edit and run a cell of"),
+        ("failed", "Edited and ran a cell of"),
+        ("timed_out", "Edited and ran a cell of"),
     ],
 )
-def test_a_cell_that_is_written_and_run_is_told_as_both(tool, doing, done):
-    both = {"path": "a.ipynb", "run": True}
-    assert tool_words(tool, both, is_over=False).verb == doing
-    assert tool_words(tool, both, is_over=True).verb == done
-    assert "run" not in tool_words(tool, {**both, "run": False}, is_over=False).verb
+def test_a_call_that_could_not_be_done_does_not_read_as_done_and_says_why(kind, verb):
+    part = step(started(EDIT), finished("failed", {"kind": kind, "reason": "It [waits]."}))
+    assert part.words.verb == verb
+    assert part.line.endswith(r" · It \[waits\].")
 
 
-def test_the_reason_of_a_failure_is_what_came_of_the_run():
-    raised = f"{INSERTED}Cell c1 [1] raised an error.\nNameError: x"
-    assert (failure_of(raised), never_happened(raised)) == ("Cell c1 [1] raised an error.", False)
-    stayed = f"{INSERTED}The cell stays; running it failed (no_kernel): It did not start."
-    assert failure_of(stayed) == "The cell stays; running it failed (no_kernel): It did not start."
-    assert never_happened(stayed)
+def test_a_call_that_was_not_allowed_says_what_was_said():
+    asked = "exec.approval_request", {"approvalId": "a", "toolName": "exec", "details": {}, "activity": RUN}
+    assert step(asked).line == "◆ Run `` ls `x` ``"
+    part = step(asked, finished("denied", {"kind": "denied", "reason": "Denied: Not here"}, input={}))
+    assert part.line == "⊘ Run `` ls `x` `` · Denied: Not here"
+
+
+def test_a_tool_without_words_is_known_by_its_name():
+    assert step(started(None), finished("ok")).line == "✓ Exec ls"
+    words = tool_words("acme_look_up", {"action": "of_a_later_version"}, {"limit": 3, "query": "x\ny"}, is_over=True)
+    assert (words.verb, words.object, words.is_code) == ("Acme look up", "x", False)

@@ -5,10 +5,10 @@ import { memo, useId, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
 import {
+  answerOf,
   cellOf,
   failureOf,
   fileOf,
-  firstLine,
   formatDuration,
   memoryOf,
   toolLine
@@ -188,7 +188,7 @@ function noteOf(call: ToolCall, trans: TranslationBundle): string {
         ? trans.__('Denied: %1', call.decision.reason || trans.__('no reason given'))
         : '';
     case 'ok':
-      return call.tool === 'ask_user' ? firstLine(call.output) : '';
+      return answerOf(call, trans);
     default:
       return '';
   }

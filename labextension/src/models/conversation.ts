@@ -2,7 +2,14 @@
  * What a conversation looks like, as plain immutable data: what people said, and runs made of text and tool calls.
  * Transcripts and live events are both turned into this, so that the view has one thing to draw.
  */
-import type { ApprovalInfo, AttachmentInfo, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type {
+  ApprovalInfo,
+  AttachmentInfo,
+  FailureInfo,
+  LabelInfo,
+  QuestionInfo,
+  UsageInfo
+} from '../protocol/wire';
 import type { ContextOf } from './context_items';
 import type { Mode } from './mode';
 
@@ -22,6 +29,12 @@ export interface ToolCall {
   status: ToolStatus;
   output: string;
   attachments: readonly AttachmentInfo[];
+  /** What it does or did; absent for a tool that is known by its name alone. */
+  label?: LabelInfo;
+  /** What its result is about, for programs. */
+  data?: Record<string, unknown>;
+  /** Why it did not end well. */
+  failure?: FailureInfo;
   /** The newest line about work under way. */
   progress?: string;
   /** When it began to run, by this tab's clock, in milliseconds; waiting for a person does not count. */

@@ -1,6 +1,7 @@
 /** Which notebook an answer means, and the ids of the cells that it was told of there. It opens nothing. */
 import type { ContextOf } from './context_items';
 import type { Part, ToolCall, UserMessage } from './conversation';
+import { notebookData } from './result_data';
 import { ToldCells } from './told_cells';
 
 /** `cellIds` by the cells' places, from 0, as far as the run was told them before the text. */
@@ -10,7 +11,6 @@ export interface MeantNotebook {
 }
 
 const LOOKS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
-const HEADLINE = /^(.+): \d{1,6} cells, kernel /;
 const NAMES = /[^\s`'"“”‘’()[\]<>|*,;]+\.ipynb\b/g;
 
 /**
@@ -63,14 +63,15 @@ class KnownNotebooks {
   }
 
   private _call(call: ToolCall): void {
-    const path = pathOf(call);
-    if (path === null || !hasWorked(call)) {
+    const data = notebookData(call.data);
+    const path = data && withoutDrive(data.notebook);
+    if (!path || path.startsWith('/')) {
       return;
     }
     if (!LOOKS.test(call.tool)) {
       this._since.clear(); // one that is changed is meant, whatever was looked at before
     }
-    this._look(path).follow(call);
+    this._look(path).follow(data);
   }
 
   /** Several that were looked at since the last words are equally likely. */
@@ -85,20 +86,6 @@ class KnownNotebooks {
   private readonly _cells = new Map<string, ToldCells>();
   private readonly _since = new Set<string>();
   private _last: string | null = null;
-}
-
-/** The notebook's own path where the tool says it, else the one that it was called with. */
-function pathOf({ tool, input, output }: ToolCall): string | null {
-  if (!/^(notebook|kernel)_/.test(tool) || tool === 'notebook_list' || typeof input.path !== 'string') {
-    return null;
-  }
-  const path = HEADLINE.exec(output)?.[1] ?? withoutDrive(input.path).replace(/^(\.\/)+/, '');
-  return path === '' || path.startsWith('/') ? null : path;
-}
-
-/** A cell that failed has run. */
-function hasWorked({ status, output }: ToolCall): boolean {
-  return status === 'ok' || (status === 'failed' && output.startsWith('Cell '));
 }
 
 function isInNotebook({ type, cellId }: ContextOf): boolean {

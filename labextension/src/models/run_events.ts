@@ -153,6 +153,7 @@ function startCall(run: Run, data: ToolStartedData, nowMs: number): Run {
   return withCall(run, data.callId, data.tool, call => ({
     ...call,
     input: data.input,
+    label: data.activity ?? call.label,
     startedAtMs: nowMs,
     status: call.status === 'waiting' ? 'waiting' : 'running'
   }));
@@ -172,6 +173,9 @@ function finishCall(run: Run, data: ToolFinishedData, nowMs: number): Run {
     status: finishedStatus(call, data),
     output: data.output,
     attachments: data.attachments ?? [],
+    label: data.label ?? call.label,
+    data: data.data ?? undefined,
+    failure: data.failure ?? undefined,
     progress: undefined,
     durationMs: call.startedAtMs === undefined ? undefined : Math.max(0, nowMs - call.startedAtMs)
   }));
@@ -195,6 +199,7 @@ function askApproval(run: Run, approval: ApprovalInfo): Run {
   return withCall(run, approval.callId, approval.toolName, call => ({
     ...call,
     approval,
+    label: approval.activity ?? call.label,
     input: Object.keys(call.input).length > 0 ? call.input : approval.details,
     status: 'waiting'
   }));

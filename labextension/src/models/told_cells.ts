@@ -1,18 +1,5 @@
 /** Which cell stands where in a notebook, as far as the tools of a run have said it. It asks nobody. */
-import type { ToolCall } from './conversation';
-
-const RAN = /^(\d{1,6}) (\S+) (?:\[\d+\] )?(?:ok|error|aborted)\b/gm;
-/** Lines that name a cell by number and id, by the tool that says them. */
-const LINES: Readonly<Record<string, RegExp>> = {
-  notebook_outline: /^(\d{1,6}) (\S+) (?:code|md|raw)\b/gm,
-  notebook_read: /^--- cell (\d{1,6}) \(\w+\) id=(\S+) hash=/gm,
-  notebook_find: /^cell (\d{1,6}) \((\S+)\) (?:line|output)\b/gm,
-  notebook_run_all: RAN,
-  notebook_restart_kernel: RAN
-};
-const TOTAL = /^.+: (\d{1,6}) cells, kernel /;
-const INSERTED = /^Inserted \w+ cell (\S+)/;
-const CREATED = /^Created .+? with (?:the cells (.+)\.|code cell (\S+) .*)$/m;
+import type { ResultData } from './result_data';
 
 export class ToldCells {
   /** By their places, from 0, with holes. */
@@ -25,38 +12,32 @@ export class ToldCells {
   }
 
   /** What a call that is over has said, and moved. */
-  follow({ tool, input, output }: ToolCall): void {
-    const total = TOTAL.exec(output);
-    if (total && Number(total[1]) !== this._ids.length) {
-      this._ids = Array.from({ length: Number(total[1]) }); // others have changed it since
+  follow({ total, cells, inserted, moved }: ResultData): void {
+    if (total !== undefined && total !== this._ids.length) {
+      this._ids = Array.from({ length: total }); // others have changed it since
     }
-    this._isWhole ||= total !== null;
-    for (const [, number, id] of LINES[tool] ? output.matchAll(LINES[tool]) : []) {
-      this.learn(Number(number), id);
+    this._isWhole ||= total !== undefined;
+    for (const { number, id } of cells) {
+      this.learn(number, id);
     }
-    const inserted = INSERTED.exec(output)?.[1];
-    if (tool === 'notebook_create') {
-      const [, several, one] = CREATED.exec(output) ?? [];
-      this._ids = (several ?? one)?.split(', ') ?? [];
-      this._isWhole = true;
-    } else if (/^notebook_\w+_cell$/.test(tool) && inserted) {
-      // also where another tool was called for it
-      this._insert(inserted, input);
-    } else if (tool === 'notebook_delete_cell' || tool === 'notebook_move_cell') {
+    if (inserted) {
+      this._insert(inserted);
+    }
+    if (moved) {
       this._forget();
     }
   }
 
-  private _insert(id: string, { afterCellId, atStart }: ToolCall['input']): void {
-    if (atStart !== true && typeof afterCellId !== 'string') {
+  private _insert({ id, at, after }: NonNullable<ResultData['inserted']>): void {
+    if (at === 'end') {
       if (this._isWhole) {
         this._ids.push(id);
       }
-      return; // at the end, it moves no other
+      return; // it moves no other
     }
-    const before = this._ids.indexOf(String(afterCellId));
-    if (atStart === true || before >= 0) {
-      this._ids.splice(before + 1, 0, id);
+    const before = this._ids.indexOf(after);
+    if (at === 'start' || before >= 0) {
+      this._ids.splice(at === 'start' ? 0 : before + 1, 0, id);
     } else {
       this._forget();
     }

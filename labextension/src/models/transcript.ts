@@ -1,5 +1,13 @@
 /** A stored transcript turned into a conversation: what is shown after a reload is what was shown before it. */
-import type { ApprovalInfo, AttachmentInfo, Entry, QuestionInfo, UsageInfo } from '../protocol/wire';
+import type {
+  ApprovalInfo,
+  AttachmentInfo,
+  Entry,
+  FailureInfo,
+  LabelInfo,
+  QuestionInfo,
+  UsageInfo
+} from '../protocol/wire';
 import type { ContextOf } from './context_items';
 import {
   addNote,
@@ -28,6 +36,10 @@ interface Meta {
   ok?: boolean;
   tool?: string;
   durationMs?: number;
+  /** What the calls of a reply do that have no result yet, by their ids. */
+  activities?: Record<string, LabelInfo>;
+  label?: LabelInfo;
+  failure?: FailureInfo;
   attachments?: AttachmentInfo[] | null;
   outcome?: string;
   code?: string;
@@ -143,7 +155,7 @@ function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
     parts.push({
       kind: 'tool',
       key: `call-${call.id}`,
-      call: newToolCall(call.id, call.name, call.arguments)
+      call: { ...newToolCall(call.id, call.name, call.arguments), label: meta.activities?.[call.id] }
     });
   }
   return { ...run, parts, model: meta.model ?? run.model, usage: addUsage(run.usage, entry.usage) };
@@ -165,12 +177,20 @@ function addResult(run: Run, entry: Entry, meta: Meta): Run {
     status: meta.status ?? (meta.ok === false ? 'failed' : 'ok'),
     output: entry.content,
     durationMs: meta.durationMs,
-    attachments: meta.attachments ?? []
+    attachments: meta.attachments ?? [],
+    label: meta.label ?? call.label,
+    data: meta.data,
+    failure: meta.failure
   }));
 }
 
 function askFromEntry(run: Run, approval: ApprovalInfo): Run {
-  return changeCall(run, approval.callId, call => ({ ...call, approval, status: 'waiting' }));
+  return changeCall(run, approval.callId, call => ({
+    ...call,
+    approval,
+    label: approval.activity ?? call.label,
+    status: 'waiting'
+  }));
 }
 
 function resolve(run: Run, meta: Meta): Run {
