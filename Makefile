@@ -10,6 +10,9 @@ ONYX_SETUP_MODEL ?= 1.5b
 # What a change is tried with while one works at it.
 UNIT_TESTS := $(addprefix tests/,agent cell_mode config human_requests memory sessions security skills)
 
+# Where an image says that Python leaves no bytecode: here the same programs start again and again.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 STAMPS := .make
 COMPILE = .uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

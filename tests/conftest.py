@@ -13,6 +13,11 @@ from onyx_jupyter.testing.no_real_providers import no_real_providers
 
 END_S = 60
 
+# Servers and kernels that tests start are new processes: without bytecode on disk each compiles what it imports anew,
+# which takes longer than the rest of their start. Some images switch it off for what runs once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A machine that is busy is no reason for a property to fail: nothing is timed. `make security` looks longer.
 settings.register_profile("quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import json5
@@ -22,7 +23,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file; `lines` gives the line (from 1) of every key and list item by its path."""
+    """A parsed file; `lines` gives the line (from 1) of every key and list item by its path. Never change it."""
 
     value: Any
     lines: dict[Path, int]
@@ -32,6 +33,8 @@ class Document:
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), None)
 
 
+# Read at each start and whenever the folder changes, mostly the same; the parser takes milliseconds a line.
+@lru_cache(maxsize=1)
 def parse(text: str) -> Document:
     """Raises: ValueError with the line, where the text is not JSON5 or a key is there twice."""
     if not _has_content(text):

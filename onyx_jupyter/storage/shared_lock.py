@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -23,7 +24,6 @@ class SharedLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file_lock = FileLock(path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)
         self.threads = threading.RLock()
 
     @contextmanager
@@ -47,3 +47,8 @@ class SharedLock:
                 self._file_lock.release()
         finally:
             self.threads.release()
+
+    @cached_property
+    def _file_lock(self) -> FileLock:
+        """Made when it is first taken: it costs a millisecond, and most of a server's dozens are never needed."""
+        return FileLock(self._path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)

@@ -95,7 +95,7 @@ def shared_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="session")
 def mortal_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
     """A server for tests that kill it; each of them leaves it running."""
-    lab = LabServer(tmp_path_factory.mktemp("mortal"), provider.config())
+    lab = LabServer(tmp_path_factory.mktemp("mortal"), provider.config(embedder="none"))
     lab.start()
     yield lab
     lab.stop()
@@ -104,7 +104,7 @@ def mortal_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="session")
 def together_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
     """A server on which notebooks are open together (jupyter-collaboration)."""
-    lab = LabServer(tmp_path_factory.mktemp("together"), provider.config(), collaboration=True)
+    lab = LabServer(tmp_path_factory.mktemp("together"), provider.config(embedder="none"), collaboration=True)
     lab.start()
     yield lab
     lab.stop()

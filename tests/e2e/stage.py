@@ -46,14 +46,17 @@ class Stage:
         """The requests since `play`, in order."""
         return self.server.completions[self._begin :]
 
-    def config(self) -> dict[str, Any]:
-        """An onyx.json: this provider, the same in cell mode, one whose key it refuses, and one that is down."""
+    def config(self, *, embedder: str = "auto") -> dict[str, Any]:
+        """An onyx.json: this provider, the same in cell mode, one whose key it refuses, and one that is down.
+
+        A server whose tests find nothing by its meaning does without an embedder, and without the time it takes.
+        """
         here = self.server.base_url
         nowhere = f"http://127.0.0.1:{self._silent.getsockname()[1]}/v1"
         return {
             "agents": {"defaults": {"model": "scripted/writer"}},
             # A session that was left would ask for what no test has planned, and a note could join any message.
-            "memory": {"consolidation": False, "recall": False},
+            "memory": {"consolidation": False, "recall": False, "embedder": embedder},
             "providers": {
                 "scripted": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["writer", "thinker"]},
                 "cells": {"baseUrl": here, "apiKey": RIGHT_KEY, "models": ["coder"], "toolMode": "cell"},

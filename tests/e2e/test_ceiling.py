@@ -19,7 +19,7 @@ THEME = "@jupyterlab/apputils-extension/themes"
 @pytest.fixture
 def lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
     """A server under a ceiling: no commands, no Auto mode, and one provider, by its address."""
-    lab = LabServer(tmp_path, provider.config())
+    lab = LabServer(tmp_path, provider.config(embedder="none"))
     ceiling = {"deny": ["exec"], "modes": ["ask", "agent"], "providers": [provider.server.base_url]}
     (tmp_path / "config" / "jupyter_server_config.py").write_text(f"c.OnyxApp.ceiling = {ceiling!r}\n", "utf-8")
     lab.start()

@@ -21,7 +21,7 @@ RULES = "".join(f"{number}. **Rule** <b>{number}</b>: answer with a haiku.\n" fo
 @pytest.fixture
 def own_lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
     """A server of this test alone, whose folder brings instructions along."""
-    lab = LabServer(tmp_path / "lab", provider.config())
+    lab = LabServer(tmp_path / "lab", provider.config(embedder="none"))
     (lab.files / "AGENTS.md").write_text(RULES)
     lab.start()
     yield lab

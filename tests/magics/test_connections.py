@@ -31,7 +31,7 @@ from tests.notebook.files import cell, write_notebook
 @pytest.fixture
 def mortal(provider: Stage, tmp_path: Path) -> Iterator[LabServer]:
     """A server for a test that kills it."""
-    server = LabServer(tmp_path, provider.config())
+    server = LabServer(tmp_path, provider.config(embedder="none"))
     server.start()
     until(lambda: answers(server))
     yield server

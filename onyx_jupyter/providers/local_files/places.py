@@ -6,6 +6,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from onyx_jupyter.providers.local_files.catalogue import CatalogueModel
@@ -14,6 +15,7 @@ SHARED = Path("share") / "onyx_jupyter" / "models"
 PART = ".part"
 
 
+@cache
 def shared_folders() -> tuple[Path, ...]:
     """Of the environment, the system and the user's own packages; the first is the one that set-up fills."""
     places = (

@@ -67,7 +67,7 @@ def lab(
     provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory, corpus: list[Payload]
 ) -> Iterator[LabServer]:
     """A server whose conversations, memory, skills and notebooks are full of it."""
-    lab = LabServer(tmp_path_factory.mktemp("hostile"), provider.config())
+    lab = LabServer(tmp_path_factory.mktemp("hostile"), provider.config(embedder="none"))
     for number, some in enumerate(parts(corpus, AT_ONCE)):
         write_session(lab, f"hostile {number:02}", [payload.text for payload in some])
     for notebook, is_there in CARDS.items():
