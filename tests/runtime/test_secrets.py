@@ -57,7 +57,7 @@ async def test_a_result_its_attached_text_and_an_error_are_without_secrets(tmp_p
         data = base64.b64encode(f"key {KEY}".encode()).decode()
         return ToolResult(f"found {KEY}", attachments=(Attachment("file", "text/plain", data),))
 
-    house.peek.run = run
+    house.peek.call = run
     key = await house.session()
     assert (await house.run(key))[0] == "chat.error"
     (line,) = house.results(key).values()

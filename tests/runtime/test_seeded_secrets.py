@@ -40,7 +40,7 @@ async def test_of_a_thousand_secrets_none_is_in_a_request_on_disk_or_on_the_sock
         data = base64.b64encode(current["attachment"].encode()).decode()
         return ToolResult(current["result"], attachments=(Attachment("file", "text/plain", data),))
 
-    house.peek.run = peek
+    house.peek.call = peek
     key = await house.session()
     for bundle in bundles:
         current = bundle
