@@ -1,7 +1,6 @@
 """A Python file in the workspace: nothing of it runs before a person trusts it, and a change asks again."""
 
 import pytest
-from onyx_jupyter.runtime.health import components
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.security.external_content import unfenced
@@ -49,7 +48,7 @@ class Place:
         await self.house.onyx.skills.library.trust(name, item.skill.digest, "user:ada")
 
     async def health(self):
-        return (await components(self.house.onyx)).get("tools")
+        return (await self.house.onyx.container.health()).get("tools")
 
     def offered(self):
         return {tool.name for tool in self.house.model.requests[-1].tools}
