@@ -57,36 +57,16 @@ class JupyterProcess:
         self.runtime = self._folder / "runtime"
         self.log = self._folder / "server.log"
         self._write_configuration()
-        with self.log.open("wb") as log:
-            self._popen = subprocess.Popen(
-                self._command(),
-                cwd=self.root,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.process = psutil.Process(self._popen.pid)
-        try:
-            self._wait_until_it_answers()
-        except BaseException:
-            self.__exit__()
-            raise
+        self._start()
         return self
 
+    def restart(self) -> None:
+        """Ends the server and starts it anew, in the same folders and at the same port."""
+        self._end()
+        self._start()
+
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(psutil.Error):
-            started = self.process.children(recursive=True)
-            self._popen.terminate()
-            try:
-                self._popen.wait(_STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self._popen.kill()
-                self._popen.wait()
-            for child in started:
-                with contextlib.suppress(psutil.Error):
-                    child.kill()
+        self._end()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
@@ -141,6 +121,37 @@ class JupyterProcess:
         with opener.open(request, timeout=timeout_s) as response:
             answer: dict[str, Any] = json.loads(response.read())
             return answer
+
+    def _start(self) -> None:
+        with self.log.open("wb") as log:
+            self._popen = subprocess.Popen(
+                self._command(),
+                cwd=self.root,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.process = psutil.Process(self._popen.pid)
+        try:
+            self._wait_until_it_answers()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _end(self) -> None:
+        with contextlib.suppress(psutil.Error):
+            started = self.process.children(recursive=True)
+            self._popen.terminate()
+            try:
+                self._popen.wait(_STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._popen.kill()
+                self._popen.wait()
+            for child in started:
+                with contextlib.suppress(psutil.Error):
+                    child.kill()
 
     def _command(self) -> list[str]:
         return [

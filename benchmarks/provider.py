@@ -1,7 +1,7 @@
 """The scripted provider in a process of its own, so that neither side of the measurement waits for the other.
 
 Replies are asked for by the words of the question: `stamps COUNT RATE`, `chunks COUNT RATE`, `markdown COUNT RATE`,
-`silence`, `exec COMMAND`, `cell PATH CELL` (runs it).
+`silence`, `exec COMMAND`, `cell PATH CELL` (runs it), `look WORDS` (in the memory), `note TEXT` (into it).
 `python -m benchmarks.provider` prints its address, then one JSON line whenever a client has left an answer.
 """
 
@@ -141,6 +141,10 @@ def _replies(request: Received) -> Reply:
     if word == "cell":
         path, cell_id = rest.split()
         return ["I run it.", Call("notebook_run_cell", {"path": path, "cellId": cell_id})]
+    if word == "look":
+        return ["I look.", Call("memory_search", {"query": rest})]
+    if word == "note":
+        return ["I note it.", Call("memory_write", {"content": rest})]
     if word == "silence":
         return [Hang()]
     return ["Hello."]

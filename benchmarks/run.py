@@ -21,6 +21,7 @@ from benchmarks.figures_page import write_sections
 
 NAMES = (
     "startup",
+    "footprint",
     "streaming",
     "stop",
     "tool_turn",
