@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -122,8 +123,9 @@ async def _found_again(home: Path) -> list[float]:
     for number in range(FILES_BESIDE):
         (days / f"note-{number}.md").write_text(f"# Note {number}\n\n{_text(number)}\n", encoding="utf-8")
     choice = EmbedderChoice([LocalEmbedder(clock)], clock=clock, redact=str, cache=LanceVectorCache(home / "index"))
+    open_index = partial(LanceTextIndex, home / "index", embeddings=choice)
     memory = MemoryIndex(
-        home / "index", lambda: [MemoryFiles(workspace, clock)], choice, SearchSettings, clock, news.set
+        home / "index", lambda: [MemoryFiles(workspace, clock)], open_index, SearchSettings, clock, news.set
     )
 
     async def finds(words: str) -> bool:

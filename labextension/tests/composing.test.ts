@@ -73,13 +73,23 @@ describe('while a person writes', () => {
     expect(told()).toEqual(['x'.repeat(MAX_CHARS)]);
   });
 
-  it.each(['openai/gpt-5', 'ollama/qwen3', null])('nothing is told where %s answers', model => {
-    answeredBy = model;
-    composing.typed('W');
-    composing.typed('What');
-    pause();
-    expect(told()).toEqual([]);
-  });
+  it.each(['openai/gpt-5', 'ollama/qwen3', null])(
+    'it is told once, and nothing of the text, where %s answers',
+    model => {
+      answeredBy = model;
+      composing.awaited();
+      expect(told()).toEqual([]);
+      composing.typed('W');
+      composing.typed('What');
+      pause();
+      composing.typed('What is');
+      pause();
+      expect(told()).toEqual(['']);
+      composing.ended();
+      composing.typed('A');
+      expect(told()).toEqual(['', '']);
+    }
+  );
 
   it('nothing is told without a connection, and when it is over', () => {
     composing.typed('W');

@@ -19,6 +19,7 @@ from onyx_jupyter.features.runs.feature import FEATURE as RUNS
 from onyx_jupyter.features.skills.feature import FEATURE as SKILLS
 from onyx_jupyter.features.status.feature import FEATURE as STATUS
 from onyx_jupyter.features.tabs.feature import FEATURE as TABS
+from onyx_jupyter.features.warm_up.feature import FEATURE as WARM_UP
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Feature
 from onyx_jupyter.operations.operation import Operations
@@ -41,6 +42,7 @@ FEATURES: tuple[Feature, ...] = (
     CONSOLIDATION,
     KNOWLEDGE,
     SESSION_SEARCH,
+    WARM_UP,
 )
 """In the order in which they are told of; they start behind what they require."""
 

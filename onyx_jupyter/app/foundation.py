@@ -14,6 +14,7 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.runtime.first_file import make_home
+from onyx_jupyter.runtime.index_process import IndexProcess
 from onyx_jupyter.runtime.journal import TranscriptJournal
 from onyx_jupyter.runtime.keys import (
     AUDIT,
@@ -23,6 +24,7 @@ from onyx_jupyter.runtime.keys import (
     CONTRIBUTIONS,
     EMBEDDINGS,
     HOST,
+    INDEX_PROCESS,
     JOURNAL,
     SESSIONS,
     SKILLS,
@@ -67,14 +69,20 @@ def make(parts: Parts) -> Built:
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
     audit_log = AuditLog(host.home.audit_file, host.clock)
     audit = AuditTrail(audit_log, configured.redact_data)
-    embeddings = ConfiguredEmbeddings(host.home.index, configured, configured.redact, host.clock)
+    index_process = IndexProcess(
+        host.home.index, host.clock, lambda: configured.settings.config.local.idle_timeout_ms / 1000
+    )
+    own_embeddings = ConfiguredEmbeddings(configured, configured.redact, host.clock, index_process)
+    embeddings = host.embeddings or own_embeddings
+    index_process.answer_with(embeddings)
 
     async def start() -> None:
         await asyncio.to_thread(make_home, host.home)
         await configured.read()
 
     async def close() -> None:
-        await embeddings.close()
+        await own_embeddings.close()
+        await index_process.close()
         await configured.close()
 
     async def health() -> Components:
@@ -90,7 +98,8 @@ def make(parts: Parts) -> Built:
             AUDIT_LOG: audit_log,
             AUDIT: audit,
             JOURNAL: TranscriptJournal(sessions, streams, audit),
-            EMBEDDINGS: host.embeddings or embeddings,
+            EMBEDDINGS: embeddings,
+            INDEX_PROCESS: index_process,
         },
         start=start,
         close=close,
@@ -116,6 +125,17 @@ FOUNDATION = Feature(
     "foundation",
     make,
     requires=(HOST, CONTRIBUTIONS),
-    provides=(CONFIGURED, STREAMS, SESSIONS, CHANGED_SESSION, TOOLSETS, AUDIT_LOG, AUDIT, JOURNAL, EMBEDDINGS),
+    provides=(
+        CONFIGURED,
+        STREAMS,
+        SESSIONS,
+        CHANGED_SESSION,
+        TOOLSETS,
+        AUDIT_LOG,
+        AUDIT,
+        JOURNAL,
+        EMBEDDINGS,
+        INDEX_PROCESS,
+    ),
     essential=True,
 )

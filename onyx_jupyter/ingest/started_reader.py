@@ -51,7 +51,7 @@ class StartedReader:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=handed,
-                env=_environment(),
+                env=needed_environment(),
                 start_new_session=True,
             )
         except BaseException:
@@ -138,7 +138,7 @@ class StartedReader:
             self._files.close()
 
 
-def _environment() -> dict[str, str]:
-    """What is needed, and of that nothing that is named like a secret."""
+def needed_environment() -> dict[str, str]:
+    """What a process of ours needs, and of that nothing that is named like a secret."""
     given = without_secrets(os.environ).items()
     return {name: value for name, value in given if name in _NEEDED or name.startswith(_NEEDED_BEGINNINGS)}

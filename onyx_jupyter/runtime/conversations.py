@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ IN_SIDEBAR = RunOrigin()
 
 @dataclass(frozen=True)
 class Conversations:
-    """Made of what a message passes on its way."""
+    """Made of what a message passes on its way; `follow` has the index follow what is said."""
 
     configured: Configured
     agents: Agents
@@ -36,6 +36,7 @@ class Conversations:
     runs: Runs
     consolidating: Consolidating
     context: MessageContext
+    follow: Callable[[], None]
     meta: MessageMeta
 
     async def create_session(self, agent_id: str | None, title: str | None, model: str | None) -> str:
@@ -79,6 +80,7 @@ class Conversations:
         transcript = await self.sessions.get(session_key)
         if origin.is_person:
             self.opened(session_key)
+        self.follow()
         meta = await self.meta.of(
             transcript,
             message,

@@ -7,17 +7,18 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.protocols import EmbedderIdentity
 from onyx_jupyter.providers.embedders.choice import EmbedderChoice
+from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
 from onyx_jupyter.providers.embedders.sources import open_embeddings
 from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.index_process import IndexProcess
+from onyx_jupyter.runtime.process_index import ProcessEmbedder, ProcessVectorCache
 from onyx_jupyter.runtime.settings import embedding_settings
-from onyx_jupyter.storage.vector_cache import LanceVectorCache
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -39,16 +40,17 @@ class ConfiguredEmbeddings:
 
     def __init__(
         self,
-        folder: Path,
         configured: Configured,
         redact: Callable[[str], str],
         clock: Clock,
+        process: IndexProcess,
     ) -> None:
-        """`folder` is the index's."""
+        """`process` has the cache, and embeds where no other embedder does."""
         self._configured = configured
         self._clock = clock
         self._redact = redact
-        self._cache = LanceVectorCache(folder, clock=clock)
+        self._process = process
+        self._cache = ProcessVectorCache(process)
         self._opened: _Opened | None = None
         self._retired: list[_Opened] = []
         self._closing: set[asyncio.Task[None]] = set()
@@ -94,9 +96,14 @@ class ConfiguredEmbeddings:
         if self._opened is None or self._opened.settings != settings:
             if self._opened is not None:
                 self._retired.append(self._opened)
-            choice = open_embeddings(settings, clock=self._clock, redact=self._redact, cache=self._cache)
+            choice = open_embeddings(
+                settings, clock=self._clock, redact=self._redact, cache=self._cache, open_local=self._open_local
+            )
             self._opened = _Opened(settings, choice)
         return self._opened
+
+    def _open_local(self, clock: Clock, /, *, threads: int | None, idle_s: float) -> ProcessEmbedder:
+        return ProcessEmbedder(self._process, LocalEmbedder(clock), threads, idle_s)
 
     def _close_unused(self) -> None:
         for opened in [one for one in self._retired if not one.users]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.runtime.consolidating import Consolidating
     from onyx_jupyter.runtime.conversations import Conversations
     from onyx_jupyter.runtime.host import Host
+    from onyx_jupyter.runtime.index_process import IndexProcess
     from onyx_jupyter.runtime.journal import TranscriptJournal
     from onyx_jupyter.runtime.knowledge import ServerKnowledge
     from onyx_jupyter.runtime.local_models import LocalModels
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.runtime.signal import Signal
     from onyx_jupyter.runtime.skills import Skills
     from onyx_jupyter.runtime.streams import SessionStreams
+    from onyx_jupyter.runtime.warm_up import WarmUp
     from onyx_jupyter.security.audit import AuditLog
     from onyx_jupyter.sessions.store import SessionStore
     from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -50,6 +52,7 @@ AUDIT_LOG: Key[AuditLog] = Key("audit log")
 AUDIT: Key[AuditTrail] = Key("audit trail")
 SESSIONS: Key[SessionStore] = Key("sessions")
 CHANGED_SESSION: Key[Signal[SessionTranscript]] = Key("changes of sessions")
+INDEX_PROCESS: Key[IndexProcess] = Key("process of the index")
 EMBEDDINGS: Key[Embeddings] = Key("embeddings")
 SESSION_SEARCH: Key[SessionSearch] = Key("search in sessions")
 TOOLSETS: Key[AgentToolsets] = Key("toolsets")
@@ -69,4 +72,5 @@ SURROUNDINGS: Key[Surroundings] = Key("surroundings of runs")
 RUNS: Key[Runs] = Key("runs")
 READING_AHEAD: Key[ReadingAhead] = Key("reading ahead")
 CONSOLIDATING: Key[Consolidating] = Key("consolidation")
+WARM_UP: Key[WarmUp] = Key("what an answer needs")
 CONVERSATIONS: Key[Conversations] = Key("conversations")

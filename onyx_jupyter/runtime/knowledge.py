@@ -15,12 +15,12 @@ from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
 from onyx_jupyter.ingest.pages import Fetched
 from onyx_jupyter.ingest.readers import READERS_VERSION
 from onyx_jupyter.memory.folder import MemoryFolder
-from onyx_jupyter.protocols import Embeddings, KnowledgeItem
+from onyx_jupyter.protocols import KnowledgeItem
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import search_settings
-from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.process_index import OpenIndex
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
 from onyx_jupyter.security.path_guard import PathGuard
@@ -42,18 +42,16 @@ class ServerKnowledge:
         configured: Configured,
         agent: Callable[[str | None], AgentParts],
         drive: DriveFolders | None,
-        embeddings: Embeddings,
+        open_index: OpenIndex,
         broadcast: Callable[[str, dict[str, object]], None],
         clock: Clock,
         ids: IdSource,
     ) -> None:
         self._configured = configured
         self._broadcast = broadcast
-        self._index = LanceTextIndex(
-            home.index,
+        self._index = open_index(
             COLLECTION,
-            embeddings,
-            cutting_fingerprint(READERS_VERSION),
+            chunking=cutting_fingerprint(READERS_VERSION),
             on_emptied=lambda why: self.documents.look(at_once=True),
         )
         search = HybridSearch(

@@ -8,23 +8,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.errors import StorageError
+from onyx_jupyter.errors import EmbeddingError, StorageError
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.kept_versions import MemoryChange
 from onyx_jupyter.memory.overview import FileState, file_states
 from onyx_jupyter.protocols import EmbedderIdentity, Embeddings, Search, SearchAnswer, SearchFilter
+from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runtime.configured import Configured
+from onyx_jupyter.runtime.index_process import IndexProcess
 from onyx_jupyter.runtime.memory_index import MemoryIndex
 from onyx_jupyter.runtime.own_changes import OwnChanges
+from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.storage.versions import VersionStore
 
@@ -32,6 +36,8 @@ log = logging.getLogger(__name__)
 Broadcast = Callable[[str, dict[str, object]], None]
 # An embedder that is known is told in less; finding out may take as long as a server does that does not answer.
 _EMBEDDER_WAIT_S = 0.05
+# What an embedder is asked for that is to be loaded before it is needed.
+_FIRST_WORDS = "What is known of it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class MemoryState:
 class Memories:
     """`broadcast` tells every client; `redact` takes secrets out of what is embedded.
 
-    `embeddings` are what every collection of the index shares.
+    `embeddings` and `index_process` are what every collection of the index shares.
     """
 
     def __init__(
@@ -73,6 +79,7 @@ class Memories:
         redact: Callable[[str], str],
         clock: Clock,
         embeddings: Embeddings,
+        index_process: IndexProcess,
     ) -> None:
         self._home = home
         self._configured = configured
@@ -87,10 +94,11 @@ class Memories:
         self._thinning: asyncio.Task[None] | None = None
         self._own_changes = OwnChanges(self._all, lambda: self._in_loop(lambda: broadcast("memory.updated", {})))
         self.embeddings = embeddings
+        self._index_process = index_process
         self._index = MemoryIndex(
             home.index,
             self._all,
-            self.embeddings,
+            partial(ProcessIndex, index_process),
             lambda: search_settings(configured.settings.config),
             clock,
             lambda: broadcast("memory.updated", {}),
@@ -125,9 +133,20 @@ class Memories:
         """From now on changes are told."""
         self._loop = asyncio.get_running_loop()
 
-    def start(self) -> None:
-        """Begins to keep the index in step with the files, in the background."""
-        self._index.start()
+    def start(self, *, at_once: bool = False) -> None:
+        """Begins to keep the index in step with the files, in the background; `at_once`: a message is being written."""
+        self._index.start(at_once=at_once)
+
+    async def load(self) -> None:
+        """Has the index's process and the embedder ready for the next search. Raises: IndexUnavailable."""
+        loading = asyncio.create_task(self._index_process.load(), name="onyx index libraries")
+        try:
+            identity = await self.embeddings.current()
+            if identity is not None and identity.provider == LocalEmbedder.provider:  # any other one has to be paid
+                with suppress(EmbeddingError):  # whoever searches is told
+                    await self.embeddings.embed([_FIRST_WORDS], "query", identity=identity)
+        finally:
+            await loading
 
     @property
     def is_in_step(self) -> bool:

@@ -17,11 +17,11 @@ from onyx_jupyter.errors import IndexUnavailable, OnyxError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.sync import FileProblem, MemorySync, SyncReport
 from onyx_jupyter.memory.word_search import found_by_words
-from onyx_jupyter.protocols import Embeddings, Found, SearchAnswer, SearchFilter
+from onyx_jupyter.protocols import Found, SearchAnswer, SearchFilter
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings
-from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.runtime.process_index import OpenIndex
 from onyx_jupyter.storage.watch import QUIET_S, FolderWatch, Settling
 
 log = logging.getLogger(__name__)
@@ -48,13 +48,16 @@ class IndexState:
 
 
 class MemoryIndex:
-    """`memories` gives the files of every agent; `on_news` is told when `state` has changed."""
+    """`memories` gives the files of every agent; `on_news` is told when `state` has changed.
+
+    `folder` is the index's, beside which it is kept what was seen of the files.
+    """
 
     def __init__(
         self,
         folder: Path,
         memories: Callable[[], Sequence[MemoryFiles]],
-        embeddings: Embeddings,
+        open_index: OpenIndex,
         settings: Callable[[], SearchSettings],
         clock: Clock,
         on_news: Callable[[], None],
@@ -63,9 +66,7 @@ class MemoryIndex:
     ) -> None:
         self._memories = memories
         self._on_news = on_news
-        self._index = LanceTextIndex(
-            folder, COLLECTION, embeddings, fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost
-        )
+        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost)
         self._sync = MemorySync(
             self._index,
             memories,
@@ -83,8 +84,10 @@ class MemoryIndex:
         self._tasks: list[asyncio.Task[None]] = []
         self.state = IndexState(in_step=False)
 
-    def start(self) -> None:
-        """Begins to follow the files, once, in the background."""
+    def start(self, *, at_once: bool = False) -> None:
+        """Begins to follow the files, once, in the background; `at_once`: somebody is about to search."""
+        if at_once:
+            self._wanted.set()
         if not self._tasks:
             self._tasks = [
                 asyncio.create_task(self._keep_in_step(), name="onyx memory index"),

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import OnyxError
-from onyx_jupyter.protocols import Embeddings, Found, SearchFilter
+from onyx_jupyter.protocols import Found, SearchFilter
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings
-from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.runtime.process_index import OpenIndex
 from onyx_jupyter.sessions.conversation import Summary
 from onyx_jupyter.sessions.search import SessionSync, TurnPlace, said_words, session_of, turn_place
 from onyx_jupyter.sessions.store import SessionStore
@@ -73,15 +73,13 @@ class SessionSearch:
         self,
         folder: Path,
         store: SessionStore,
-        embeddings: Embeddings,
+        open_index: OpenIndex,
         settings: Callable[[], SearchSettings],
         redact: Callable[[str], str],
         clock: Clock,
     ) -> None:
         self._store = store
-        self._index = LanceTextIndex(
-            folder, COLLECTION, embeddings, fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost
-        )
+        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost)
         self._sync = SessionSync(self._index, store, folder / SEEN_FILE, redact)
         self._words = SessionWordSearch(store, redact, clock)
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)

@@ -121,10 +121,15 @@ class Service:
         self._log = Log(home.log_file, self.onyx.get(CONFIGURED).redact_data)
 
     def connect(self, send: Callable[[str], None], user: str) -> Connection:
-        """A new client. The first one starts the loading of what the first answer will need."""
+        """A new client. The first one has the home made ready; what is heavy waits until somebody writes."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
         return Connection(self.onyx, self._tabs, send, user)
+
+    async def warmed(self) -> None:
+        """Returns when what the first client has set off is done."""
+        if self._warming is not None:
+            await asyncio.wait([self._warming])
 
     async def close(self) -> None:
         """Ends all work when the server shuts down; an error here would keep Jupyter from ending at all."""

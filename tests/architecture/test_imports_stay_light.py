@@ -97,6 +97,66 @@ def test_an_answer_of_a_server_of_ones_own_needs_no_heavy_library(tmp_path: Path
     assert imported_by(ASK_A_SERVER_OF_ONES_OWN, tmp_path) & HEAVY_LIBRARIES == set()
 
 
+CONNECT_AS_THE_SIDEBAR_DOES = """
+import asyncio, json, os, sys
+from pathlib import Path
+from jupyter_server.serverapp import ServerApp
+from onyx_jupyter.runtime.keys import INDEX_PROCESS
+
+home = Path(os.environ["ONYX_HOME"])
+home.mkdir(mode=0o700)
+home.joinpath("onyx.json").write_text(json.dumps({
+    "agents": {"defaults": {"model": "anthropic/claude-sonnet-4-5"}},
+    "providers": {"anthropic": {"apiKey": "sk-nobodys"}},
+}))
+app = ServerApp()
+app.initialize(
+    ["--ServerApp.jpserver_extensions={'onyx_jupyter': True}", "--ServerApp.root_dir=.", "--allow-root"],
+    find_extensions=False,
+    new_httpserver=False,
+)
+extension = next(iter(app.extension_manager.extension_apps["onyx_jupyter"]))
+asked = {
+    "models.list": {"refresh": False},
+    "agents.list": {},
+    "health.check": {},
+    "sessions.list": {"limit": 50},
+    "skills.list": {},
+    "knowledge.list": {},
+}
+
+async def main():
+    service = await extension.service()
+    answers = {}
+    def take(frame):
+        answer = json.loads(frame)
+        if "id" in answer:
+            answers[answer["id"]] = answer
+    connection = service.connect(take, "somebody")
+    for method, params in asked.items():
+        await connection.receive(json.dumps({"id": method, "method": method, "params": params}))
+    await service.warmed()
+    while answers.keys() != asked.keys():
+        await asyncio.sleep(0.05)
+    assert all("result" in answer for answer in answers.values()), answers
+    loaded = sorted({name.partition(".")[0] for name in sys.modules})
+    process = service.onyx.get(INDEX_PROCESS).process_id
+    connection.close()
+    await service.close()
+    return loaded, process
+
+loaded, process = asyncio.run(main())
+assert process is None, "the index's process runs"
+print(json.dumps(loaded))
+"""
+
+
+def test_an_open_sidebar_needs_no_heavy_library_and_no_process(tmp_path: Path) -> None:
+    imported = imported_by(CONNECT_AS_THE_SIDEBAR_DOES, tmp_path)
+    assert "pydantic" in imported
+    assert imported & HEAVY_LIBRARIES == set()
+
+
 LOAD_MAGICS = """
 import json, sys
 from IPython.core.interactiveshell import InteractiveShell

@@ -2,8 +2,7 @@
 
 import asyncio
 
-import pytest
-
+from onyx_jupyter.runtime.keys import INDEX_PROCESS, WARM_UP
 from tests.runtime.house import House
 
 
@@ -15,11 +14,10 @@ async def test_what_was_still_to_begin_begins_no_more_once_it_is_closed(tmp_path
         loading.set()
         await never.wait()
 
+    await house.onyx.ready()
     monkeypatch.setattr(house.models, "warm", load)
-    warming = asyncio.create_task(house.onyx.warm())
+    house.onyx.get(WARM_UP).begin()
     await loading.wait()
     await house.close()
-    warming.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await warming
+    assert house.onyx.get(INDEX_PROCESS).process_id is None
     assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("onyx")] == []

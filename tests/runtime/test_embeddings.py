@@ -9,6 +9,7 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
+from onyx_jupyter.runtime.index_process import IndexProcess
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
 from tests.waiting import until
 
@@ -35,7 +36,8 @@ async def test_former_embedders_are_closed_when_nobody_waits_for_them_any_more(t
     memory = {"embedder": "api", "embeddingModel": "lab/embedder"}
     with EmbeddingServer() as one, EmbeddingServer() as other:
         configured: Any = Configured(memory, one.base_url)
-        embeddings = ConfiguredEmbeddings(tmp_path / "index", configured, str, SystemClock())
+        process = IndexProcess(tmp_path / "index", SystemClock(), lambda: 600.0)
+        embeddings = ConfiguredEmbeddings(configured, str, SystemClock(), process)
         first = await embeddings.current()
         assert first is not None
         client = embeddings._opened.choice._standings[0].source._client  # type: ignore[union-attr]
@@ -48,3 +50,4 @@ async def test_former_embedders_are_closed_when_nobody_waits_for_them_any_more(t
         await until(lambda: client._client is None)
         assert not embeddings._retired
         await embeddings.close()
+        await process.close()

@@ -5,12 +5,14 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols import Found, SearchAnswer, SearchFilter
 from onyx_jupyter.retrieval.settings import SearchSettings
+from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.runtime.memory_index import BEING_READ, MemoryIndex
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
@@ -44,7 +46,7 @@ class Library:
         return MemoryIndex(
             self.folder / "index",
             lambda: self.memories,
-            self.embeddings,
+            partial(LanceTextIndex, self.folder / "index", embeddings=self.embeddings),
             SearchSettings,
             SystemClock(),
             self._tell,

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from onyx_jupyter.features.conversations import session_operations as sessions
-from onyx_jupyter.retrieval.text_index import LanceTextIndex
+from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync
 from onyx_jupyter.sessions.word_search import SessionWordSearch
@@ -54,13 +54,13 @@ async def test_what_is_said_goes_into_the_index_together_and_at_once_where_someb
     connect, replies, monkeypatch, jp_root_dir
 ):
     puts = []
-    put = LanceTextIndex.put
+    put = ProcessIndex.put
 
     async def counted(self, sources):
         puts.extend(source.path.partition("/")[0] for source in sources if source.kind == "session")
         return await put(self, sources)
 
-    monkeypatch.setattr(LanceTextIndex, "put", counted)
+    monkeypatch.setattr(ProcessIndex, "put", counted)
     (jp_root_dir / "birds.txt").write_text("-\n")
     client = await connect()
     await said(client, replies, "How old are violins?", "Five hundred years.", title="Music")

@@ -1,7 +1,7 @@
 /**
- * Tells the server that a person writes, so that a model of this machine can read what the message will begin with:
- * when the input gets the focus, since its process may have to start, at the first letter, then once for each pause. It
- * sends no message.
+ * Tells the server that a person writes. At the first letter it loads what an answer needs; a model of its own machine
+ * also reads what the message will begin with: when the input gets the focus, since its process may have to start, at
+ * the first letter, then once for each pause. It sends no message.
  */
 import type { IDisposable } from '@lumino/disposable';
 
@@ -20,7 +20,7 @@ interface Addressee extends Omit<ChatComposingParams, 'text'> {
 const LOCAL = 'local/';
 
 export class Composing implements IDisposable {
-  /** Nothing is told to the server where the model is none of its own machine. */
+  /** Where the model is none of the server's own machine, it is told that somebody writes, and nothing of what. */
   constructor(
     private readonly client: SocketClient,
     private readonly to: () => Addressee
@@ -32,7 +32,7 @@ export class Composing implements IDisposable {
 
   /** The input has the focus and nothing in it, and no answer is under way. */
   awaited(): void {
-    if (this._text.trim() === '' && !this._isDisposed) {
+    if (this._text.trim() === '' && !this._isDisposed && this._isReadAhead) {
       this._tell();
     }
   }
@@ -47,7 +47,7 @@ export class Composing implements IDisposable {
     }
     if (isFirst) {
       this._tell();
-    } else {
+    } else if (this._isReadAhead) {
       this._timer = setTimeout(() => this._tell(), PAUSE_MS);
     }
   }
@@ -63,14 +63,18 @@ export class Composing implements IDisposable {
     this._stop();
   }
 
+  private get _isReadAhead(): boolean {
+    return this.to().answeredBy?.startsWith(LOCAL) ?? false;
+  }
+
   private _tell(): void {
-    const { answeredBy, ...to } = this.to();
-    if (!answeredBy?.startsWith(LOCAL) || this.client.state !== 'open') {
+    if (this.client.state !== 'open') {
       return;
     }
-    const text = this._text.slice(0, MAX_CHARS);
+    const { answeredBy: _, ...to } = this.to();
+    const text = this._isReadAhead ? this._text.slice(0, MAX_CHARS) : '';
     this.client.request('chat.composing', { ...to, text }).catch(() => {
-      // What is not read ahead is read when it is asked.
+      // What is not read or loaded ahead is when it is asked.
     });
   }
 

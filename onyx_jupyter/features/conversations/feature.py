@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from onyx_jupyter.features.conversations import event_wire as wire
 from onyx_jupyter.features.conversations import operations, session_operations
 from onyx_jupyter.operations.event_type import EventType
@@ -15,8 +17,8 @@ from onyx_jupyter.runtime.keys import (
     CONFIGURED,
     CONSOLIDATING,
     CONVERSATIONS,
-    EMBEDDINGS,
     HOST,
+    INDEX_PROCESS,
     MEMORIES,
     NOTEBOOK_REVIEW,
     RUNS,
@@ -24,9 +26,11 @@ from onyx_jupyter.runtime.keys import (
     SESSIONS,
     STREAMS,
     SURROUNDINGS,
+    WARM_UP,
 )
 from onyx_jupyter.runtime.message_context import MessageContext
 from onyx_jupyter.runtime.message_meta import MessageMeta
+from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.session_search import SessionSearch
 
@@ -36,16 +40,13 @@ def make_search(parts: Parts) -> Built:
     search = SessionSearch(
         host.home.index,
         parts.get(SESSIONS),
-        parts.get(EMBEDDINGS),
+        partial(ProcessIndex, parts.get(INDEX_PROCESS)),
         lambda: search_settings(configured.settings.config),
         configured.redact,
         host.clock,
     )
 
-    async def warm() -> None:
-        search.start()
-
-    return Built({SESSION_SEARCH: search}, warm=warm, close=search.close)
+    return Built({SESSION_SEARCH: search}, close=search.close)
 
 
 def make(parts: Parts) -> Built:
@@ -61,6 +62,7 @@ def make(parts: Parts) -> Built:
         parts.get(RUNS),
         parts.get(CONSOLIDATING),
         context,
+        parts.get(WARM_UP).follow,
         MessageMeta(context, review, host.notebook_of, host.open_notebooks, host.open_folder),
     )
     parts.get(CHANGED_SESSION).hear(conversations.changed)
@@ -70,7 +72,7 @@ def make(parts: Parts) -> Built:
 SEARCH = Feature(
     "session_search",
     make_search,
-    requires=(HOST, CONFIGURED, SESSIONS, EMBEDDINGS),
+    requires=(HOST, CONFIGURED, SESSIONS, INDEX_PROCESS),
     provides=(SESSION_SEARCH,),
     essential=True,
 )
@@ -90,6 +92,7 @@ FEATURE = Feature(
         CHANGED_SESSION,
         NOTEBOOK_REVIEW,
         MEMORIES,
+        WARM_UP,
     ),
     provides=(CONVERSATIONS,),
     operations=(*session_operations.OPERATIONS, *operations.OPERATIONS),

@@ -20,7 +20,7 @@ from onyx_jupyter.features.conversations.wire import (
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import CONVERSATIONS, READING_AHEAD, SESSIONS, STREAMS
+from onyx_jupyter.runtime.keys import CONVERSATIONS, READING_AHEAD, SESSIONS, STREAMS, WARM_UP
 from onyx_jupyter.runtime.reading_ahead import Draft
 from onyx_jupyter.sessions.entry import to_json
 from onyx_jupyter.sessions.older_results import with_words_of
@@ -51,6 +51,7 @@ async def preview_context(params: ContextPreviewParams, caller: Caller) -> dict[
 
 
 async def composing(params: ChatComposingParams, caller: Caller) -> dict[str, Any]:
+    caller.get(WARM_UP).begin()
     caller.get(READING_AHEAD).composing(Draft(params.session_key, params.text, params.model, params.mode))
     return {"ok": True}
 

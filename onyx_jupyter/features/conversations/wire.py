@@ -38,7 +38,8 @@ class ChatSendParams(Wire):
 class ChatComposingParams(Wire):
     """What a person has written so far, once a pause: a model of this machine then reads what it will begin with.
 
-    An empty text says that the input has the focus and nothing stands in it.
+    An empty text says that the input has the focus and nothing stands in it, or, for a model of another machine, that
+    somebody writes: what the answer needs is loaded then.
 
     Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
     """

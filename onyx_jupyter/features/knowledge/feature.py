@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from onyx_jupyter.features.knowledge.operations import OPERATIONS
 from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, EMBEDDINGS, HOST, KNOWLEDGE, STREAMS
+from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, INDEX_PROCESS, KNOWLEDGE, STREAMS
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
+from onyx_jupyter.runtime.process_index import ProcessIndex
 
 
 def make(parts: Parts) -> Built:
@@ -19,22 +22,19 @@ def make(parts: Parts) -> Built:
         parts.get(CONFIGURED),
         parts.get(AGENTS).agent,
         host.drive,
-        parts.get(EMBEDDINGS),
+        partial(ProcessIndex, parts.get(INDEX_PROCESS)),
         parts.get(STREAMS).broadcast,
         host.clock,
         host.ids,
     )
 
-    async def warm() -> None:
-        knowledge.documents.look()
-
-    return Built({KNOWLEDGE: knowledge}, warm=warm, close=knowledge.close)
+    return Built({KNOWLEDGE: knowledge}, close=knowledge.close)
 
 
 FEATURE = Feature(
     "knowledge",
     make,
-    requires=(HOST, CONFIGURED, AGENTS, EMBEDDINGS, STREAMS),
+    requires=(HOST, CONFIGURED, AGENTS, INDEX_PROCESS, STREAMS),
     provides=(KNOWLEDGE,),
     operations=OPERATIONS,
     events=(

@@ -7,7 +7,7 @@ from onyx_jupyter.features.memory.wire import MemoryUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import CONFIGURED, EMBEDDINGS, HOST, MEMORIES, STREAMS
+from onyx_jupyter.runtime.keys import CONFIGURED, EMBEDDINGS, HOST, INDEX_PROCESS, MEMORIES, STREAMS
 from onyx_jupyter.runtime.memories import Memories
 
 
@@ -20,21 +20,19 @@ def make(parts: Parts) -> Built:
         configured.redact,
         host.clock,
         parts.get(EMBEDDINGS),
+        parts.get(INDEX_PROCESS),
     )
 
     async def start() -> None:
         memories.ready()
 
-    async def warm() -> None:
-        memories.start()
-
-    return Built({MEMORIES: memories}, start, warm, memories.close)
+    return Built({MEMORIES: memories}, start, close=memories.close)
 
 
 FEATURE = Feature(
     "memory",
     make,
-    requires=(HOST, CONFIGURED, STREAMS, EMBEDDINGS),
+    requires=(HOST, CONFIGURED, STREAMS, EMBEDDINGS, INDEX_PROCESS),
     provides=(MEMORIES,),
     operations=OPERATIONS,
     events=(EventType("memory.updated", MemoryUpdatedData),),

@@ -119,6 +119,7 @@ async def accept(params: MemoryAcceptParams, caller: Caller) -> dict[str, Any]:
 
 
 async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
+    caller.get(MEMORIES).start()  # whoever asks looks at the memory
     found = await caller.get(MEMORIES).status()
     return _json(
         MemoryStatus(

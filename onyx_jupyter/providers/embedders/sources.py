@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.protocols.retrieval import VectorCache
@@ -17,21 +18,32 @@ from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.providers.settings import ProviderSettings
 
 
+class OpenLocal(Protocol):
+    """Opens the embedded embedder, in whichever process it is to be."""
+
+    def __call__(self, clock: Clock, /, *, threads: int | None, idle_s: float) -> EmbedderSource: ...
+
+
 def open_embeddings(
-    settings: EmbeddingSettings, *, clock: Clock, redact: Callable[[str], str], cache: VectorCache | None = None
+    settings: EmbeddingSettings,
+    *,
+    clock: Clock,
+    redact: Callable[[str], str],
+    cache: VectorCache | None = None,
+    open_local: OpenLocal = LocalEmbedder,
 ) -> EmbedderChoice:
     """The choice between all that the settings allow."""
-    return EmbedderChoice(embedder_sources(settings, clock), clock=clock, redact=redact, cache=cache)
+    return EmbedderChoice(embedder_sources(settings, clock, open_local), clock=clock, redact=redact, cache=cache)
 
 
-def embedder_sources(settings: EmbeddingSettings, clock: Clock) -> list[EmbedderSource]:
+def embedder_sources(
+    settings: EmbeddingSettings, clock: Clock, open_local: OpenLocal = LocalEmbedder
+) -> list[EmbedderSource]:
     """Ollama, the API, the embedded model. One that is named stands alone: no other embeds in its place."""
     by_kind: dict[str, EmbedderSource | None] = {
         "ollama": _ollama(settings),
         "api": _api(settings),
-        "local": LocalEmbedder(
-            clock, threads=settings.models.local_threads, idle_s=settings.models.local_idle_timeout_s
-        ),
+        "local": open_local(clock, threads=settings.models.local_threads, idle_s=settings.models.local_idle_timeout_s),
     }
     kinds = list(by_kind) if settings.embedder == "auto" else [settings.embedder]
     return [source for kind in kinds if kind not in settings.without and (source := by_kind.get(kind)) is not None]

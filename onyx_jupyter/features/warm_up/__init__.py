@@ -1,0 +1,1 @@
+"""What an answer needs is loaded while its person still writes."""
