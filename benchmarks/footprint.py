@@ -24,6 +24,8 @@ FILES = 40
 CONNECTED_S = 15.0
 # From the first key of the first message to Enter: a person who writes a sentence.
 TYPING_S = 6.0
+# In which an answer is read before the next message is sent.
+READING_S = 2.0
 IDLE_MS = 6_000
 # In place of ten minutes: the idle limit, and time for whatever looks at it only now and then.
 RESTED_S = 20.0
@@ -38,7 +40,7 @@ METHOD = (
     f"that asks what the front end asks when the sidebar opens. {FILES} memory files lie there, indexed by a server "
     "before. The figures are the proportional set size (PSS, Linux) of the server and all its helper processes "
     f"together. Beside an open sidebar: {CONNECTED_S:g} s after the connection. Then the first message is written, for "
-    f"{TYPING_S:g} s from its first key on, and sent; {TURNS} turns in all, each with recall by the embedded embedder, "
+    f"{TYPING_S:g} s from its first key on, and sent; {TURNS} turns in all, {READING_S:g} s apart, with recall on, "
     f"two of which search the memory and two write to it. At rest: the idle limit is {IDLE_MS / 1000:g} s here instead "
     "of ten minutes, and is awaited."
 )
@@ -110,6 +112,7 @@ def _run(provider: ProviderProcess) -> _Taken:
                 if not turn:
                     taken.first_word_s = first.at_ns / 1e9 - began
                 _to_its_end(client)
+                time.sleep(READING_S)
             sizes = _sizes(server.process)
             taken.used, taken.server = sum(sizes.values()), sizes.pop("")
             taken.helpers = sizes
