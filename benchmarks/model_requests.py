@@ -12,10 +12,10 @@ from typing import Any
 
 from benchmarks.figures import Figure, Group
 from benchmarks.house import house
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.testing.script import Call, Reply
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
-from onyx_jupyter.tools.builtin import all_tools
 
 TURNS = 20
 METHOD = (

@@ -15,9 +15,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from written_parts import DOCS, main, table
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
-from onyx_jupyter.tools.builtin import all_tools
 
 HEAD = ("Key", "Value", "Default", "Meaning")
 PATTERNS = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.app.features import FEATURES
+from onyx_jupyter.app.features import FEATURES, all_tools
 from onyx_jupyter.app.installed import with_installed
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.clock import IdSource, SystemClock
@@ -33,7 +33,6 @@ from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
 from onyx_jupyter.server.log import Log
 from onyx_jupyter.tools.access import unknown_names
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
 
 log = logging.getLogger(__name__)

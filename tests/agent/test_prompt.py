@@ -5,12 +5,12 @@ from pathlib import Path
 
 from onyx_jupyter.agent.prompt import SECTIONS, build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import ProjectText, PromptFacts, SkillLine
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.runtime.run_prompt import OVER_CAP
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.runtime.house import House
 
@@ -38,7 +38,7 @@ async def test_the_whole_prompt_is_the_reviewed_one():
     assert prompt + "\n" == REVIEWED.read_text("utf-8"), f"review {new.name}, then move it over {REVIEWED.name}"
 
 
-def test_there_are_eleven_sections_from_static_to_dynamic():
+def test_the_sections_go_from_static_to_dynamic():
     assert [section.__name__ for section in SECTIONS] == [
         "identity_and_safety",
         "tool_call_style",
@@ -46,6 +46,7 @@ def test_there_are_eleven_sections_from_static_to_dynamic():
         "messaging_rules",
         "silent_reply",
         "heartbeat_protocol",
+        "of_features",
         "bootstrap_files",
         "project_instructions",
         "tools",

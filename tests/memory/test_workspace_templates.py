@@ -1,10 +1,10 @@
 from pathlib import Path
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.memory.bootstrap import BOOTSTRAP_FILES
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates, written_since
 from onyx_jupyter.testing.fake_clock import FakeClock
-from onyx_jupyter.tools.builtin import all_tools
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"
 

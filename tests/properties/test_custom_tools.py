@@ -4,9 +4,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.tools.arguments import Arguments
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.registry import ToolRegistry
 from onyx_jupyter.tools.spec import Tool, tool
 

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
 from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from onyx_jupyter.tools.context import ToolContext

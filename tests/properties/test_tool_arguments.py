@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.registry import ToolRegistry, failed
 
 REGISTRY = ToolRegistry(all_tools())

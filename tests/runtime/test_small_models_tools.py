@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.security.external_content import unfenced
@@ -16,7 +17,6 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from onyx_jupyter.text_tokens import text_tokens
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.more_tools import MORE_TOOLS
 from tests.runtime.house import House
 

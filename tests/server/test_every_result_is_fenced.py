@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.hostile_text import CANARY, HOSTILE, HOSTILE_LINE, boundaries, fenced, wrongs
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.more_tools import MORE_TOOLS
 from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
 from tests.tools.web_place import Answer, Place, web_place

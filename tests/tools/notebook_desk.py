@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
@@ -11,7 +12,6 @@ from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.protocols import NotebookView, ToolPreview
 from onyx_jupyter.testing.fake_clock import fake_ids
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.notebook.fake_tab import FakeTab, tab_cell

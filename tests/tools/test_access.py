@@ -2,8 +2,8 @@
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.tools.access import is_allowed, unknown_names
-from onyx_jupyter.tools.builtin import all_tools
 
 
 def names(allow, deny):

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.human_requests.exact import Scope, scope_of
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.testing.fake_clock import fake_ids
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.notebook.fake_tab import FakeTab, tab_cell

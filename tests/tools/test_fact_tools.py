@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 

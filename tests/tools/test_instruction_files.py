@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.instruction_files import OF_AGENT, OF_PROJECT, why_asked
 from tests.notebook.fake_tab import tab_cell

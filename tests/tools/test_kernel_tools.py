@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import NotebookError, PathNotAllowed, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import CellRun, Inspection, InspectionTable, KernelVariables, ToolPreview, Variable
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import KnowledgeAnswer, KnowledgeItem
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 

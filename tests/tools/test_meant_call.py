@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.meant_call import MeantCall, meant_call
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.notebook.fake_tab import tab_cell

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import InvalidArguments, MemoryConflict, ToolError
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Found, SearchAnswer, SearchFilter
 from onyx_jupyter.storage.versions import VersionStore
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry
 from tests.memory.interrupted import InterruptedStore

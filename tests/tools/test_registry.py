@@ -1,8 +1,8 @@
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import InvalidArguments, NotebookError, ToolError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.registry import ToolRegistry, failed
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.tools import result_files
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.processes import output_file
 from onyx_jupyter.tools.processes.output_file import OutputFile

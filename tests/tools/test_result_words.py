@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.memory.fact_store import FactStore
@@ -13,7 +14,6 @@ from onyx_jupyter.messages import Link, ToolCall, ToolResult
 from onyx_jupyter.protocols import OtherSession, Said, UserAnswer
 from onyx_jupyter.result_data import MAX_CELLS
 from onyx_jupyter.testing.fake_clock import FakeClock
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.builtin.exec import make_exec_tool
 from onyx_jupyter.tools.context import ToolContext
 from onyx_jupyter.tools.registry import ToolRegistry, failed

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from onyx_jupyter.app.features import TOOLSETS, all_tools
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.tools.arguments import ByJsonSchema
-from onyx_jupyter.tools.builtin import all_tools
 from onyx_jupyter.tools.spec import PerCall, Tool, whole_call
-from onyx_jupyter.toolsets.builtin import builtin_toolsets
 from onyx_jupyter.toolsets.gathered import gather_tools
 from onyx_jupyter.toolsets.toolset import FixedToolset, ToolsetContext
 from onyx_jupyter.toolsets.wrappers import Asking, Deferred, Filtered, InOrder, OfFamily, Prefixed
@@ -73,7 +72,7 @@ async def test_nobody_joins_a_family_of_onyx():
 
 
 async def test_each_family_of_onyx_is_a_toolset_and_together_they_are_all_tools():
-    toolsets = builtin_toolsets()
+    toolsets = TOOLSETS
     assert len({toolset.name for toolset in toolsets}) == len(toolsets) > 5
     gathered = await gather_tools(toolsets, ANYBODY)
     assert [tool.name for tool in gathered.tools] == [tool.name for tool in all_tools()]

@@ -33,6 +33,13 @@ from onyx_jupyter.runtime.message_meta import MessageMeta
 from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.session_search import SessionSearch
+from onyx_jupyter.tools.builtin.sessions import (
+    sessions_history_tool,
+    sessions_list_tool,
+    sessions_search_tool,
+    sessions_send_tool,
+)
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make_search(parts: Parts) -> Built:
@@ -73,6 +80,17 @@ SEARCH = Feature(
     "session_search",
     make_search,
     requires=(HOST, CONFIGURED, SESSIONS, INDEX_PROCESS),
+    toolsets=(
+        FixedToolset(
+            "sessions",
+            (
+                sessions_list_tool,
+                sessions_search_tool,
+                sessions_history_tool,
+                sessions_send_tool,
+            ),
+        ),
+    ),
     provides=(SESSION_SEARCH,),
     essential=True,
 )

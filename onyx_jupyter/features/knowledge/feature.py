@@ -12,6 +12,11 @@ from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, INDEX_PROCESS, KNOWLEDGE, STREAMS
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.process_index import ProcessIndex
+from onyx_jupyter.tools.builtin.knowledge import (
+    knowledge_add_tool,
+    knowledge_search_tool,
+)
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make(parts: Parts) -> Built:
@@ -36,6 +41,15 @@ FEATURE = Feature(
     make,
     requires=(HOST, CONFIGURED, AGENTS, INDEX_PROCESS, STREAMS),
     provides=(KNOWLEDGE,),
+    toolsets=(
+        FixedToolset(
+            "knowledge",
+            (
+                knowledge_search_tool,
+                knowledge_add_tool,
+            ),
+        ),
+    ),
     operations=OPERATIONS,
     events=(
         EventType("knowledge.progress", KnowledgeItemInfo),

@@ -9,6 +9,19 @@ from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import CONFIGURED, EMBEDDINGS, HOST, INDEX_PROCESS, MEMORIES, STREAMS
 from onyx_jupyter.runtime.memories import Memories
+from onyx_jupyter.tools.builtin.facts import (
+    forget_tool,
+    make_remember_tool,
+)
+from onyx_jupyter.tools.builtin.memory import (
+    memory_get_tool,
+    memory_search_tool,
+    memory_write_tool,
+)
+from onyx_jupyter.tools.builtin.memory_history import (
+    memory_history_tool,
+)
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make(parts: Parts) -> Built:
@@ -36,5 +49,18 @@ FEATURE = Feature(
     provides=(MEMORIES,),
     operations=OPERATIONS,
     events=(EventType("memory.updated", MemoryUpdatedData),),
+    toolsets=(
+        FixedToolset(
+            "memory",
+            (
+                memory_search_tool,
+                memory_get_tool,
+                memory_write_tool,
+                memory_history_tool,
+                make_remember_tool(),
+                forget_tool,
+            ),
+        ),
+    ),
     essential=True,
 )

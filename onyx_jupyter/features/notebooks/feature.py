@@ -9,6 +9,32 @@ from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import AUDIT, CONFIGURED, HOST, NOTEBOOK_REVIEW, RUNS, STREAMS
 from onyx_jupyter.runtime.notebook_review import NotebookReview
+from onyx_jupyter.tools.builtin.kernel import (
+    kernel_execute_tool,
+    kernel_inspect_tool,
+    kernel_variables_tool,
+)
+from onyx_jupyter.tools.builtin.notebook import (
+    notebook_find_tool,
+    notebook_list_tool,
+    notebook_outline_tool,
+    notebook_read_tool,
+)
+from onyx_jupyter.tools.builtin.notebook_changes import (
+    notebook_delete_cell_tool,
+    notebook_edit_cell_tool,
+    notebook_insert_cell_tool,
+    notebook_move_cell_tool,
+)
+from onyx_jupyter.tools.builtin.notebook_create import (
+    notebook_create_tool,
+)
+from onyx_jupyter.tools.builtin.notebook_runs import (
+    notebook_restart_kernel_tool,
+    notebook_run_all_tool,
+    notebook_run_cell_tool,
+)
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make(parts: Parts) -> Built:
@@ -34,5 +60,32 @@ FEATURE = Feature(
     provides=(NOTEBOOK_REVIEW,),
     operations=(*operations.OPERATIONS, *kernel_operations.OPERATIONS),
     events=(EventType("notebook.changes_updated", NotebookChangesUpdatedData),),
+    toolsets=(
+        FixedToolset(
+            "notebook",
+            (
+                notebook_outline_tool,
+                notebook_read_tool,
+                notebook_insert_cell_tool,
+                notebook_edit_cell_tool,
+                notebook_run_cell_tool,
+                notebook_list_tool,
+                notebook_find_tool,
+                notebook_create_tool,
+                notebook_delete_cell_tool,
+                notebook_move_cell_tool,
+                notebook_run_all_tool,
+                notebook_restart_kernel_tool,
+            ),
+        ),
+        FixedToolset(
+            "kernel",
+            (
+                kernel_variables_tool,
+                kernel_inspect_tool,
+                kernel_execute_tool,
+            ),
+        ),
+    ),
     essential=True,
 )

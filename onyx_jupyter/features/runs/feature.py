@@ -40,7 +40,13 @@ from onyx_jupyter.runtime.recovery import recover
 from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
-from onyx_jupyter.toolsets.builtin import builtin_toolsets
+from onyx_jupyter.tools.builtin.ask_user import (
+    ask_user_tool,
+)
+from onyx_jupyter.tools.builtin.plan import (
+    plan_update_tool,
+)
+from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make(parts: Parts) -> Built:
@@ -128,6 +134,14 @@ FEATURE = Feature(
     ),
     uses=(SKILLS, PROJECT_FILES, KNOWLEDGE),
     provides=(SURROUNDINGS, RUNS, READING_AHEAD),
-    toolsets=tuple(builtin_toolsets()),
+    toolsets=(
+        FixedToolset(
+            "chat",
+            (
+                ask_user_tool,
+                plan_update_tool,
+            ),
+        ),
+    ),
     essential=True,
 )

@@ -1,0 +1,1 @@
+"""Commands, and the processes that go on."""
