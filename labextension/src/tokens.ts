@@ -4,6 +4,7 @@ import { Token } from '@lumino/coreutils';
 import type { Assistant } from './models/assistant';
 import type { ChatModel } from './models/chat_model';
 import type { NotebookFront } from './models/notebook_front';
+import type { SidebarPanels } from './models/sidebar_panels';
 import type { RestClient } from './protocol/rest_client';
 import type { SessionEvents } from './protocol/session_events';
 import type { SocketClient } from './protocol/socket_client';
@@ -45,6 +46,8 @@ export interface IOnyxChat {
   readonly sidebar: ChatSidebar;
   /** Open the sidebar at the conversation, also where it was closed. */
   readonly reveal: (options?: { focusInput?: boolean }) => void;
+  /** What features show there in the place of the conversation; each gets an entry in its menu and in the palette. */
+  readonly panels: SidebarPanels;
   /** Open the sidebar at a turn of a conversation, by its entry in the transcript. */
   readonly revealTurn: (sessionKey: string, entryId: string) => void;
 }

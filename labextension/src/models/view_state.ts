@@ -1,7 +1,11 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
-export type Panel = 'conversation' | 'sessions' | 'connect' | 'grants' | 'project' | 'local';
+/** Those of features have their ids, each behind `feature:`. */
+export type Panel =
+  'conversation' | 'sessions' | 'connect' | 'grants' | 'project' | 'local' | `feature:${string}`;
+
+export const OF_FEATURE = 'feature:';
 
 /** A turn by its entry in the transcript. */
 export interface TurnRequest {

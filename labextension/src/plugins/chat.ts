@@ -23,6 +23,8 @@ import { openTurn } from '../models/open_turn';
 
 import { ProjectInstructions } from '../models/project_instructions';
 import { SessionList } from '../models/session_list';
+import { SidebarPanels } from '../models/sidebar_panels';
+import type { SidebarPanel } from '../models/sidebar_panels';
 import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
@@ -83,6 +85,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   ): IOnyxChat => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const view = new ViewState();
+    const panels = new SidebarPanels();
     const model = createModel(app, connection, front);
     const menu = new MenuSvg({ commands: app.commands });
     const mentions = new PageMentions({
@@ -118,6 +121,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         turns: turnsOf(model, connection),
         review: path => void review(app, path),
         view,
+        panels,
         mentions,
         ui: {
           trans,
@@ -152,6 +156,11 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       Command.reload
     ].forEach(command => menu.addItem({ command, args: IN_MENU }));
     Object.values(Command).forEach(command => palette?.addItem({ command, category: 'Onyx' }));
+    panels.added.connect((_, panel) => {
+      const command = addPanelCommand(app, trans, panel, view, activate);
+      menu.addItem({ command, args: IN_MENU });
+      palette?.addItem({ command, category: 'Onyx' });
+    });
     // Without a category it stands among JupyterLab's own, beside the terminal.
     launcher?.add({ command: Command.newSession, args: { isLauncher: true }, rank: 1 });
     restorer?.add(sidebar, sidebar.id);
@@ -169,7 +178,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       activate();
       openTurn(model, view, sessionKey, entryId);
     };
-    return { model, sidebar, reveal, revealTurn };
+    return { model, sidebar, panels, reveal, revealTurn };
   }
 };
 
@@ -301,6 +310,25 @@ function addCommands(
     Clipboard.copyToSystem(asMarkdown(model.session.items))
   );
   add(Command.reload, trans.__('Read session again'), () => void model.session.reload());
+}
+
+/** The command that shows a feature's panel, by its id. */
+function addPanelCommand(
+  app: JupyterFrontEnd,
+  trans: TranslationBundle,
+  panel: SidebarPanel,
+  view: ViewState,
+  activate: () => void
+): string {
+  const id = `onyx:panel-${panel.id}`;
+  app.commands.addCommand(id, {
+    label: commandLabel(panel.label, trans),
+    execute: () => {
+      activate();
+      view.show(`feature:${panel.id}`);
+    }
+  });
+  return id;
 }
 
 /** The names in a notebook's kernel, the data first; none where it cannot be asked. */

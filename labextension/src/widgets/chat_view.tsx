@@ -32,7 +32,9 @@ import { whyNobody } from '../models/no_model';
 import { openTurn } from '../models/open_turn';
 import type { ProjectInstructions } from '../models/project_instructions';
 import type { SessionList } from '../models/session_list';
+import type { SidebarPanels } from '../models/sidebar_panels';
 import type { TurnChanges } from '../models/turn_changes';
+import { OF_FEATURE } from '../models/view_state';
 import type { ViewState } from '../models/view_state';
 import type { SocketClient } from '../protocol/socket_client';
 import type { ContextItem, SentItem } from '../protocol/wire';
@@ -54,6 +56,8 @@ export interface ChatViewProps {
   /** Open a notebook at the first change that waits there. */
   review: (path: string) => void;
   view: ViewState;
+  /** What features show in the place of the conversation. */
+  panels: SidebarPanels;
   mentions: MentionSources;
   ui: Omit<Ui, 'insertCode'>;
   reachability: ReachabilityCheck;
@@ -142,8 +146,16 @@ function Body(props: PartProps): JSX.Element {
     case 'local':
       return <AllLocalModels {...props} />;
     default:
-      return <Messages {...props} />;
+      return <FeaturesPanel {...props} />;
   }
+}
+
+/** The panel of a feature; where that has gone meanwhile, and where none is chosen, the conversation. */
+function FeaturesPanel(props: PartProps): JSX.Element {
+  const { panels, view } = props;
+  useSignals(panels.changed);
+  const panel = view.panel.startsWith(OF_FEATURE) && panels.get(view.panel.slice(OF_FEATURE.length));
+  return panel ? panel.render(() => view.show('conversation')) : <Messages {...props} />;
 }
 
 function Messages(props: PartProps): JSX.Element {

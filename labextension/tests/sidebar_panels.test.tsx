@@ -1,0 +1,59 @@
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { SidebarPanels } from '../src/models/sidebar_panels';
+import { helloPlugin } from './hello/plugin';
+import { Peer } from './peer';
+
+let panels: SidebarPanels;
+let peer: Peer;
+let host: HTMLElement;
+let root: Root;
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  panels = new SidebarPanels();
+  peer = new Peer();
+  host = document.body.appendChild(document.createElement('div'));
+  root = createRoot(host);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  host.remove();
+  peer.client.dispose();
+});
+
+describe('panels that features add to the sidebar', () => {
+  it('come with one line, speak with the server, and lead back', async () => {
+    const labels: string[] = [];
+    panels.added.connect((_, panel) => labels.push(panel.label));
+    peer.results = { 'hello.greet': { text: 'Hello, Ada!' } };
+    peer.connect();
+    void helloPlugin.activate({} as never, { client: peer.client }, { panels });
+    expect(labels).toEqual(['Hello']);
+    const close = vi.fn();
+    await act(async () => root.render(panels.get('hello')!.render(close)));
+    const [greet, leave] = host.querySelectorAll('button');
+    await act(async () => greet.click());
+    await vi.waitFor(() => expect(host.textContent).toContain('Hello, Ada!'));
+    expect(peer.askedFor('hello.greet')).toEqual([{ name: 'Ada' }]);
+    await act(async () => leave.click());
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('are one of each id, and go when they are disposed of', () => {
+    const changed = vi.fn();
+    panels.changed.connect(changed);
+    const panel = { id: 'a', label: 'A', render: () => <p /> };
+    const added = panels.add(panel);
+    expect(() => panels.add(panel)).toThrow("a panel 'a' already");
+    added.dispose();
+    added.dispose();
+    expect(panels.get('a')).toBeUndefined();
+    expect(changed).toHaveBeenCalledTimes(2);
+    panels.add(panel);
+    expect(panels.get('a')).toBe(panel);
+  });
+});
