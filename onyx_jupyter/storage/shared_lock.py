@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 LOCK_S = 10.0
 # Threads of one process wait for each other in turn, for longer than the work of any of them takes.
 THREADS_S = 60.0
+_FOLDER_TRIES = 5
 
 
 class SharedLock:
@@ -33,9 +34,8 @@ class SharedLock:
             raise StorageError(f"{self._path.name} could not be changed: it is being changed for {THREADS_S:g} s.")
         try:
             with disk_errors("lock", self._path):
-                make_private_folder(self._path.parent)
                 try:
-                    self._file_lock.acquire()
+                    self._take()
                 except Timeout as error:
                     raise StorageError(
                         f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
@@ -47,6 +47,16 @@ class SharedLock:
                 self._file_lock.release()
         finally:
             self.threads.release()
+
+    def _take(self) -> None:
+        """Where the folder is deleted at this very moment, it is made again. Raises: Timeout, OSError."""
+        for _ in range(_FOLDER_TRIES):
+            make_private_folder(self._path.parent)
+            with suppress(FileNotFoundError):
+                self._file_lock.acquire()
+                return
+        make_private_folder(self._path.parent)
+        self._file_lock.acquire()
 
     @cached_property
     def _file_lock(self) -> FileLock:

@@ -13,6 +13,7 @@ import pytest
 
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import ToolError
+from onyx_jupyter.runtime.keys import AGENTS
 from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord
 from onyx_jupyter.testing.script import Call
 from tests.runtime.house import House
@@ -383,7 +384,7 @@ async def test_an_agent_without_the_family_has_no_skills(tmp_path, skills):
     house = House(tmp_path, ["hello"], config=deny, environment={})
     await house.run(await house.session())
     assert "# Skills" not in house.model.requests[0].system
-    assert house.onyx.configured.problems() == []
+    assert house.onyx.get(AGENTS).problems() == []
     await house.close()
 
 

@@ -1,6 +1,7 @@
 import threading
 from pathlib import Path
 
+import filelock._unix as filelock_unix
 import pytest
 
 from onyx_jupyter.errors import StorageError
@@ -61,3 +62,22 @@ def test_who_gives_the_lock_back_keeps_it_for_as_long_as_its_work_goes_on(tmp_pa
     lock.during(lambda: done.append("later"))
     assert done == ["work"], "nothing is begun without the lock"
     assert FollowingLock(file).take()
+
+
+def test_a_folder_that_is_deleted_while_the_lock_is_taken_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, made = tmp_path / "index", shared_lock.make_private_folder
+    deleted: list[Path] = []
+
+    def make_and_lose(path: Path) -> None:
+        made(path)
+        if len(deleted) < 2:
+            path.rmdir()
+            deleted.append(path)
+
+    monkeypatch.setattr(shared_lock, "make_private_folder", make_and_lose)
+    monkeypatch.setattr(filelock_unix, "ensure_directory_exists", lambda path: None)
+    with SharedLock(folder / "x.json").held():
+        assert (folder / "x.lock").exists()
+    assert deleted == [folder, folder]
