@@ -51,8 +51,8 @@ class SharedLock:
     def _take(self) -> None:
         """Where the folder is deleted at this very moment, it is made again. Raises: Timeout, OSError."""
         for _ in range(_FOLDER_TRIES):
-            make_private_folder(self._path.parent)
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, FileExistsError):  # it was there, and is gone when it is looked at
+                make_private_folder(self._path.parent)
                 self._file_lock.acquire()
                 return
         make_private_folder(self._path.parent)

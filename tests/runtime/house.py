@@ -14,13 +14,16 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
-from onyx_jupyter.operations.feature import Feature
+from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.operations.told import Told
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import Waits
 from onyx_jupyter.runtime.host import Host
+from onyx_jupyter.runtime.keys import WARM_UP
 from onyx_jupyter.runtime.notebook_review import NotebookPlaces
 from onyx_jupyter.runtime.processors import run_processors
+from onyx_jupyter.runtime.warm_up import WarmUp
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -162,6 +165,27 @@ async def _no_wait(seconds: float) -> None:
     """A busy provider is asked again at once."""
 
 
+class _Unhurried:
+    """Has no index follow what is said: a test that looks at one begins it, and most end without closing anything."""
+
+    def __init__(self, warm_up: WarmUp) -> None:
+        self.begin = warm_up.begin
+
+    def follow(self) -> None:
+        """Nothing."""
+
+
+def _unhurried(feature: Feature) -> Feature:
+    if feature.name != "warm_up":
+        return feature
+
+    def make(parts: Parts) -> Built:
+        built = feature.make(parts)
+        return replace(built, parts={WARM_UP: _Unhurried(built.parts[WARM_UP])})
+
+    return replace(feature, make=make)
+
+
 class House:
     """One server's Onyx; two on the same folder are two servers. `events` is all that one watcher has seen."""
 
@@ -219,7 +243,7 @@ class House:
             processors=run_processors if processors is None else lambda settings: processors,
             ceiling=ceiling or Ceiling(),
         )
-        self.onyx = OpenOnyx(host, FEATURES if features is None else features)
+        self.onyx = OpenOnyx(host, [_unhurried(one) for one in (FEATURES if features is None else features)])
         self.onyx.streams.connect(self.receive)
 
     def receive(self, told: Told) -> None:
