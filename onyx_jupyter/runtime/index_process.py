@@ -10,7 +10,8 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -120,7 +121,7 @@ class IndexProcess:
                 return self._link
             self._end()  # one that is gone by itself is still to be waited for
             try:
-                process = self._process = await asyncio.to_thread(self._spawn)
+                process = self._process = await self._begun()
             except OSError as failure:
                 raise error(f"The process that searches the index does not start: {failure}.") from failure
             assert process.stdin is not None
@@ -130,6 +131,15 @@ class IndexProcess:
             if self._watching is None or self._watching.done():
                 self._watching = asyncio.create_task(self._until_idle(), name="onyx idle index process")
             return self._link
+
+    async def _begun(self) -> subprocess.Popen[bytes]:
+        """A new process; where nobody waits for it any more, it is ended as soon as it is there. Raises: OSError."""
+        spawning = asyncio.create_task(asyncio.to_thread(self._spawn), name="onyx index process, start")
+        try:
+            return await asyncio.shield(spawning)
+        except asyncio.CancelledError:
+            self._in_background(_unwanted(spawning))
+            raise
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # nosec B603 # this interpreter, a module of ours
@@ -153,9 +163,12 @@ class IndexProcess:
         if link is not None:
             link.close()
         if process is not None:
-            ending = asyncio.create_task(asyncio.to_thread(_ended, process), name="onyx index process, end")
-            self._ending.add(ending)
-            ending.add_done_callback(self._ending.discard)
+            self._in_background(asyncio.to_thread(_ended, process))
+
+    def _in_background(self, ends: Coroutine[Any, Any, None]) -> None:
+        ending = asyncio.create_task(ends, name="onyx index process, end")
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     def _answers(self) -> Mapping[str, Callable[..., Any]]:
         return {"current": self._current, "vectors": self._vectors, "emptied": self._emptied, "log": _log}
@@ -178,6 +191,15 @@ class IndexProcess:
 
 async def _log(name: str, level: int, message: str) -> None:
     logging.getLogger(name).log(level, "%s", message)
+
+
+async def _unwanted(spawning: asyncio.Task[subprocess.Popen[bytes]]) -> None:
+    with suppress(OSError):
+        process = await spawning
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        await asyncio.to_thread(_ended, process)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:

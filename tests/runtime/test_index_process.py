@@ -4,7 +4,10 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
@@ -234,3 +237,27 @@ async def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path) 
 
 def test_the_lancedb_that_is_installed_is_the_one_that_was_looked_at() -> None:
     assert version("lancedb").startswith(LOOKED_AT), "left_out_libraries: does it still need names alone?"
+
+
+async def test_who_is_cancelled_while_the_process_starts_leaves_none_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    spawn, spawning = IndexProcess._spawn, threading.Event()
+
+    def slow(process: IndexProcess) -> subprocess.Popen[bytes]:
+        spawning.set()
+        time.sleep(0.2)  # so long a busy machine may take
+        started.append(spawn(process))
+        return started[0]
+
+    monkeypatch.setattr(IndexProcess, "_spawn", slow)
+    async with opened(tmp_path, FakeEmbeddings(FakeEmbedder())) as (_, index):
+        asked = asyncio.create_task(index.count())
+        await asyncio.to_thread(spawning.wait)
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+    (process,) = started
+    assert process.returncode is not None, "it has ended, and was waited for"
+    assert process.stdin is not None
+    assert process.stdin.closed
