@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -22,6 +22,10 @@ from onyx_jupyter.runtime.keys import CONTRIBUTIONS
 from onyx_jupyter.toolsets.toolset import Toolset
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
+START_S = 30.0
+"""As long as one that is not essential may keep those behind it waiting."""
+END_OF_START_S = 3.0
 IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
 
 
@@ -78,8 +82,9 @@ class Container:
     async def close(self) -> None:
         """Ends all work, the last feature's first. One that fails to end keeps no other from it."""
         self._closed = True
-        if self._starting is not None:
-            await asyncio.wait({self._starting})
+        if self._starting is not None and (await asyncio.wait({self._starting}, timeout=END_OF_START_S))[1]:
+            self._starting.cancel()
+            await asyncio.wait({self._starting}, timeout=END_OF_START_S)
         async with AsyncExitStack() as ends:
             for _, built in self._features.values():
                 ends.push_async_callback(built.close)
@@ -88,11 +93,14 @@ class Container:
         """Component → how it is; the features that failed are among them."""
         found: dict[str, Component] = {}
         for feature, built in self._features.values():
-            if feature.name in self._started:
+            if feature.name not in self._started:
+                continue
+            try:
                 found |= await built.health()
-        return found | {
-            name: {"ok": False, "message": f"{name}: {why}.", "hint": IN_THE_LOG} for name, why in self.problems.items()
-        }
+            except Exception as error:  # of the others it is known how they are
+                log.exception("How %s is cannot be told", feature.name)
+                found[feature.name] = _failed(feature.name, _reason(error))
+        return found | {name: _failed(name, why) for name, why in self.problems.items()}
 
     def check(self, operation: Operation) -> None:
         """Raises: FeatureUnavailable where the feature that answers it has failed."""
@@ -105,14 +113,23 @@ class Container:
         return [toolset for feature in self._working() for toolset in feature.toolsets]
 
     def prompt_sections(self) -> Sequence[str]:
-        sections = (feature.prompt(self.parts) for feature in self._working() if feature.prompt)
+        sections = (self._of(feature, feature.prompt) for feature in self._working() if feature.prompt)
         return [text for text in sections if text]
 
     def processors(self) -> Sequence[Processor]:
-        return [processor for feature in self._working() for processor in feature.processors(self.parts)]
+        given = [self._of(feature, feature.processors) for feature in self._working()]
+        return [processor for processors in given if processors for processor in processors]
 
     def settings(self) -> Mapping[str, type[BaseModel]]:
         return {feature.name: feature.settings for feature in self._declared if feature.settings}
+
+    def _of(self, feature: Feature, asked: Callable[[Parts], T]) -> T | None:
+        """What a feature has to give to each run; one that cannot has failed, and no run with it."""
+        try:
+            return asked(self.parts)
+        except Exception as error:
+            self._fail(feature, error)
+            return None
 
     def _working(self) -> Sequence[Feature]:
         return [feature for feature in self._declared if feature.name not in self.problems]
@@ -123,6 +140,9 @@ class Container:
             for key in missing:
                 self.parts.get(key)
             built = feature.make(self.parts)
+            if built.parts.keys() != set(feature.provides):
+                names = ", ".join(sorted(key.name for key in built.parts.keys() ^ set(feature.provides)))
+                raise ValueError(f"What it provides and what it declares differ: {names}")
         except Exception as error:
             if feature.essential:
                 raise ValueError(f"The feature {feature.name} cannot be made: {error}") from error
@@ -138,7 +158,8 @@ class Container:
             if feature.name in self._started or feature.name in self.problems:
                 continue
             try:
-                await built.start()
+                async with asyncio.timeout(None if feature.essential else START_S):
+                    await built.start()
             except Exception as error:
                 if feature.essential:
                     raise
@@ -151,7 +172,15 @@ class Container:
             log.error("The feature %s does not work: %s", feature.name, error)
         else:
             log.error("The feature %s does not work", feature.name, exc_info=error)
-        self.problems[feature.name] = str(error).rstrip(".") or type(error).__name__
+        self.problems[feature.name] = _reason(error)
+
+
+def _failed(name: str, why: str) -> Component:
+    return {"ok": False, "message": f"{name}: {why}.", "hint": IN_THE_LOG}
+
+
+def _reason(error: Exception) -> str:
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def in_order(features: Iterable[Feature], given: Iterable[Key[Any]]) -> list[Feature]:

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+import onyx_jupyter.app.container as container_module
 from onyx_jupyter.app.container import Container, in_order
 from onyx_jupyter.errors import FeatureUnavailable, StorageError
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import NoParams, Ok
+from tests.waiting import until
 
 NUMBER, WORD, FROM_OUTSIDE = Key[int]("number"), Key[str]("word"), Key[str]("lent")
 
@@ -26,6 +28,7 @@ class Steps:
         name: str,
         *,
         provides: dict[Key[Any], Any] | None = None,
+        hangs: tuple[str, ...] = (),
         fails: tuple[str, ...] = (),
         error: Exception | None = None,
         **more: Any,
@@ -33,6 +36,8 @@ class Steps:
         def step(what: str) -> Any:
             async def do() -> None:
                 self.done.append(f"{what} {name}")
+                if what in hangs:
+                    await asyncio.Event().wait()
                 if what in fails:
                     raise error or RuntimeError(f"{name} broke")
 
@@ -43,6 +48,8 @@ class Steps:
                 raise error or RuntimeError(f"{name} broke")
 
             async def health() -> dict[str, Any]:
+                if "health" in fails:
+                    raise RuntimeError(f"{name} broke")
                 return {name: {"ok": True, "message": "fine"}}
 
             return Built(provides or {}, step("start"), step("warm"), step("close"), health)
@@ -163,3 +170,58 @@ def test_two_that_need_each_other_ask_later(steps: Steps) -> None:
     container = Container([Feature("a", make, provides=(NUMBER,)), steps.feature("b", provides={WORD: "w"})], {})
     ask: Any = container.parts.get(NUMBER)
     assert ask() == "w"
+
+
+async def test_one_that_cannot_tell_how_it_is_hides_no_other(steps: Steps) -> None:
+    container = Container([steps.feature("a", fails=("health",)), steps.feature("b")], {})
+    await container.start()
+    health = await container.health()
+    assert health["a"]["message"] == "a: a broke."
+    assert health["b"]["ok"] is True
+
+
+async def test_one_that_hangs_at_its_start_holds_up_the_others_for_a_while_and_not_for_ever(
+    steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container_module, "START_S", 0.01)
+    container = Container([steps.feature("a", hangs=("start",)), steps.feature("b")], {})
+    await container.start()
+    assert container.problems == {"a": "TimeoutError"}
+    assert steps.done == ["start a", "start b"]
+
+
+async def test_a_server_that_ends_does_not_wait_for_a_start_that_hangs(
+    steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container_module, "END_OF_START_S", 0.01)
+    container = Container([steps.feature("a", hangs=("start",), essential=True)], {})
+    starting = asyncio.create_task(container.start())
+    await until(lambda: steps.done)
+    await container.close()
+    assert steps.done == ["start a", "close a"]
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+
+
+def test_one_whose_words_for_the_prompt_break_is_left_out_and_named(steps: Steps) -> None:
+    def broken(parts: Parts) -> str:
+        raise RuntimeError("no words")
+
+    good = steps.feature("good", prompt=lambda parts: "# Good")
+    container = Container([steps.feature("bad", prompt=broken), good], {})
+    assert container.prompt_sections() == ["# Good"]
+    assert container.problems == {"bad": "no words"}
+    assert container.processors() == []
+
+
+def test_what_is_declared_and_not_made_is_a_failure(steps: Steps) -> None:
+    container = Container([Feature("a", lambda parts: Built(), provides=(NUMBER,))], {})
+    assert container.problems == {"a": "What it provides and what it declares differ: number"}
+
+
+async def test_what_is_used_comes_first_where_it_is_there_and_is_not_missed(steps: Steps) -> None:
+    user, maker = steps.feature("user", uses=(NUMBER,)), steps.feature("maker", provides={NUMBER: 1})
+    assert [feature.name for feature in Container([user, maker], {}).features] == ["maker", "user"]
+    alone = Container([user], {})
+    assert ([feature.name for feature in alone.features], alone.problems) == (["user"], {})
+    assert alone.parts.find(NUMBER) is None
