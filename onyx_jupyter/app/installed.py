@@ -26,7 +26,7 @@ def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, st
             if not isinstance(feature, Feature):
                 raise TypeError(f"{point.value} is no onyx_jupyter.operations.feature.Feature")
             _check([*features, feature])
-        except Exception as error:  # whatever a package of somebody else does when it is imported
+        except (Exception, SystemExit) as error:  # whatever a package of somebody else does when it is imported
             log.exception("The feature %s of an installed package cannot be used", point.name)
             failed[point.name] = str(error).rstrip(".") or type(error).__name__
         else:

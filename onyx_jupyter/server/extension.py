@@ -68,8 +68,7 @@ class OnyxApp(ExtensionApp):
         """The one service of this server, built on first use: its imports run in a thread. Raises: NotServed."""
         async with self._loading:
             if self._service is None and self._problem is None:
-                module = await asyncio.to_thread(_import_service)
-                self._build(module)
+                await self._build(await asyncio.to_thread(_import_service))
             if self._service is None:
                 raise NotServed(self._problem or "Onyx could not be started.")
             return self._service
@@ -101,14 +100,16 @@ class OnyxApp(ExtensionApp):
             self._refuse_if(str(error))
             return None
 
-    def _build(self, module: ModuleType) -> None:
+    async def _build(self, module: ModuleType) -> None:
         from onyx_jupyter.errors import ConfigError
+        from onyx_jupyter.server.packages import installed_packages
 
         ceiling = self._read_ceiling()
         if ceiling is None:
             return
         try:
-            self._service = module.Service(self.serverapp, ceiling)
+            packages = await asyncio.to_thread(installed_packages, ceiling)
+            self._service = module.Service(self.serverapp, ceiling, packages)
         except ConfigError as error:
             self._refuse_if(str(error))
 

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.app.features import FEATURES, all_tools
-from onyx_jupyter.app.installed import with_installed
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.clock import IdSource, SystemClock
-from onyx_jupyter.config.ceiling import SETTING, Ceiling
+from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.errors import ConfigError, OnyxError
+from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
@@ -32,8 +30,7 @@ from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
 from onyx_jupyter.server.log import Log
-from onyx_jupyter.tools.access import unknown_names
-from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
+from onyx_jupyter.server.packages import Packages
 
 log = logging.getLogger(__name__)
 
@@ -64,13 +61,8 @@ def installed_skills() -> Path:
 class Service:
     """The one Onyx of a server and its connections."""
 
-    def __init__(self, server_app: Any, ceiling: Ceiling) -> None:
-        """Raises: ConfigError where the ceiling denies something that there is not."""
-        home, packages = Home.from_environment(), installed_toolsets()
-        if unknown_names("deny", ceiling.deny, all_tools()):  # it may be a tool of a package: those are looked at then
-            known = [*all_tools(), *tools_at_start(packages, home.root)]
-            if problems := unknown_names("deny", ceiling.deny, known):
-                raise ConfigError(f"{SETTING}: {problems[0]}", key="deny")
+    def __init__(self, server_app: Any, ceiling: Ceiling, packages: Packages) -> None:
+        home = Home.from_environment()
         root = Path(server_app.root_dir)
         drive = onyx_drive(
             home,
@@ -99,7 +91,7 @@ class Service:
             show_notebook=self._tabs.show,
             notebook_of=sessions.notebook_of,
             kernels=KernelService(server_app.kernel_manager, sessions, self._tabs),
-            installed_toolsets=packages,
+            installed_toolsets=packages.toolsets,
             places=NotebookPlaces(
                 paths.canonical, remover(contents, self._tabs, rooms, sessions), self.documents.path_now
             ),
@@ -107,8 +99,7 @@ class Service:
             ceiling=ceiling,
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
-        features, failed = with_installed(FEATURES)
-        self.onyx = Onyx(host, features, lent={TABS: self._tabs}, failed=failed)
+        self.onyx = Onyx(host, packages.features, lent={TABS: self._tabs}, failed=packages.failed)
         follow_renames(server_app.event_logger, self._notebook_renamed)
         follow_renames(
             self.drive_contents.event_logger,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -31,11 +30,8 @@ def installed_toolsets() -> list[Toolset]:
 
 
 def tools_at_start(toolsets: Sequence[Toolset], workspace: Path) -> Sequence[Tool[Any]]:
-    """What they have, for a server that starts and runs no loop yet. One that fails has none."""
-    if not toolsets:
-        return ()
-    with ThreadPoolExecutor(1) as thread:  # one of its own: here a loop may be about to run
-        return thread.submit(asyncio.run, gather_tools(toolsets, ToolsetContext("", workspace))).result().tools
+    """What they have, for a thread without a loop. One that fails has none."""
+    return asyncio.run(gather_tools(toolsets, ToolsetContext("", workspace))).tools if toolsets else ()
 
 
 class EntryPointToolset:

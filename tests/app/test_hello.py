@@ -125,6 +125,7 @@ def test_an_installed_package_brings_one_by_an_entry_point(entries: list[EntryPo
     [
         ("no_such_package:FEATURE", "No module named 'no_such_package'"),
         ("tests.app.test_hello:NoTabs", "tests.app.test_hello:NoTabs is no onyx_jupyter.operations.feature.Feature"),
+        ("tests.app.ends_the_program:FEATURE", "3"),
         ("tests.app.test_hello:TAKEN", "Two features are called 'memory'. Give one of them another name"),
     ],
 )

@@ -1,0 +1,3 @@
+"""A package that takes being imported for being run."""
+
+raise SystemExit(3)
