@@ -41,6 +41,13 @@ is about is not there, `unavailable` it could not be done, `timed_out` and `abor
 `failed` it was done, and what it ran says no."""
 HAPPENED: frozenset[FailureKind] = frozenset({"timed_out", "aborted", "failed"})
 """The failures of a call that was done all the same, wholly or in part."""
+FAILURE_OF_STATUS: Mapping[str, FailureKind] = {
+    "denied": "denied",
+    "skipped": "aborted",
+    "aborted": "aborted",
+    "interrupted": "aborted",
+}
+"""The failures that a call's status alone tells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from onyx_jupyter.generated_file import write_or_check
 from onyx_jupyter.security.look_alikes import is_invisible, letters_by_look
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "models" / "character_tables.ts"
@@ -91,14 +92,7 @@ def tables() -> Tables:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the front end's copy, or with `--check` compare it: 1 when the one on disk is not current."""
-    text = typescript()
-    if "--check" not in arguments:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{TARGET.name} is not current: run python -m onyx_jupyter.security.character_tables\n")
-    return 1
+    return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.security.character_tables")
 
 
 def typescript() -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onyx_jupyter.action_words import ACTIONS, Words
+from onyx_jupyter.generated_file import write_or_check
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "models" / "action_words.ts"
 HEADER = """\
@@ -35,14 +36,7 @@ FOOTER = """\
 
 def main(arguments: Sequence[str]) -> int:
     """Write the words, or with `--check` compare them: 1 when the file on disk is not current."""
-    text = typescript()
-    if "--check" not in arguments:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{TARGET.name} is not current: run python -m onyx_jupyter.server.screen_words\n")
-    return 1
+    return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.screen_words")
 
 
 def typescript() -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from onyx_jupyter.app.features import EVENTS, OPERATIONS
+from onyx_jupyter.generated_file import write_or_check
 from onyx_jupyter.operations import limits
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "protocol" / "wire.ts"
@@ -28,15 +29,7 @@ Schema = Mapping[str, Any]
 
 def main(arguments: Sequence[str]) -> int:
     """Write the types, or with `--check` compare them: 1 when the file on disk is not current."""
-    text = typescript()
-    if "--check" not in arguments:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write("labextension/src/protocol/wire.ts is not current: run python -m onyx_jupyter.server.wire_types\n")
-    return 1
+    return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.wire_types")
 
 
 def typescript() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.events import camel_data
-from onyx_jupyter.messages import HAPPENED, Failure, FailureKind, Label, Link, ToolCall, first_line
+from onyx_jupyter.messages import FAILURE_OF_STATUS, HAPPENED, Failure, FailureKind, Label, Link, ToolCall, first_line
 from onyx_jupyter.result_data import bounded, cell_inserted, cell_ran, cells_moved, cells_shown
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.sessions.entry import Entry
@@ -21,12 +21,6 @@ from onyx_jupyter.sessions.older_activities import ACTIVITIES
 
 FACTS_FILE = "memory/facts.jsonl"
 _REASON_CHARS = 300
-_STATUSES: Mapping[str, FailureKind] = {
-    "denied": "denied",
-    "skipped": "aborted",
-    "aborted": "aborted",
-    "interrupted": "aborted",
-}
 _CODES: Mapping[str, FailureKind] = {
     "timeout": "timed_out",
     "invalid_arguments": "invalid",
@@ -119,7 +113,7 @@ def _failure(output: str, status: str) -> Failure:
     code = _FAILED.match(output) or _NOT_RUN.match(output)
     kind: FailureKind = _CODES.get(code[1], "unavailable") if code else "failed"
     told = _STREAMS.sub("", _WRITTEN.sub("", _FAILED.sub("", output)))
-    return Failure(_STATUSES.get(status, kind), first_line(told, _REASON_CHARS))
+    return Failure(FAILURE_OF_STATUS.get(status, kind), first_line(told, _REASON_CHARS))
 
 
 def _label(activity: Activity, call: ToolCall, output: str, status: str) -> Label:

@@ -16,7 +16,7 @@ from onyx_jupyter.errors import (
     OnyxError,
     PathNotAllowed,
 )
-from onyx_jupyter.messages import Failure, FailureKind, Label, Link, ToolCall, ToolResult, first_line
+from onyx_jupyter.messages import FAILURE_OF_STATUS, Failure, FailureKind, Label, Link, ToolCall, ToolResult, first_line
 from onyx_jupyter.result_data import bounded
 
 REASON_CHARS = 300
@@ -38,12 +38,6 @@ _CODES: dict[str, FailureKind] = {
     "not_code": "invalid",
     "not_notebook": "invalid",
     "would_empty": "invalid",
-}
-_STATUSES: dict[str, FailureKind] = {
-    "denied": "denied",
-    "skipped": "aborted",
-    "aborted": "aborted",
-    "interrupted": "aborted",
 }
 
 
@@ -78,4 +72,4 @@ def _whole(label: Label, data: Mapping[str, Any] | None) -> Label:
 
 def _told_failure(result: ToolResult, status: str) -> Failure:
     """Of a result whose tool gave none: what it ran says no, and says why in its first line."""
-    return Failure(_STATUSES.get(status, "failed"), first_line(result.output, REASON_CHARS))
+    return Failure(FAILURE_OF_STATUS.get(status, "failed"), first_line(result.output, REASON_CHARS))
