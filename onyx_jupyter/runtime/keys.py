@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from onyx_jupyter.runtime.notebook_review import NotebookReview
     from onyx_jupyter.runtime.project_files import ProjectFiles
     from onyx_jupyter.runtime.reading_ahead import ReadingAhead
-    from onyx_jupyter.runtime.runs import Runs, Surroundings
+    from onyx_jupyter.runtime.runs import Runs
     from onyx_jupyter.runtime.session_search import SessionSearch
     from onyx_jupyter.runtime.signal import Signal
     from onyx_jupyter.runtime.skills import Skills
     from onyx_jupyter.runtime.streams import SessionStreams
+    from onyx_jupyter.runtime.surroundings import Surroundings
     from onyx_jupyter.runtime.warm_up import WarmUp
     from onyx_jupyter.security.audit import AuditLog
     from onyx_jupyter.sessions.store import SessionStore

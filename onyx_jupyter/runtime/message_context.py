@@ -9,8 +9,8 @@ from typing import Any
 from onyx_jupyter.errors import NotFound
 from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.recall import Recall
-from onyx_jupyter.runtime.runs import Surroundings
 from onyx_jupyter.runtime.sent_context import Item, SentContext
+from onyx_jupyter.runtime.surroundings import Surroundings
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.transcript import SessionTranscript
 

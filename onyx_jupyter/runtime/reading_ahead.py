@@ -21,7 +21,8 @@ from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.cell_surroundings import CellSurroundings
 from onyx_jupyter.runtime.modes import RunMode, RunTools
 from onyx_jupyter.runtime.run_prompt import RunPrompt
-from onyx_jupyter.runtime.runs import Runs, Surroundings
+from onyx_jupyter.runtime.runs import Runs
+from onyx_jupyter.runtime.surroundings import Surroundings
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript

@@ -84,7 +84,7 @@ async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tm
     await house.linger.started.wait()
     types(shelf, "x = 11")
     await house.onyx.send(key, "Mind this", mode="auto", context=[CHIP])
-    sights = house.onyx.runs._sights[key]
+    sights = house.onyx.runs._maker._sights[key]
     assert sights.hash_of("a.ipynb", "one") == cell_hash("x = 10")  # it has not joined yet
     house.linger.released.set()
     await house.end(run_id)

@@ -37,9 +37,10 @@ from onyx_jupyter.runtime.keys import (
 from onyx_jupyter.runtime.other_sessions import OtherSessions
 from onyx_jupyter.runtime.reading_ahead import ReadingAhead
 from onyx_jupyter.runtime.recovery import recover
-from onyx_jupyter.runtime.runs import Runs, Sent, Surroundings
+from onyx_jupyter.runtime.runs import Runs, Sent
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
+from onyx_jupyter.runtime.surroundings import Surroundings
 from onyx_jupyter.tools.builtin.ask_user import (
     ask_user_tool,
 )
