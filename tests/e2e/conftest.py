@@ -85,8 +85,8 @@ def provider() -> Iterator[Stage]:
 
 @pytest.fixture(scope="session")
 def shared_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    """The server of every test that does no harm to it. The others have all of JupyterLab."""
-    lab = LabServer(tmp_path_factory.mktemp("lab"), provider.config(), lean=True)
+    """The server of every test that does no harm to it."""
+    lab = LabServer(tmp_path_factory.mktemp("lab"), provider.config())
     lab.start()
     yield lab
     lab.stop()

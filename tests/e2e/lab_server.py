@@ -23,19 +23,6 @@ PYTHON_3 = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykern
 # The page says nothing of its own accord that a test would have to click away.
 QUIET = {"@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
 PACKAGE = Path(onyx_jupyter.__file__).parent
-# Nothing of ours meets these parts of JupyterLab, and each page waits for them: the first alone asks the server for
-# every format that a notebook can be exported to.
-UNTOUCHED = (
-    "@jupyterlab/notebook-extension:export",
-    "@jupyterlab/debugger-extension",
-    "@jupyterlab/extensionmanager-extension",
-    "@jupyterlab/help-extension",
-    "@jupyterlab/hub-extension",
-    "@jupyterlab/inspector-extension",
-    "@jupyterlab/logconsole-extension",
-    "@jupyterlab/pdf-extension",
-    "@jupyterlab/vega5-extension",
-)
 # Loopback alone: no way out, and none in.
 OFFLINE = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
@@ -45,8 +32,7 @@ class LabServer:
 
     `config` is what onyx.json says; None leaves it to the first start. `offline` cuts the process off from every
     network; a browser reaches it through `enter_network` only. With `collaboration`, notebooks are edited together
-    (jupyter-collaboration); else it is switched off where it is installed. `lean` leaves out what no test touches of
-    JupyterLab itself. Both halves are those of this checkout.
+    (jupyter-collaboration); else it is switched off where it is installed. Both halves are those of this checkout.
     """
 
     def __init__(
@@ -57,7 +43,6 @@ class LabServer:
         environment: Mapping[str, str] | None = None,
         offline: bool = False,
         collaboration: bool = False,
-        lean: bool = False,
     ) -> None:
         self.collaboration = collaboration
         self.files = folder / "files"
@@ -74,7 +59,7 @@ class LabServer:
         for place in (self.files, self.home, self._runtime):
             place.mkdir(parents=True, mode=0o700)
         if not collaboration:
-            without_collaboration(folder / "config", *UNTOUCHED if lean else ())
+            without_collaboration(folder / "config")
         front_end = folder / "share" / "labextensions" / "onyx-jupyter"
         front_end.parent.mkdir(parents=True)
         front_end.symlink_to(PACKAGE / "labextension")
