@@ -1,6 +1,7 @@
 """What waits for a person, whatever it is about: the first answer counts, silence is a no, nothing is left hanging."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -125,7 +126,7 @@ class Journal:
         self.told.append(outcome)
 
 
-class _OfARun:
+class _OfARun(ABC):
     """What approvals and questions have in common: a task of the run waits, by the wall's clock."""
 
     def __init__(self, answer_write_s: float) -> None:
@@ -156,8 +157,8 @@ class _OfARun:
     def is_broken(self, value: bool) -> None:
         self.writes.is_broken = value
 
-    def waiting(self) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def waiting(self) -> list[str]: ...
 
     async def listed(self, asking: asyncio.Task[object]) -> str:
         before = set(self.asking)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,7 @@ class Word(Arguments):
     word: str = "x"
 
 
-class HouseTool:
+class HouseTool(ABC):
     """A tool that remembers what it did; those below say what it is called and what a call of it does."""
 
     name: str
@@ -76,8 +77,8 @@ class HouseTool:
     async def preview(self, arguments: Word, context: ToolContext) -> ToolPreview:
         return whole_call(self.name, arguments)
 
-    async def call(self, arguments: Word, context: ToolContext) -> ToolResult:
-        raise NotImplementedError
+    @abstractmethod
+    async def call(self, arguments: Word, context: ToolContext) -> ToolResult: ...
 
 
 class Peek(HouseTool):
