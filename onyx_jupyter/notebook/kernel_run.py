@@ -76,7 +76,7 @@ class KernelRun:
         `check` is asked once the kernel is free; what it raises ends it before it has begun.
         """
         client = new_client(self._kernel)
-        client.start_channels()
+        client.start_channels(hb=False)  # the server knows whether the kernel lives; stopped early, a heartbeat spins
         is_left = False
         try:
             await self._wait_for_turn(client)

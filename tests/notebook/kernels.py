@@ -79,7 +79,7 @@ class KernelPlace:
     @asynccontextmanager
     async def person(self) -> AsyncIterator[Person]:
         client = new_client(self.manager.get_kernel(self.kernel_id))
-        client.start_channels()
+        client.start_channels(hb=False)
         try:
             await client.wait_for_ready(timeout=60)
             yield Person(client)

@@ -3,9 +3,12 @@
 import asyncio
 import os
 import signal
+import threading
+import time
 from typing import Any
 
 import pytest
+from jupyter_client.channels import HBChannel
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.kernel_run import KernelRun
@@ -28,6 +31,23 @@ async def test_scratch_code_sees_the_variables_and_is_in_no_history(kernels: Ker
     after = await kernels.run("print(len(In), In[1:])")
     assert after.execution_count == 2
     assert after.outputs[0]["text"] == "3 ['x = 41', 'print(len(In), In[1:])']\n"
+
+
+async def test_a_run_that_ends_at_once_leaves_no_thread_behind(
+    kernels: KernelPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kernels.run("1")
+    begin = HBChannel.run
+
+    def late(channel: HBChannel) -> None:
+        """As on a machine that has more to do than to begin with this thread."""
+        time.sleep(1)
+        begin(channel)
+
+    monkeypatch.setattr(HBChannel, "run", late)
+    run = await kernels.run("2")  # a thread that fails makes the test fail
+    assert run.status == "ok"
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, HBChannel)]
 
 
 async def test_scratch_code_gives_its_pictures_and_its_error(kernels: KernelPlace) -> None:
