@@ -47,7 +47,7 @@ async def run_loop(run: Run) -> str:
     Raises: ModelError, StorageError.
     """
     done, usage = run.transcript.finished_calls(run.run_id), run.transcript.usage(run.run_id)
-    await run.processors.begin(RunSoFar(run.tools, done, usage))
+    await run.processors.begin(RunSoFar(run.tools, done, usage, run.spent))
     while True:
         try:
             text = await _turns(run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
@@ -23,13 +23,29 @@ class Halt(Exception):
         self.result: ToolResult | None = None
 
 
+@dataclass(slots=True)
+class Spent:
+    """What a run and those that it started have used together; each adds its own."""
+
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def tokens(self) -> int:
+        """Input and output."""
+        return self.usage.input_tokens + self.usage.output_tokens
+
+
 @dataclass(frozen=True, slots=True)
 class RunSoFar:
-    """What a run brings along when its processors meet it; after a restart it has done something already."""
+    """What a run brings along when its processors meet it; after a restart it has done something already.
+
+    `usage` is its own until now, `spent` counts for all runs that belong together.
+    """
 
     tools: ToolRegistry
     done: Sequence[tuple[ToolCall, ToolResult]]
     usage: Usage
+    spent: Spent = field(default_factory=Spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from onyx_jupyter.agent.processor import Processors
+from onyx_jupyter.agent.processor import Processors, Spent
 from onyx_jupyter.agent.thoughts import Thoughts
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
@@ -138,7 +138,8 @@ class Run:
     line of its own yet. `text` is what the model has said since its last finished reply: what is kept when the run is
     stopped in the middle. `lead` goes in front of the next words that watchers get, where they would stick to those
     before. `audit` hears of each call that has its result, with its status. `why` is the sentence with which it made
-    its latest calls, for the person who is asked. `thoughts` are those before the text, until both are written down.
+    its latest calls, for the person who is asked: that of the session `asked_in` where another run started this one.
+    `spent` counts for both then. `thoughts` are those before the text, until both are written down.
     """
 
     run_id: str
@@ -163,6 +164,8 @@ class Run:
     processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()
     has_waited: bool = False
+    asked_in: str | None = None
+    spent: Spent = field(default_factory=Spent)
     temperature: float | None = None
     max_tokens: int | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)

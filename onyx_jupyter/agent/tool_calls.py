@@ -144,7 +144,15 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
     exact = replace(call, arguments=arguments.canonical())
     auto = run.toolbox.runs_unasked(tool, arguments, others)
     with run.work.paused():
-        asking = run.approver.ask(run.session_key, run.run_id, exact, preview, agent_id=context.agent_id, auto=auto)
+        asking = run.approver.ask(
+            run.session_key,
+            run.run_id,
+            exact,
+            preview,
+            agent_id=context.agent_id,
+            auto=auto,
+            allowed_in=run.asked_in,
+        )
         answer = await unless_steered(asking, run.inbox)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."

@@ -60,7 +60,8 @@ class Resolution:
 class PendingApproval:
     """A question that waits; `request` is what people see, `scope` what a yes can cover beyond this once.
 
-    `shown` are the details of the preview, which are to be the same when it runs.
+    `shown` are the details of the preview, which are to be the same when it runs; `allowed_in` is the session for which
+    a yes to more than this once counts.
     """
 
     session_key: str
@@ -68,6 +69,7 @@ class PendingApproval:
     agent_id: str
     scope: Scope
     shown: Mapping[str, Any]
+    allowed_in: str
 
 
 class ApprovalBroker:
@@ -102,16 +104,26 @@ class ApprovalBroker:
         self._restored = FromBefore[ApprovalRequested]()
 
     async def ask(
-        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str, auto: bool = False
+        self,
+        session_key: str,
+        run_id: str,
+        call: ToolCall,
+        preview: ToolPreview,
+        *,
+        agent_id: str,
+        auto: bool = False,
+        allowed_in: str | None = None,
     ) -> ApprovalAnswer:
         """Waits until somebody answers or the time is over; cancelling closes the question as aborted.
 
         Cancelled with a message, it was the user's next words that closed it, and the message is the reason.
-        What is allowed already, and what nobody may allow, is written down and not asked.
+        What is allowed already, and what nobody may allow, is written down and not asked. `allowed_in` is the session
+        whose person is asked, where it is not the run's own: what is allowed for that one counts.
         """
+        allowed_in = allowed_in or session_key
         scope, cautions = await asyncio.to_thread(self._scope, call, preview)
         scope = self._policy.limited(scope)
-        allowed = self._allowed.get(session_key, set())
+        allowed = self._allowed.get(allowed_in, set())
         verdict = await self._policy.decide(agent_id, call, preview, scope, allowed, auto=auto)
         restored, asked = self._restored.take(run_id, call.id)
         if verdict.decision == "deny" or (verdict.decision == "allow" and restored is None):
@@ -121,7 +133,7 @@ class ApprovalBroker:
         request, shown = self._request(run_id, call, preview, scope, cautions), preview.details
         if restored is not None:
             request, shown, scope = await asyncio.to_thread(self._again, restored, request, preview, scope)
-        pending = PendingApproval(session_key, request, agent_id, scope, shown)
+        pending = PendingApproval(session_key, request, agent_id, scope, shown, allowed_in)
 
         async def opened() -> None:
             try:
@@ -178,7 +190,7 @@ class ApprovalBroker:
         async def allow(_: ApprovalAnswer, __: bool) -> None:
             """More than this once, which holds whether or not it can be kept."""
             if reach == "session":
-                self._allowed.setdefault(pending.session_key, set()).update(pending.scope.session_keys)
+                self._allowed.setdefault(pending.allowed_in, set()).update(pending.scope.session_keys)
             if grants:
                 await self._keep(grants)
 

@@ -30,11 +30,20 @@ class Approver(Protocol):
         ...
 
     async def ask(
-        self, session_key: str, run_id: str, call: ToolCall, preview: ToolPreview, *, agent_id: str, auto: bool = False
+        self,
+        session_key: str,
+        run_id: str,
+        call: ToolCall,
+        preview: ToolPreview,
+        *,
+        agent_id: str,
+        auto: bool = False,
+        allowed_in: str | None = None,
     ) -> ApprovalAnswer:
         """Waits for a person where no grant answers; silence until the timeout is a no.
 
-        `auto` says that the person left calls of this tool to the policy.
+        `auto` says that the person left calls of this tool to the policy. `allowed_in` is the session whose person is
+        asked, where another run started this one.
         Cancelling closes the question; the message of the cancelling, if any, is the reason that is written down.
         `call` has its arguments in canonical form: checked, and without those that equal their default.
         Raises: StorageError where the decision could not be written, and then it does not count.

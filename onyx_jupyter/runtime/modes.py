@@ -40,12 +40,23 @@ class RunMode:
 
     def __init__(self, messages: Iterable[Entry], ceiling: Ceiling | None = None) -> None:
         strictest = min((mode_of(message.meta) for message in messages), key=STRICTEST_FIRST.index)
-        self.current: Mode = ceiling.mode(strictest) if ceiling else strictest
+        self._own: Mode = ceiling.mode(strictest) if ceiling else strictest
+        self._above: RunMode | None = None
         self._told: Mode = self.current
+
+    @property
+    def current(self) -> Mode:
+        modes = (self._own, self._above.current) if self._above else (self._own,)
+        return min(modes, key=STRICTEST_FIRST.index)
+
+    def stay_within(self, above: RunMode) -> None:
+        """Never freer than that one from here on, whatever mode that is in then."""
+        self._above = above
+        self._told = self.current
 
     def take(self, message: Entry) -> None:
         """Counts at once, before the message has joined: nothing that it forbids runs any more."""
-        self.current = min(self.current, mode_of(message.meta), key=STRICTEST_FIRST.index)
+        self._own = min(self._own, mode_of(message.meta), key=STRICTEST_FIRST.index)
 
     def notice(self, joined: Sequence[Entry]) -> str | None:
         """What the person should know when these messages join: the mode that changed, or that could not."""

@@ -45,6 +45,7 @@ CUT_OFF = ToolResult(
     origin="own",
 )
 TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False, origin="own")
+WAITED_FOR_BY_NOBODY = ToolResult("Not done: the run that waits for this one was cut off.", ok=False, origin="own")
 NO_ANSWER = ToolResult(SILENCE, ok=False, origin="own")
 
 Waiting = ApprovalRequested | QuestionAsked
@@ -127,14 +128,16 @@ async def _recover_run(
     approvals, questions = open_approvals(transcript.entries, run_id), open_questions(transcript.entries, run_id)
     request = _approval_of(calls, approvals) or _question_of(calls, questions)
     steered = bool(unjoined_messages(placed(transcript.entries), run_id))
-    if request is not None and not steered and datetime.fromisoformat(request.expires_at) > clock.now():
+    is_child = _message_of(run_id, transcript).origin.parent_run is not None
+    if request is not None and not (steered or is_child) and datetime.fromisoformat(request.expires_at) > clock.now():
         return request
     text = rescued.get(run_id)
     if text and not _is_in(transcript, run_id, text):
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
     if request is not None:
-        await _close_question(request, transcript, calls.pop(0), audit, steered=steered)
-    skipped = request is not None and steered  # they stood behind the question, so nothing of them was under way
+        await _close_question(request, transcript, calls.pop(0), audit, steered=steered, is_child=is_child)
+    # They stood behind the question, so nothing of them was under way.
+    skipped = request is not None and (steered or is_child)
     for call in calls:
         result, status = (SKIPPED, "skipped") if skipped else (CUT_OFF, "interrupted")
         await transcript.append_result(run_id, call, result, {"status": status})
@@ -144,11 +147,11 @@ async def _recover_run(
 
 
 async def _close_question(
-    request: Waiting, transcript: SessionTranscript, call: ToolCall, audit: AuditTrail, *, steered: bool
+    request: Waiting, transcript: SessionTranscript, call: ToolCall, audit: AuditTrail, *, steered: bool, is_child: bool
 ) -> None:
-    """Nobody can answer it any more: the time is over, or the user has sent another message instead."""
+    """Nobody can answer it any more: the time is over, the user has sent another message, or nobody waits for it."""
     key, run_id = transcript.session_key, request.run_id
-    outcome, by = ("aborted", "message") if steered else ("expired", "timeout")
+    outcome, by = ("aborted", "message") if steered else ("aborted", "stop") if is_child else ("expired", "timeout")
     if isinstance(request, ApprovalRequested):
         about = {"approvalId": request.approval_id, "tool": request.tool_name}
         await audit.decision(key, run_id, request.call_id, outcome, by, about)
@@ -159,7 +162,8 @@ async def _close_question(
         facts = {"kind": "question_resolved", "questionId": request.question_id, "callId": request.call_id}
         facts |= {"outcome": outcome, "by": by}
         result, status = NO_ANSWER, "failed"
-    result, status = (SKIPPED, "skipped") if steered else (result, status)
+    if steered or is_child:
+        result, status = SKIPPED if steered else WAITED_FOR_BY_NOBODY, "skipped"
     await transcript.append("system", "", {"runId": run_id, **facts})
     await transcript.append_result(run_id, call, result, {"status": status})
     await audit.tool_run(key, run_id, call, status, {})

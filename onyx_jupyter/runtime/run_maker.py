@@ -32,6 +32,7 @@ from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.model_choice import ModelChoice
 from onyx_jupyter.runtime.modes import RunTools
 from onyx_jupyter.runtime.run_prompt import RunPrompt
+from onyx_jupyter.runtime.run_tree import RunNode
 from onyx_jupyter.runtime.sent_context import know_sent
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.streams import SessionStreams
@@ -75,7 +76,8 @@ class RunMaker:
         """Ends the processes that runs left behind."""
         await self._guardian.close()
 
-    async def make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> Run:
+    async def make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox, node: RunNode) -> Run:
+        """Raises: OnyxError, where the message cannot be answered as things are."""
         around, run_id = self._around, message.run_id or ""
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
@@ -148,6 +150,8 @@ class RunMaker:
             processors=Processors(around.processors(settings)),
             earlier=tuple(earlier_events(transcript.entries, run_id)),
             has_waited=run_id not in begun_runs(transcript.entries),
+            asked_in=node.root.session_key,
+            spent=node.spent,
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
             compaction=settings.config.runtime.compaction,

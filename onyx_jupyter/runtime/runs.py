@@ -18,11 +18,13 @@ from onyx_jupyter.runtime.audit_trail import AuditTrail
 from onyx_jupyter.runtime.inbox import RunInbox
 from onyx_jupyter.runtime.modes import RunMode
 from onyx_jupyter.runtime.run_maker import RunMaker
+from onyx_jupyter.runtime.run_tree import RunTree
 from onyx_jupyter.runtime.session_queue import SessionQueue
 from onyx_jupyter.runtime.streams import SessionStreams
 from onyx_jupyter.runtime.surroundings import Surroundings
 from onyx_jupyter.runtime.writing import even_if_cancelled
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.run_order import messages_of
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
@@ -63,13 +65,15 @@ class Runs:
         self.model_choice = self._maker.model_choice
         self._queues: dict[str, SessionQueue] = {}
         self._inboxes: dict[str, RunInbox] = {}
+        self._tree = RunTree()
         self._closing = False
 
     def activity(self, session_key: str) -> str:
         """idle, running, or waiting for a person."""
         if session_key not in self._queues:
             return "idle"
-        waits = self._approvals.pending(session_key) or self._questions.pending(session_key)
+        asked = self._approvals.pending(session_key) or self._questions.pending(session_key)
+        waits = asked or self._streams.heard(session_key)
         return "waiting" if waits else "running"
 
     def is_under_way(self, run_id: str) -> bool:
@@ -90,8 +94,13 @@ class Runs:
     ) -> Sent:
         """Claims the session, puts the message on disk, and sees to it that a run answers it, also when cancelled.
 
-        Raises: SessionBusy, StorageError; then nothing has begun.
+        What a run sends is answered by a run of its own: a child, which joins no other one and interrupts none.
+        Raises: SessionBusy, StorageError, InvalidRequest (the parent is over); then nothing has begun.
         """
+        origin = RunOrigin.read(meta)
+        self._tree.check(origin, transcript.session_key)
+        if origin.parent_run is not None:
+            when_busy = "followup"
         queue = self._claim(transcript)
         has_to_wait = self._closing or not queue.is_idle
         inbox = self._inboxes.get(queue.front or "")
@@ -122,7 +131,7 @@ class Runs:
             if self._stop(queue, run_id):
                 return True
             if queue.take_waiting(run_id):
-                del self._inboxes[run_id]
+                self._forget(run_id)
                 transcript = await find(session_key)
                 await self._end_unbegun(transcript, run_id, "aborted", {}, ChatAborted(run_id))
                 return True
@@ -146,16 +155,26 @@ class Runs:
     ) -> None:
         run_id = message.run_id or ""
         mode = RunMode([message, *messages_of(run_id, transcript.entries)], self._around.ceiling)
+        node = self._tree.add(run_id, transcript.session_key, message.origin, mode)
+        if node.parent is not None:
+            self._streams.relay(run_id, node.parent.session_key, node.parent.run_id)
         inbox = RunInbox(run_id, transcript, mode, lambda event: self._streams.publish(transcript.session_key, event))
         self._inboxes[run_id] = inbox
         queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
 
     def _stop(self, queue: SessionQueue, run_id: str) -> bool:
-        """False where it is not the run that goes on. What comes from now on is not for it."""
+        """False where it is not the run that goes on. What comes from now on is not for it; its children stop, too."""
         is_current = queue.stop_current(run_id)
         if is_current and run_id in self._inboxes:
             self._inboxes[run_id].close()
+            self._stop_children(run_id)
         return is_current
+
+    def _stop_children(self, run_id: str) -> None:
+        """Those that still wait for their turn end as it comes."""
+        for child in self._tree.children(run_id):
+            if child.session_key in self._queues:
+                self._stop(self._queues[child.session_key], child.run_id)
 
     async def _run(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
         with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
@@ -163,13 +182,24 @@ class Runs:
                 await self._answer(transcript, message, inbox)
             finally:
                 inbox.close()
-                self._inboxes.pop(inbox.run_id, None)
+                self._forget(inbox.run_id)
+
+    def _forget(self, run_id: str) -> None:
+        """It is over, and with it whatever worked for it."""
+        if not self._closing:
+            self._stop_children(run_id)
+        self._tree.end(run_id)
+        self._streams.end_relay(run_id)
+        self._inboxes.pop(run_id, None)
 
     async def _answer(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
         log.info("The run begins")
         self._on_change(transcript)
+        node = self._tree.node(inbox.run_id)
         try:
-            run = await self._maker.make(transcript, message, inbox)
+            if message.origin.parent_run is not None and node.parent is None:
+                raise asyncio.CancelledError  # nobody waits for it any more
+            run = await self._maker.make(transcript, message, inbox, node)
         except OnyxError as error:
             details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
             event = ChatError(message.run_id or "", error.code, str(error), error.hint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from onyx_jupyter.events import (
     event_data,
 )
 from onyx_jupyter.operations.told import Told
+from onyx_jupyter.runtime.relays import Asked, Relays
 
 log = logging.getLogger(__name__)
 KEEP_AFTER_RUN_S = 600.0
@@ -59,6 +60,7 @@ class SessionStreams:
         self._redact = redact
         self._streams: dict[str, SessionStream] = {}
         self._broadcast: set[Subscriber] = set()
+        self._relays = Relays()
 
     def publish(self, session_key: str, event: RunEvent) -> None:
         """Numbers the event and hands it to everybody who watches the session."""
@@ -78,6 +80,19 @@ class SessionStreams:
             stream.live.pop(event.run_id, None)
             loop = asyncio.get_running_loop()
             loop.call_later(KEEP_AFTER_RUN_S, self._forget, session_key, stream.seq)
+        if (relayed := self._relays.relayed(event)) is not None:
+            self.publish(*relayed)
+
+    def relay(self, run_id: str, session_key: str, parent_run_id: str) -> None:
+        """What this run asks a person is from now on heard in its parent's session, too."""
+        self._relays.begin(run_id, session_key, parent_run_id)
+
+    def end_relay(self, run_id: str) -> None:
+        self._relays.end(run_id)
+
+    def heard(self, session_key: str) -> Sequence[Asked]:
+        """What children of the session's runs ask there, and wait for."""
+        return self._relays.heard(session_key)
 
     def broadcast(self, event: str, data: dict[str, object]) -> None:
         """To every connection, whatever it watches; not numbered."""

@@ -18,7 +18,7 @@ class RunOrigin:
     """`typed`: a person wrote the words. `interactive`: somebody is there to answer the agent's questions.
 
     `session` is the one that sent the message (sessionKey, agentId, runId), `kernel` that of the cell that asks and
-    waits (kernelId, name, path where it is known).
+    waits (kernelId, name, path where it is known). Of kind `run`, it was sent by a run that waits for the answer.
     """
 
     kind: OriginKind = "sidebar"
@@ -34,6 +34,17 @@ class RunOrigin:
     @classmethod
     def of_session(cls, sender: Mapping[str, Any], *, interactive: bool) -> Self:
         return cls("session", interactive=interactive, session=sender)
+
+    @classmethod
+    def of_run(cls, parent: Mapping[str, Any], *, interactive: bool) -> Self:
+        """A child of the run that `parent` names: it goes when that one goes, and spends what that one may spend."""
+        return cls("run", interactive=interactive, session=parent)
+
+    @property
+    def parent_run(self) -> str | None:
+        """The id of the run that started this one and waits for it."""
+        run_id = self.session.get("runId") if self.kind == "run" and self.session is not None else None
+        return run_id if isinstance(run_id, str) and run_id else None
 
     @classmethod
     def read(cls, meta: Mapping[str, Any]) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onyx_jupyter.events import camel_data, to_camel
+from onyx_jupyter.events import ApprovalRequested, camel_data, to_camel
 from onyx_jupyter.features.approvals.wire import (
     ApprovalList,
     ApprovalsListParams,
@@ -17,7 +17,7 @@ from onyx_jupyter.features.approvals.wire import (
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams, Ok
-from onyx_jupyter.runtime.keys import APPROVALS, AUDIT, GRANTS
+from onyx_jupyter.runtime.keys import APPROVALS, AUDIT, GRANTS, STREAMS
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:
@@ -32,8 +32,11 @@ async def deny(params: ExecDenyParams, caller: Caller) -> dict[str, Any]:
 
 async def list_approvals(params: ApprovalsListParams, caller: Caller) -> dict[str, Any]:
     """Unredacted: this is what the person decides about."""
-    pending = caller.get(APPROVALS).pending(params.session_key)
-    return {"approvals": [{**camel_data(item.request), "sessionKey": item.session_key} for item in pending]}
+    pending = [(item.request, item.session_key) for item in caller.get(APPROVALS).pending(params.session_key)]
+    if params.session_key is not None:
+        heard = caller.get(STREAMS).heard(params.session_key)
+        pending += [(asked, params.session_key) for asked in heard if isinstance(asked, ApprovalRequested)]
+    return {"approvals": [{**camel_data(request), "sessionKey": session_key} for request, session_key in pending]}
 
 
 async def list_grants(params: NoParams, caller: Caller) -> dict[str, Any]:

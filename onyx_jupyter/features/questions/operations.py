@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from onyx_jupyter.events import camel_data
+from onyx_jupyter.events import QuestionAsked, camel_data
 from onyx_jupyter.features.questions.wire import QuestionList, QuestionsAnswerParams, QuestionsListParams
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import QUESTIONS
+from onyx_jupyter.runtime.keys import QUESTIONS, STREAMS
 
 
 async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any]:
@@ -18,8 +18,11 @@ async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any
 
 
 async def list_questions(params: QuestionsListParams, caller: Caller) -> dict[str, Any]:
-    pending = caller.get(QUESTIONS).pending(params.session_key)
-    return {"questions": [{**camel_data(item.asked), "sessionKey": item.session_key} for item in pending]}
+    pending = [(item.asked, item.session_key) for item in caller.get(QUESTIONS).pending(params.session_key)]
+    if params.session_key is not None:
+        heard = caller.get(STREAMS).heard(params.session_key)
+        pending += [(asked, params.session_key) for asked in heard if isinstance(asked, QuestionAsked)]
+    return {"questions": [{**camel_data(asked), "sessionKey": session_key} for asked, session_key in pending]}
 
 
 OPERATIONS = (
