@@ -258,10 +258,10 @@ class LanceCollection:
                 return state
             self._opened.clear()
             state = CollectionState(serving=self._create())
+            if self._served is not None:
+                self._on_emptied(why)  # before anybody can see it, and take it for all there is
             self._write_state(state)
             self._drop_others()
-        if self._served is not None:
-            self._on_emptied(why)
         return state
 
     def _create(self) -> TableState:

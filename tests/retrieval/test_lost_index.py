@@ -262,6 +262,18 @@ async def test_disk_that_refuses_is_said_and_nothing_is_moved(tmp_path: Path) ->
     await index.close()
 
 
+async def test_that_it_was_lost_is_told_before_anybody_can_find_it_empty(tmp_path: Path) -> None:
+    """Else a search in between would find nothing, and nobody would look into the files for it."""
+    empty_before_told: list[bool] = []
+    collection = chunk_collection(
+        tmp_path / "index", "memory", on_emptied=lambda why: empty_before_told.append(collection.has_table())
+    )
+    await asyncio.to_thread(collection.state)
+    shutil.rmtree(tmp_path / "index")
+    await asyncio.to_thread(collection.state)
+    assert empty_before_told == [False]
+
+
 FEW_FILES = """
 import asyncio, resource, sys
 from pathlib import Path
