@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -66,18 +66,18 @@ class Container:
             starting = self._starting = asyncio.create_task(self._start(), name="onyx start")
         await asyncio.shield(starting)
 
+    async def begin_as_owner(self) -> None:
+        """Begins what must be done once, now that this server is the one that does it."""
+        for feature, built in self._features.values():
+            if feature.name in self._started:
+                await self._try(feature, "begin what it does alone", built.begin_as_owner)
+
     async def warm(self) -> None:
         """Starts, and loads what the first answer will need, one feature after the other."""
         await self.start()
         for feature, built in self._features.values():
-            if self._closed or feature.name in self.problems:
-                continue
-            try:
-                await built.warm()
-            except OnyxError as error:
-                log.error("%s could not be warmed up: %s", feature.name, error)
-            except Exception:  # what is not warm yet is loaded when it is needed
-                log.exception("%s could not be warmed up", feature.name)
+            if not self._closed and feature.name not in self.problems:
+                await self._try(feature, "be warmed up", built.warm)  # else it is loaded when it is needed
 
     async def close(self) -> None:
         """Ends all work, the last feature's first. One that fails to end keeps no other from it."""
@@ -166,6 +166,15 @@ class Container:
                 self._fail(feature, error)
             else:
                 self._started.add(feature.name)
+
+    async def _try(self, feature: Feature, what: str, do: Callable[[], Awaitable[None]]) -> None:
+        """What the rest goes on without."""
+        try:
+            await do()
+        except OnyxError as error:
+            log.error("%s could not %s: %s", feature.name, what, error)
+        except Exception:
+            log.exception("%s could not %s", feature.name, what)
 
     def _fail(self, feature: Feature, error: Exception) -> None:
         if isinstance(error, OnyxError):

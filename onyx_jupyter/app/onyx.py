@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from onyx_jupyter import __version__
 from onyx_jupyter.app.container import Container
 from onyx_jupyter.app.features import FEATURES
+from onyx_jupyter.app.home_owner import HomeOwner
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.operations.feature import Component, Feature
@@ -16,6 +17,8 @@ from onyx_jupyter.runtime.host import Host
 from onyx_jupyter.runtime.keys import HEALTH, HOST
 
 T = TypeVar("T")
+LOOK_S = 10.0
+"""How often a server that does not own its home looks whether it can."""
 
 
 class Onyx:
@@ -33,6 +36,7 @@ class Onyx:
         self.host = host
         self._started_at = host.clock.monotonic()
         self.container = Container(features, {HOST: host, HEALTH: self.health, **(lent or {})}, failed)
+        self._owner = HomeOwner(host.home.owner_lock, self.container.begin_as_owner, look_s=LOOK_S)
 
     def get(self, key: Key[T]) -> T:
         """What a feature provides. Raises: FeatureUnavailable."""
@@ -41,6 +45,7 @@ class Onyx:
     async def ready(self) -> None:
         """Reads the configuration, makes the home, recovers what a kill cut off; once. Raises: StorageError."""
         await self.container.start()
+        await self._owner.start()
 
     async def warm(self) -> None:
         """Loads what the first answer will need, so that it does not wait for imports."""
@@ -48,6 +53,7 @@ class Onyx:
 
     async def close(self) -> None:
         """Ends all work; what waits for a person goes on at the next start."""
+        await self._owner.close()
         await self.container.close()
 
     async def health(self) -> dict[str, Any]:

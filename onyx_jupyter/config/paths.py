@@ -67,6 +67,11 @@ class Home:
         return self.root / "versions"
 
     @property
+    def owner_lock(self) -> Path:
+        """Held by the one server that does what must be done once."""
+        return self.root / "owner.lock"
+
+    @property
     def consolidation_lock(self) -> Path:
         """Held by the one server that looks through a conversation for what to remember."""
         return self.root / "consolidation.lock"

@@ -37,7 +37,8 @@ class Built:
 
     `parts` are what it provides. `start` makes it work, on a server that nobody may be connected to: it is light, and
     loads no library that only an answer needs. `warm` loads what the first answer will need. `close` ends its work,
-    also where it was never started. `health` says how its components are, by name.
+    also where it was never started. `health` says how its components are, by name. `begin_as_owner` comes
+    behind `start` on one server of a home alone, for what must be done once: on the first, or on the next one then.
     """
 
     parts: Mapping[Key[Any], Any] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Built:
     warm: Callable[[], Awaitable[None]] = nothing
     close: Callable[[], Awaitable[None]] = nothing
     health: Callable[[], Awaitable[Components]] = _no_components
+    begin_as_owner: Callable[[], Awaitable[None]] = nothing
 
 
 def _built_of_nothing(parts: Parts) -> Built:

@@ -504,12 +504,31 @@ async def test_two_servers_on_one_home_do_not_do_the_same_twice(tmp_path):
     await until(hold.reached.is_set)
     other = house(tmp_path, Writer(), consolidationIdleMs=0, clock=FakeClock(datetime.now(UTC)))
     await other.onyx.ready()
+    other.onyx.consolidating.touched(await other.onyx.sessions.get(key))
+    other.onyx.consolidating.opened("another session")
     await until(lambda: other.onyx.consolidating.next_due() == (OTHER_SERVER_S, key))
     hold.released.set()
     await until(lambda: notes_of(one))
     await other.close()
     await one.close()
     assert memory_of(one).count("fiscal year") == 1
+
+
+async def test_what_was_left_before_a_start_is_taken_up_by_one_server_alone(tmp_path, monkeypatch):
+    """Each asks a model, perhaps a paid one: so many a day are meant for the home, not for each server on it."""
+    monkeypatch.setattr("onyx_jupyter.app.onyx.LOOK_S", 0.05)
+    before = house(tmp_path, Writer(), consolidation=False)
+    key = await before.session()
+    await before.run(key, SAID)
+    await before.close()
+    owner, other = (house(tmp_path, Writer(), consolidation=False) for _ in range(2))
+    await owner.onyx.ready()
+    await other.onyx.ready()
+    assert list(owner.onyx.consolidating._watched) == [key]
+    assert list(other.onyx.consolidating._watched) == []
+    await owner.close()
+    await until(lambda: list(other.onyx.consolidating._watched) == [key])
+    await other.close()
 
 
 # ── what a summary proposes ──────────────────────────────────────────────────────────────────────────

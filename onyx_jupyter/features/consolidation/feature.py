@@ -43,10 +43,14 @@ def make(parts: Parts) -> Built:
         host.clock,
     )
 
-    async def start() -> None:
+    async def take_up_what_was_left() -> None:
         consolidating.start(await sessions.list())
 
-    return Built({MEMORY_NOTES: notes, CONSOLIDATING: consolidating}, start=start, close=consolidating.close)
+    return Built(
+        {MEMORY_NOTES: notes, CONSOLIDATING: consolidating},
+        begin_as_owner=take_up_what_was_left,
+        close=consolidating.close,
+    )
 
 
 FEATURE = Feature(

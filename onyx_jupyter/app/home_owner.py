@@ -1,0 +1,71 @@
+"""Which of the servers on one home does what must be done once: the first, and when it has gone, the next."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
+
+log = logging.getLogger(__name__)
+
+
+class HomeOwner:
+    """Held by a lock that the system lets go of with the process, however that ends; `begin` is called once it is ours.
+
+    `look_s` is how often one that is not the owner looks whether it can be.
+    """
+
+    def __init__(self, lock: Path, begin: Callable[[], Awaitable[None]], *, look_s: float) -> None:
+        self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
+        self._begin = begin
+        self._look_s = look_s
+        self._watching: asyncio.Task[None] | None = None
+        self._looked = asyncio.Event()
+        self._closed = False
+
+    @property
+    def is_owner(self) -> bool:
+        return self._lock.is_locked
+
+    async def start(self) -> None:
+        """Where the home is free, what must be done once has begun when it returns; else it begins when it is. Once."""
+        if self._watching is None and not self._closed:
+            self._watching = asyncio.create_task(self._watch(), name="onyx home owner")
+        await self._looked.wait()
+
+    async def close(self) -> None:
+        """The next server can have the home."""
+        self._closed = True
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
+        self._looked.set()
+        self._lock.release()
+
+    async def _watch(self) -> None:
+        try:
+            while True:
+                if self._take():
+                    await self._begin()
+                    return
+                if not self._looked.is_set():
+                    log.info("Another server has this home: it does what must be done once.")
+                    self._looked.set()
+                await asyncio.sleep(self._look_s)
+        finally:
+            self._looked.set()
+
+    def _take(self) -> bool:
+        try:
+            self._lock.acquire()
+        except Timeout:
+            return False
+        except OSError as error:  # a home that cannot be written to has no owner, and says so elsewhere
+            log.debug("The home's lock cannot be taken: %s", error)
+            return False
+        return True
