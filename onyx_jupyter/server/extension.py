@@ -1,4 +1,7 @@
-"""The Jupyter server extension: registers the handlers. It loads Onyx itself only when the first client comes."""
+"""The Jupyter server extension: registers the handlers. It loads Onyx itself when the first client comes.
+
+Where Onyx was used before, it is loaded soon after the server is up, since something may wait there to be gone on with.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 
     from onyx_jupyter.config.ceiling import Ceiling
     from onyx_jupyter.server.service import Service
+
+
+# The first seconds belong to Jupyter and to the page.
+START_AFTER_S = 3.0
 
 
 class OnyxApp(ExtensionApp):
@@ -45,6 +52,7 @@ class OnyxApp(ExtensionApp):
     _service: Service | None = None
     _problem: str | None = None
     _loading: asyncio.Lock
+    _starting: asyncio.Task[None] | None = None
     _refusals: Refusals
 
     def initialize_handlers(self) -> None:
@@ -73,11 +81,28 @@ class OnyxApp(ExtensionApp):
                 raise NotServed(self._problem or "Onyx could not be started.")
             return self._service
 
+    async def _start_jupyter_server_extension(self, serverapp: object) -> None:
+        """Called by Jupyter when the server is up."""
+        if self._problem is None:
+            self._starting = asyncio.create_task(self._start_where_used(), name="onyx start")
+
     async def stop_extension(self) -> None:
         """Called by Jupyter when the server shuts down."""
+        if self._starting is not None:
+            self._starting.cancel()
         await self._refusals.close()
         if self._service is not None:
             await self._service.close()
+
+    async def _start_where_used(self) -> None:
+        await asyncio.sleep(START_AFTER_S)
+        try:
+            if await asyncio.to_thread(_was_used):
+                await (await self.service()).start()
+        except NotServed:
+            pass  # it is in the log, and told to whoever comes
+        except Exception:
+            self.log.exception("Onyx could not go on with what was left before this start")
 
     @default("ceiling")
     def _nothing_forbidden(self) -> dict[str, object]:
@@ -117,6 +142,13 @@ class OnyxApp(ExtensionApp):
         if problem is not None:
             self._problem = problem
             self.log.error("Onyx answers nobody until this is corrected and the server started anew. %s", problem)
+
+
+def _was_used() -> bool:
+    """Whether there is a conversation."""
+    from onyx_jupyter.config.paths import Home
+
+    return any(Home.from_environment().sessions.glob("*/*.jsonl"))
 
 
 def _import_service():  # type: ignore[no-untyped-def]

@@ -116,6 +116,13 @@ class Service:
             self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
         return Connection(self.onyx, self._tabs, send, user)
 
+    async def start(self) -> None:
+        """Goes on with what was left before this server's start; nobody has to be connected."""
+        try:
+            await self.onyx.ready()
+        except OnyxError as error:
+            log.error("Onyx could not start: %s", error)
+
     async def warmed(self) -> None:
         """Returns when what the first client has set off is done."""
         if self._warming is not None:

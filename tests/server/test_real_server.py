@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
+import psutil
 import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
@@ -152,6 +154,26 @@ async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_on
     assert ends == ["interrupted", "final", "final"]
     assert [request.last_user_text for request in replies.requests][1:] == ["2", "3"]
     await client.close()
+
+
+async def test_what_waits_is_answered_after_a_start_although_nobody_comes_back(server, replies, onyx_home):
+    replies.next = [["One", Hang()], "heard 2"]
+    await server.up()
+    client = await server.client()
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.ask("chat.send", sessionKey=key, message="1")
+    await client.event("chat.delta", text="One")
+    await client.ask("chat.send", sessionKey=key, message="2", whenBusy="followup")
+    server.kill()
+    await client.close()
+
+    server.start()
+    (file,) = (onyx_home / "sessions").glob(f"*/{key}.jsonl")
+    await until(lambda: "heard 2" in file.read_text())
+    loaded = {Path(one.path).name for one in psutil.Process(server.process.pid).memory_maps()}
+    assert not [name for name in loaded if name.startswith(("_lance", "lance"))], (
+        "what only a client needs stays unloaded"
+    )
 
 
 async def test_a_stopped_server_ends_at_once_and_keeps_what_waits(server, replies, onyx_home):
