@@ -107,7 +107,7 @@ def _run(provider: ProviderProcess) -> _Taken:
             time.sleep(TYPING_S)
             for turn, message in enumerate(_messages()):
                 began = time.monotonic()
-                client.call("chat.send", sessionKey=key, message=message)
+                client.call("chat.send", sessionKey=key, message=message, typed=True)
                 first = client.wait_for("chat.delta")
                 if not turn:
                     taken.first_word_s = first.at_ns / 1e9 - began
@@ -117,7 +117,9 @@ def _run(provider: ProviderProcess) -> _Taken:
             taken.used, taken.server = sum(sizes.values()), sizes.pop("")
             taken.helpers = sizes
             asked = [one for one in client.call("chat.history", sessionKey=key)["messages"] if one["role"] == "user"]
-            notes = [any(item["type"] == "memory" for item in one.get("context") or ()) for one in asked]
+            notes = [
+                any(item["type"] == "memory" for item in one.get("meta", {}).get("context") or ()) for one in asked
+            ]
             taken.first_recalled, taken.recalled = float(notes[0]), sum(notes) / TURNS
             time.sleep(IDLE_MS / 1000)
             _wait_until(lambda: sum(_sizes(server.process).values()) <= RESTED_MB, RESTED_S)
