@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ from onyx_jupyter.cell_mode.imports import bound_names
 
 PYTHON = "python"
 MAX_FRAMES = 3
+_LIKE_A_COLUMN = re.compile(r"""(?P<quote>["'])([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(?P=quote)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,14 @@ class NotebookFacts:
         return () if any(cell.has_run for cell in code) else code
 
     def names(self) -> set[str]:
-        """What the data is called: tables, files and columns, in lower case."""
+        """What the data is called: tables, files and columns, in lower case.
+
+        Of a notebook that was only opened nobody knows yet: what its code quotes and writes as columns are written.
+        """
         columns = {column.name for frame in self.frames for column in frame.columns}
         frames = {name for frame in self.frames for name in (frame.name, frame.file)}
-        return {name.strip().lower() for name in columns | frames if len(name.strip()) > 1}
+        quoted = {name for cell in self.unrun for _, name in _LIKE_A_COLUMN.findall(cell.source)}
+        return {name.strip().lower() for name in columns | frames | quoted if len(name.strip()) > 1}
 
     def known_names(self) -> set[str]:
         """What a new cell may use without making it: variables of the kernel, and what the cells that ran have made."""

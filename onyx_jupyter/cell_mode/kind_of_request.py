@@ -45,7 +45,8 @@ _TO_DO = re.compile(
 )
 _FIGURES = re.compile(r"\b(?:how many|how much|compute|calculate|count|plot|draw|add|insert|make)\b", re.I)
 _GENERAL = re.compile(
-    r"\b(?:an?|in general|the difference between|mean(?:s|ing)? of|pandas|numpy|python|matplotlib|sklearn|scikit)\b",
+    r"\b(?:(?:what|is|are|explain|describe|'s) an?|in general|the difference between|mean(?:s|ing) of"
+    r"|pandas|numpy|python|matplotlib|sklearn|scikit)\b",
     re.I,
 )
 

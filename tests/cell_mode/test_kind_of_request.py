@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
 
 CUSTOMERS = Frame("customers", tuple(Column(name, "float64") for name in ("contract", "monthly_fee", "churned")), 1200)
@@ -81,6 +81,24 @@ def test_a_greeting_an_explanation_and_a_general_question_want_words(request_: s
 @pytest.mark.parametrize("request_", CELL)
 def test_whatever_needs_the_data_wants_a_cell(request_: str) -> None:
     assert kind_of(request_, FACTS) == "cell"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "What is the mean of monthly_fee?",
+        "What is the mean of the fees?",
+        "What is the average fee of a customer?",
+        "What is the median tenure in a yearly contract?",
+        "Explain how monthly_fee depends on contract",
+        "Describe tenure_months",
+    ],
+)
+def test_before_the_notebook_has_run_its_code_says_what_the_data_is_called(request_: str) -> None:
+    """Words would be guessed: the notebook that was only opened is run first, which a cell sees to."""
+    source = "customers = pd.DataFrame({'contract': rng.choice(3), \"monthly_fee\": 1.0, 'tenure_months': 3})"
+    unrun = NotebookFacts("welcome.ipynb", cells=(CellFact("load", 2, "code", source),))
+    assert kind_of(request_, unrun) == "cell"
 
 
 def test_what_is_to_be_remembered_is_neither() -> None:
