@@ -2,9 +2,10 @@
 
 from playwright.sync_api import expect
 
+from onyx_jupyter.testing.script import Call
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, tool_results
 
 
 def test_message_typed_offline_waits_and_goes_out_once(
@@ -43,3 +44,29 @@ def test_message_typed_offline_waits_and_goes_out_once(
     expect(sidebar.answers).to_have_text(["Before.", "After."])
     assert sidebar.transcript() == before
     assert len(stage.asked) == 2
+
+
+def test_what_waits_for_a_yes_runs_in_a_new_kernel_after_the_server_was_killed(
+    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
+) -> None:
+    mortal_lab.notebook(f"{name}.ipynb", "print(20 + 1)")
+    sidebar, notebook = tabs.open(mortal_lab, f"{name}.ipynb", name)
+    notebook.wait(cells=1)
+    notebook.wait_for_kernel()
+    dismiss = sidebar.page.locator(".jp-Dialog-footer button").last
+    sidebar.page.add_locator_handler(dismiss, lambda button: button.click())
+    stage.play([Call("notebook_run_all", {"path": f"{name}.ipynb"})], "It ran.")
+    sidebar.ask("Run it")
+    expect(sidebar.approvals).to_have_count(1)
+
+    mortal_lab.kill()
+    expect(sidebar.offline).to_be_visible()
+    # So long that the tab has given up reaching its kernel for a while: it asks for it ever more seldom.
+    sidebar.page.wait_for_timeout(9_000)
+    mortal_lab.start()
+    expect(sidebar.offline).to_have_count(0)
+    sidebar.hook("approve-once").click()
+    expect(sidebar.answers.last).to_contain_text("It ran.")
+    sidebar.wait_for_end()
+    (result,) = tool_results(stage.asked[1])
+    assert "21" in result, result

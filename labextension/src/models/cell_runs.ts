@@ -135,6 +135,7 @@ function checkLost(panel: NotebookPanel, life: KernelLife): void {
 
 async function ensureKernel(panel: NotebookPanel): Promise<void> {
   const context: ISessionContext = panel.sessionContext;
+  await forgetLostKernel(context);
   if (!context.isReady && !context.hasNoKernel) {
     await within(context.ready, KERNEL_TIMEOUT_MS);
   }
@@ -152,6 +153,14 @@ async function ensureKernel(panel: NotebookPanel): Promise<void> {
   }
   if (context.pendingInput) {
     throw new ActionError('no_kernel', 'The kernel waits for input in another cell.');
+  }
+}
+
+/** A server that was started anew does not know the kernel that the tab still tries to reach: it would be waited for in vain. */
+async function forgetLostKernel(context: ISessionContext): Promise<void> {
+  const kernel = context.session?.kernel;
+  if (kernel && kernel.connectionStatus !== 'connected') {
+    await within(context.sessionManager.refreshRunning(), KERNEL_TIMEOUT_MS);
   }
 }
 
