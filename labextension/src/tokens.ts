@@ -5,6 +5,7 @@ import type { Assistant } from './models/assistant';
 import type { ChatModel } from './models/chat_model';
 import type { NotebookFront } from './models/notebook_front';
 import type { SidebarPanels } from './models/sidebar_panels';
+import type { ToolResults } from './models/tool_results';
 import type { RestClient } from './protocol/rest_client';
 import type { SessionEvents } from './protocol/session_events';
 import type { SocketClient } from './protocol/socket_client';
@@ -48,6 +49,8 @@ export interface IOnyxChat {
   readonly reveal: (options?: { focusInput?: boolean }) => void;
   /** What features show there in the place of the conversation; each gets an entry in its menu and in the palette. */
   readonly panels: SidebarPanels;
+  /** How features show what their tools gave back, in the opened card of a call. */
+  readonly results: ToolResults;
   /** Open the sidebar at a turn of a conversation, by its entry in the transcript. */
   readonly revealTurn: (sessionKey: string, entryId: string) => void;
 }

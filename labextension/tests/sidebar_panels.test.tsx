@@ -4,6 +4,7 @@ import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { SidebarPanels } from '../src/models/sidebar_panels';
+import { ToolResults } from '../src/models/tool_results';
 import { helloPlugin } from './hello/plugin';
 import { Peer } from './peer';
 
@@ -31,7 +32,7 @@ describe('panels that features add to the sidebar', () => {
     panels.added.connect((_, panel) => labels.push(panel.label));
     peer.results = { 'hello.greet': { text: 'Hello, Ada!' } };
     peer.connect();
-    void helloPlugin.activate({} as never, { client: peer.client }, { panels });
+    void helloPlugin.activate({} as never, { client: peer.client }, { panels, results: new ToolResults() });
     expect(labels).toEqual(['Hello']);
     const close = vi.fn();
     await act(async () => root.render(panels.get('hello')!.render(close)));

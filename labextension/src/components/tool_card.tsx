@@ -1,7 +1,7 @@
 /** A tool call as one line that opens on a click: what it was given, what came back. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components';
-import { memo, useId, useState } from 'react';
+import { memo, useId, useMemo, useState } from 'react';
 
 import type { ToolCall } from '../models/conversation';
 import {
@@ -16,7 +16,6 @@ import {
 import type { AttachmentInfo } from '../protocol/wire';
 import { ApprovalDetails, ArgumentList } from './approval_details';
 import { useNow } from './hooks';
-import { MemoryFound, useFound } from './memory_found';
 import { useUi } from './ui_context';
 import { VisibleText } from './visible_text';
 
@@ -102,8 +101,8 @@ function Elapsed({ sinceMs, label }: { sinceMs?: number; label: string }): JSX.E
 }
 
 function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }): JSX.Element {
-  const { trans, openMemory } = useUi();
-  const found = useFound(openMemory ? call.tool : '', call.output);
+  const { trans, toolResult } = useUi();
+  const shown = useMemo(() => toolResult?.(call) ?? null, [toolResult, call]);
   return (
     <>
       {call.approval ? <ApprovalDetails approval={call.approval} /> : <ArgumentList values={call.input} />}
@@ -112,8 +111,8 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
           <VisibleText text={trans.__('Denied: %1', call.decision.reason)} />
         </div>
       )}
-      {found && <MemoryFound output={call.output} query={String(call.input.query ?? '')} />}
-      {call.output && !found && (
+      {shown}
+      {call.output && !shown && (
         <pre
           className="onyx-Source onyx-mod-output"
           data-onyx="tool-output"

@@ -4,6 +4,7 @@ import { createContext, useContext } from 'react';
 
 import type { Citation } from '../models/citations';
 import type { MemoryActions } from '../models/memory_actions';
+import type { ShowResult } from '../models/tool_results';
 import type { Rendering } from '../rendering/rendering';
 
 export interface Ui {
@@ -20,6 +21,8 @@ export interface Ui {
   memory?: MemoryActions;
   /** Open lines of the session's agent's memory in the memory panel; absent where there is none. */
   openMemory?: (citation: Citation) => void;
+  /** How the feature of a tool shows what a call gave back; null for the output as it is. */
+  toolResult?: ShowResult;
 }
 
 const UiContext = createContext<Ui | null>(null);

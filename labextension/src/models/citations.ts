@@ -54,8 +54,13 @@ export interface FoundPassage {
   kind?: string;
 }
 
+export interface FoundPassages {
+  results: FoundPassage[];
+  note: string;
+}
+
 /** null for an output that is something else, such as one that was cut. */
-export function foundPassages(output: string): { results: FoundPassage[]; note: string } | null {
+export function foundPassages(output: string): FoundPassages | null {
   let value: unknown;
   try {
     value = JSON.parse(output);

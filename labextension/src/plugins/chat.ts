@@ -25,6 +25,7 @@ import { ProjectInstructions } from '../models/project_instructions';
 import { SessionList } from '../models/session_list';
 import { SidebarPanels } from '../models/sidebar_panels';
 import type { SidebarPanel } from '../models/sidebar_panels';
+import { ToolResults } from '../models/tool_results';
 import { TurnChanges } from '../models/turn_changes';
 import { TabMemory } from '../models/tab_memory';
 import { ViewState } from '../models/view_state';
@@ -86,6 +87,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const view = new ViewState();
     const panels = new SidebarPanels();
+    const results = new ToolResults();
     const model = createModel(app, connection, front);
     const menu = new MenuSvg({ commands: app.commands });
     const mentions = new PageMentions({
@@ -131,7 +133,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
             ? (path, cell) => void showCell(app, notebooks, opened(path) ?? path, cell, trans)
             : undefined,
           openFile: path => void app.commands.execute(OPEN_FILE, { path: opened(path) ?? '' }),
-          openMemory: memoryOpener(app, () => model.session.info?.agentId)
+          openMemory: memoryOpener(app, () => model.session.info?.agentId),
+          toolResult: call => results.show(call)
         },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y),
@@ -178,7 +181,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       activate();
       openTurn(model, view, sessionKey, entryId);
     };
-    return { model, sidebar, panels, reveal, revealTurn };
+    return { model, sidebar, panels, results, reveal, revealTurn };
   }
 };
 

@@ -14,6 +14,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
+import { memoryFound } from '../components/memory_found';
 import type { Citation } from '../models/citations';
 import { Documents } from '../models/documents';
 import type { RemovedDocument } from '../models/documents';
@@ -65,6 +66,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     status: ILabStatus | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
+    chat?.results.add('memory_search', memoryFound);
     const tracker = new WidgetTracker<MainAreaWidget<MemoryPanel>>({ namespace: ID });
     // Closing the panel ends none of them.
     const uploads = new Uploads((file, signal) => rest.uploadDocument(file, signal));

@@ -1,4 +1,4 @@
-/** The front end of the smallest feature: a panel of the sidebar, with an entry in its menu. docs/architecture.md shows it. */
+/** The front end of the smallest feature: a panel of the sidebar, and what its tool's card shows. docs/architecture.md shows it. */
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { useState } from 'react';
 
@@ -27,7 +27,8 @@ export const helloPlugin: JupyterFrontEndPlugin<void> = {
   id: 'hello:panel',
   autoStart: true,
   requires: [IOnyxConnection, IOnyxChat],
-  activate: (_app, { client }: IOnyxConnection, { panels }: IOnyxChat) => {
+  activate: (_app, { client }: IOnyxConnection, { panels, results }: IOnyxChat) => {
     panels.add({ id: 'hello', label: 'Hello', render: close => <HelloPanel {...{ client, close }} /> });
+    results.add('hello', call => <strong>{call.output}</strong>);
   }
 };
