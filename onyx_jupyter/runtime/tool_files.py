@@ -46,7 +46,10 @@ class ToolFiles:
         return [OfFamily(_ToolFile(item, self), WORKSPACE) for item in files]
 
     async def load(self, skill: Skill) -> Sequence[Tool[Any]]:
-        """The file's tools; its code runs once for each version. Raises: whatever the code raises; ToolError."""
+        """The file's tools; its code runs once for each version, or again where it failed: a package may be there now.
+
+        Raises: whatever the code raises; ToolError.
+        """
         async with self._loading:
             if skill.digest not in self._loaded:
                 self._loaded[skill.digest] = await asyncio.to_thread(_run, skill)
