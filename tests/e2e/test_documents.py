@@ -89,6 +89,7 @@ def test_notebook_whose_tab_is_closed_in_the_middle_of_a_turn_loses_nothing(
     other.goto(lab.url(f"lab/workspaces/{name}-other/tree/{path.name}", reset=""))
     beside = Notebook(other)
     beside.wait(cells=1)
+    beside.wait_for_kernel()  # Jupyter counts a page that closes while it connects to its kernel as one that is open
     closed = Hold(released=Event())
     stage.play(
         [insertion(path, "'while open'")],
