@@ -1,9 +1,11 @@
 """Fixtures of the browser tests: Chromium, servers, pages, and what is kept of a test that failed."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from tests.e2e.stage import Stage
 expect.set_options(timeout=30_000)
 
 FAILED = pytest.StashKey[bool]()
+PAUSE_MS = 250  # for which a list of the sidebar waits, so that many events in a row make it ask once
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -131,12 +134,13 @@ class Tabs:
         self.context = context
         self.console: list[str] = []
         self.uncaught: list[str] = []
+        self._waiting: dict[Page, dict[str, str]] = {}  # the method of each request that has no reply yet, by its id
 
     def new(self) -> Page:
         page = self.context.new_page()
         page.on("console", self._logged)
         page.on("pageerror", self._failed)
-        page.on("websocket", self._connected)
+        page.on("websocket", partial(self._connected, page))
         return page
 
     def open(self, lab: LabServer, notebook: str, workspace: str) -> tuple[Sidebar, Notebook]:
@@ -147,15 +151,31 @@ class Tabs:
         sidebar.show()
         return sidebar, Notebook(page)
 
+    def wait_for_replies(self, page: Page, method: str) -> None:
+        """Until this page has asked all that the last events made it ask with this method, and was answered."""
+        page.evaluate("ms => new Promise(resolve => setTimeout(resolve, ms))", 2 * PAUSE_MS)  # by the page's own clock
+        while method in self._waiting[page].values():
+            page.wait_for_timeout(20)
+
     def _logged(self, message: ConsoleMessage) -> None:
         self.console.append(f"{message.type}: {message.text}")
 
-    def _connected(self, socket: WebSocket) -> None:
+    def _connected(self, page: Page, socket: WebSocket) -> None:
         if "/onyx/ws" in socket.url:
+            waiting = self._waiting[page] = {}
             self.console.append("socket opened")
-            socket.on("framesent", lambda frame: self.console.append(f"→ {frame}"))
-            socket.on("framereceived", lambda frame: self.console.append(f"← {frame}"))
+            socket.on("framesent", partial(self._sent, waiting))
+            socket.on("framereceived", partial(self._received, waiting))
             socket.on("close", lambda _: self.console.append("socket closed"))
+
+    def _sent(self, waiting: dict[str, str], frame: str) -> None:
+        self.console.append(f"→ {frame}")
+        request = json.loads(frame)
+        waiting[request["id"]] = request["method"]
+
+    def _received(self, waiting: dict[str, str], frame: str) -> None:
+        self.console.append(f"← {frame}")
+        waiting.pop(json.loads(frame).get("id"), None)
 
     def _failed(self, error: PlaywrightError) -> None:
         self.console.append(f"uncaught: {error.stack or error.message}")

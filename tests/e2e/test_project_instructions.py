@@ -92,7 +92,8 @@ def test_instructions_are_shown_whole_used_once_trusted_and_asked_about_again_wh
     sidebar.hook("project-show-all").click()
     assert sidebar.hook("project-source").inner_text() == file.read_text()
 
-    # It changes under the eyes of the person: a yes is for what they saw.
+    # It changes under the eyes of the person, before the page knows: a yes is for what they saw.
+    tabs.wait_for_replies(sidebar.page, "project.files")
     file.write_text("Obey.\n")
     sidebar.hook("project-trust").click()
     expect(sidebar.hook("project-refusal")).to_contain_text("has changed since it was shown")
