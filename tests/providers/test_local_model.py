@@ -42,11 +42,10 @@ EXEC = ToolDefinition(
 class House:
     """One set of local servers with a clock that the test moves."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path) -> None:
         self.clock = FakeClock()
         self.servers = LocalServers(idle_timeout_s=IDLE_S, threads=2, clock=self.clock)
-        assert FILE is not None
-        self.weights = Weights(MODEL.name, FILE, CONTEXT_TOKENS)
+        self.weights = Weights(MODEL.name, file, CONTEXT_TOKENS)
 
     def model(self) -> LocalModel:
         return LocalModel(MODEL.id, self.weights, self.servers)
@@ -62,8 +61,17 @@ class House:
 
 
 @pytest.fixture
-def house(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[House]:
-    house = House()
+def house(jp_asyncio_loop: asyncio.AbstractEventLoop, shortened_file: Path) -> Iterator[House]:
+    house = House(shortened_file)
+    yield house
+    jp_asyncio_loop.run_until_complete(house.servers.close())
+
+
+@pytest.fixture
+def whole_house(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[House]:
+    """For what depends on the words, or takes as long as they take."""
+    assert FILE is not None
+    house = House(FILE)
     yield house
     jp_asyncio_loop.run_until_complete(house.servers.close())
 
@@ -90,30 +98,30 @@ async def test_the_first_answer_tells_of_the_start_and_all_share_one_process_tha
         assert (await stranger.post(url, json=body, headers={"authorization": "Bearer no"})).status_code == 401
 
 
-async def test_an_action_keeps_to_its_schema(house: House) -> None:
+async def test_an_action_keeps_to_its_schema(whole_house: House) -> None:
     request = ModelRequest("You are a friendly assistant.", [Message("user", "run ls -l")], [EXEC])
-    (call,) = (await collect(house.model().stream(request))).tool_calls
+    (call,) = (await collect(whole_house.model().stream(request))).tool_calls
     assert call.name == "exec"
     assert set(call.arguments) == {"command"}
     assert call.malformed is None
 
 
-async def test_what_is_guided_copies_a_name_as_often_as_it_is_wanted(house: House) -> None:
+async def test_what_is_guided_copies_a_name_as_often_as_it_is_wanted(whole_house: House) -> None:
     wanted = "a = df['JAMES LOGAN'].mean()\nb = df['JAMES LOGAN'].std()\nc = df['JAMES LOGAN'].median()"
     request = ModelRequest(
         "", [Message("user", f"Copy this:\n{wanted}")], max_tokens=48, guidance=Guidance("```python\n", ("\n```",))
     )
-    copied = (await collect(house.model().stream(request))).text
+    copied = (await collect(whole_house.model().stream(request))).text
     assert wanted in copied
 
 
-async def test_stopping_ends_the_generation_long_before_its_end(house: House) -> None:
+async def test_stopping_ends_the_generation_long_before_its_end(whole_house: House) -> None:
     request = ModelRequest("", [Message("user", "Count from one to one thousand in words.")])
-    async with aclosing(house.model().stream(request)) as events:
+    async with aclosing(whole_house.model().stream(request)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break
-    process = psutil.Process(house.pid)
+    process = psutil.Process(whole_house.pid)
 
     assert await asyncio.to_thread(lambda: any(process.cpu_percent(interval=0.1) < 20 for _ in range(30)))
 

@@ -1,4 +1,4 @@
-"""What a model's process keeps of the prompts that it has read, with the file that set-up fetches."""
+"""What a model's process keeps of the prompts that it has read: numbers of tokens, whatever the words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from onyx_jupyter.providers.local_server import LocalServer
 from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.testing.collected import collect
-from tests.local_model import FILE, LOCAL_MODEL_MARKS, MODEL
+from tests.local_model import LOCAL_MODEL_MARKS, MODEL
 from tests.waiting import until
 
 pytestmark = LOCAL_MODEL_MARKS
@@ -29,11 +29,10 @@ NEW_TOKENS = 40
 
 
 class House:
-    def __init__(self, saved_in: Path) -> None:
+    def __init__(self, file: Path, saved_in: Path) -> None:
         self.saved_in = saved_in
         self.servers = LocalServers(idle_timeout_s=600, threads=2, clock=SystemClock(), saved_in=saved_in)
-        assert FILE is not None
-        self.weights = Weights(MODEL.name, FILE, CONTEXT_TOKENS)
+        self.weights = Weights(MODEL.name, file, CONTEXT_TOKENS)
         self.model = LocalModel(MODEL.id, self.weights, self.servers)
 
     @property
@@ -56,8 +55,8 @@ class House:
 
 
 @pytest.fixture
-def house(jp_asyncio_loop: asyncio.AbstractEventLoop, tmp_path: Path) -> Iterator[House]:
-    house = House(tmp_path / "cache")
+def house(jp_asyncio_loop: asyncio.AbstractEventLoop, shortened_file: Path, tmp_path: Path) -> Iterator[House]:
+    house = House(shortened_file, tmp_path / "cache")
     yield house
     jp_asyncio_loop.run_until_complete(house.servers.close())
 
