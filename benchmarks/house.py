@@ -19,7 +19,7 @@ from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runtime.host import Host
 from onyx_jupyter.runtime.keys import CONVERSATIONS, STREAMS
 from onyx_jupyter.server.frames import encode_event
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 TEMPLATES = Path(__file__).parents[1] / "workspace"

@@ -17,9 +17,9 @@ from benchmarks.house import house
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
 from onyx_jupyter.testing.scripted_model import ScriptedModels
-from onyx_jupyter.tools.arguments import Arguments
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import tool
+from onyx_jupyter.toolsets.arguments import Arguments
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import tool
 
 ROUNDS = 5
 TURNS = 60

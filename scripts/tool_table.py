@@ -8,7 +8,7 @@ from typing import Any
 from written_parts import DOCS, main, table
 
 from onyx_jupyter.app.features import all_tools
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.tool import Tool
 
 WHY = {"write": "it changes something", "execute": "it runs something", "network": "it asks the network"}
 

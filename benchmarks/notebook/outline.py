@@ -14,12 +14,12 @@ from jupyter_server.serverapp import ServerApp
 
 from benchmarks.figures import Figure, Group
 from onyx_jupyter.clock import IdSource, SystemClock
+from onyx_jupyter.features.notebooks.read_tools import NotebookOutlineArguments, notebook_outline_tool
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.document_service import document_service, notebook_paths
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.notebook import NotebookOutlineArguments, notebook_outline_tool
-from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.toolsets.context import ToolContext
 
 ROUNDS = 25
 CELLS = 1_000

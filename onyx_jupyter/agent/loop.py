@@ -25,7 +25,7 @@ from onyx_jupyter.protocols import (
     TextWasThought,
     ThoughtDelta,
 )
-from onyx_jupyter.tools.more_tools import unwrapped
+from onyx_jupyter.toolsets.more_tools import unwrapped
 
 LAST_TURN = Message(
     "user",

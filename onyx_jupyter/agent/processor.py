@@ -8,7 +8,7 @@ from typing import Protocol
 
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 
 class Halt(Exception):

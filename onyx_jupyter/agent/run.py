@@ -12,15 +12,15 @@ from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import CompactionConfig
 from onyx_jupyter.events import ChatNote, RunEvent
+from onyx_jupyter.files.result_files import ResultFiles
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
+from onyx_jupyter.processes.run_processes import RunProcesses
 from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, ModelRequest, Transcript
 from onyx_jupyter.security.secrets_filter import SecretsFilter
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.processes.run_processes import RunProcesses
-from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.result_files import ResultFiles
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import ToolRegistry
+from onyx_jupyter.toolsets.tool import Tool
 
 
 class RunTranscript(Transcript, Protocol):

@@ -17,12 +17,12 @@ from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.security.secrets_filter import marked, off_the_loop
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.meant_call import MeantCall, meant_call
-from onyx_jupyter.tools.registry import failed
-from onyx_jupyter.tools.results import completed, started
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.call_repair import RepairedCall, repair_call
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import failed
+from onyx_jupyter.toolsets.results import completed, started
+from onyx_jupyter.toolsets.tool import Tool
 
 log = logging.getLogger(__name__)
 WHY = "why"
@@ -34,16 +34,16 @@ async def perform(call: ToolCall, run: Run) -> None:
     started_at = run.clock.monotonic()
     with log_context(operation=f"tool {call.name}"):
         outcome = await _outcome(call, run)
-    status, meant = outcome.status, outcome.meant
-    result = completed(meant or call, outcome.result, status, run.tools.activity((meant or call).name))
+    status, repaired = outcome.status, outcome.repaired
+    result = completed(repaired or call, outcome.result, status, run.tools.activity((repaired or call).name))
     result = await off_the_loop(run.secrets.redact_result, result)
     result = await run.results.fit(call.id, result)
     facts: dict[str, Any] = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
-    if meant is not None:
-        taken = {"tool": meant.name, "arguments": dict(meant.arguments)}
+    if repaired is not None:
+        taken = {"tool": repaired.name, "arguments": dict(repaired.arguments)}
         facts["takenAs"] = await off_the_loop(run.secrets.redact_data, taken)
     try:
-        result = await run.processors.after_tool(meant or call, result)
+        result = await run.processors.after_tool(repaired or call, result)
     except Halt as halt:
         await record(call, halt.result or result, status, run, facts)  # it was done, whatever comes next
         raise
@@ -79,11 +79,11 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """`status` is ok, failed, denied or skipped; `meant` the call that was taken in place of what was called."""
+    """`status` is ok, failed, denied or skipped; `repaired` the call that ran in place of the original."""
 
     status: str
     result: ToolResult
-    meant: ToolCall | None = None
+    repaired: ToolCall | None = None
 
 
 async def _outcome(call: ToolCall, run: Run) -> _Outcome:
@@ -95,26 +95,26 @@ async def _outcome(call: ToolCall, run: Run) -> _Outcome:
         if forbidden is not None:
             return _Outcome("denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own"))
         context = run.context_for(call)
-        meant = await meant_call(call, run.tools, context)
+        repaired = await repair_call(call, run.tools, context)
     except Exception as error:
         return _Outcome("failed", _failure(call.name, error, run))
-    status, result = await _done(call, meant, context, run)
-    return _Outcome(status, meant.told(result), meant.call if meant.note else None)
+    status, result = await _done(call, repaired, context, run)
+    return _Outcome(status, repaired.with_note(result), repaired.call if repaired.note else None)
 
 
-async def _done(call: ToolCall, meant: MeantCall, context: ToolContext, run: Run) -> tuple[str, ToolResult]:
-    """What came of the call as it is meant, and its status. Watchers hear of it as it was called."""
-    tool, arguments = meant.tool, meant.arguments
+async def _done(call: ToolCall, repaired: RepairedCall, context: ToolContext, run: Run) -> tuple[str, ToolResult]:
+    """Runs the repaired call; gives its status and result. Watchers hear of the original call."""
+    tool, arguments = repaired.tool, repaired.arguments
     try:
-        forbidden = await run.approver.refuse(run.session_key, run.run_id, meant.call) if meant.note else None
+        forbidden = await run.approver.refuse(run.session_key, run.run_id, repaired.call) if repaired.note else None
         if forbidden is not None:
             return "denied", ToolResult(f"Denied: {forbidden}", ok=False, origin="own")
         if await tool.risk_here(arguments, context) != "read":
-            _refuse_marks(meant.call)
-            refusal = await _ask(tool, arguments, meant.call, context, run)
+            _refuse_marks(repaired.call)
+            refusal = await _ask(tool, arguments, repaired.call, context, run)
             if refusal is not None:
                 return "denied", ToolResult(refusal, ok=False, origin="person")
-        activity = started(meant.call, tool.activity)
+        activity = started(repaired.call, tool.activity)
         run.emit(ToolStarted(run.run_id, call.id, call.name, dict(call.arguments), activity))
         with run.work.paused() if tool.is_untimed(arguments) else nullcontext():
             result = await run.toolbox.call(tool, arguments, context)

@@ -28,7 +28,7 @@ from onyx_jupyter.features.web.feature import FEATURE as WEB
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Feature
 from onyx_jupyter.operations.operation import Operations
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 FEATURES: tuple[Feature, ...] = (

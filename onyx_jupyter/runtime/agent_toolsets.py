@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Any
 
 from onyx_jupyter.runtime.agents import AgentParts
-from onyx_jupyter.tools.access import is_allowed
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.access import is_allowed
 from onyx_jupyter.toolsets.gathered import GatheredTools, gather_tools
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset, ToolsetContext
 from onyx_jupyter.toolsets.wrappers import Filtered
 

@@ -12,8 +12,8 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.access import unknown_names
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.access import unknown_names
+from onyx_jupyter.toolsets.tool import Tool
 
 
 @dataclass(frozen=True)

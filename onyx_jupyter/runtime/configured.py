@@ -25,8 +25,8 @@ from onyx_jupyter.runtime.allowed_models import AllowedModels, allows_model, all
 from onyx_jupyter.runtime.default_model import NO_MODEL, DefaultModel
 from onyx_jupyter.runtime.settings import Settings, load_settings, models_settings
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
-from onyx_jupyter.tools.access import is_denied, names_in
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.access import is_denied, names_in
+from onyx_jupyter.toolsets.tool import Tool
 
 
 @dataclass

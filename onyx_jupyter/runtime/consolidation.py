@@ -31,7 +31,7 @@ from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import CONSOLIDATION, CONSOLIDATION_FAILED
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.sessions.unconsolidated import Unconsolidated, is_of_person, unconsolidated, unfinished_plan
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
 _TRIES = 2

@@ -9,10 +9,10 @@ import os
 from itertools import islice
 from pathlib import Path
 
+from onyx_jupyter.files.content import missing, reading, size
+from onyx_jupyter.files.kinds import SNIFFED_BYTES, Kind, kind_of
 from onyx_jupyter.messages import head_and_tail
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.files.content import missing, reading, size
-from onyx_jupyter.tools.files.kinds import SNIFFED_BYTES, Kind, kind_of
 
 TABLE_ROWS = 5
 FOLDER_NAMES = 50

@@ -22,7 +22,7 @@ from onyx_jupyter.runtime.processors import run_processors
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.skills.packaged import recorded_hashes
-from onyx_jupyter.tools.context import nowhere
+from onyx_jupyter.toolsets.context import nowhere
 from onyx_jupyter.toolsets.toolset import Toolset
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
+from onyx_jupyter.files.walk import walk
 from onyx_jupyter.ingest.cutting import cutting_fingerprint
 from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
@@ -24,8 +25,7 @@ from onyx_jupyter.runtime.process_index import OpenIndex
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_path
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.web import open_client
-from onyx_jupyter.tools.files.walk import walk
+from onyx_jupyter.web.client import open_client
 
 COLLECTION = "document"
 _ACCEPT = "text/html, application/pdf, text/markdown, text/plain;q=0.9, */*;q=0.5"

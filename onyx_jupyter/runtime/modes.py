@@ -13,12 +13,12 @@ from onyx_jupyter.config.ceiling import STRICTEST_FIRST, Ceiling, Mode
 from onyx_jupyter.messages import Message, ToolDefinition, ToolResult
 from onyx_jupyter.protocols import Model, ModelRequest
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.tools.access import is_named
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.access import is_named
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.gathered import GatheredTools
+from onyx_jupyter.toolsets.registry import ToolRegistry
+from onyx_jupyter.toolsets.tool import Tool
 
 MODE_NOTE = "mode"
 _ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."

@@ -26,7 +26,7 @@ from onyx_jupyter.runtime.surroundings import Surroundings
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
 

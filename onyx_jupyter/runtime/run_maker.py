@@ -13,10 +13,14 @@ from onyx_jupyter.agent.steering import unless_steered
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.events import RunEvent, ToolProgress
+from onyx_jupyter.files.result_files import ResultFiles
 from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.review.recording import Author
+from onyx_jupyter.notebook.seen_cells import SeenCells
+from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.run_processes import RunProcesses
 from onyx_jupyter.protocols import (
     Model,
     ModelRequest,
@@ -43,11 +47,7 @@ from onyx_jupyter.sessions.partial import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs
 from onyx_jupyter.sessions.sent_along import notebook_in_front
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.notebooks.sights import NotebookSights
-from onyx_jupyter.tools.processes.guardian import Guardian
-from onyx_jupyter.tools.processes.run_processes import RunProcesses
-from onyx_jupyter.tools.result_files import ResultFiles
+from onyx_jupyter.toolsets.context import ToolContext
 
 MAX_SIGHTS = 100
 
@@ -70,7 +70,7 @@ class RunMaker:
         self._audit = audit
         self.model_choice = ModelChoice(surroundings.clock, surroundings.waits, surroundings.model_of)
         self._guardian = Guardian()
-        self._sights: dict[str, NotebookSights] = {}
+        self._seen_cells: dict[str, SeenCells] = {}
 
     async def close(self) -> None:
         """Ends the processes that runs left behind."""
@@ -83,9 +83,9 @@ class RunMaker:
         parts = around.agent(summary.agent_id)
         settings = around.settings()
         skills = await around.skills(parts)
-        sights = self._sights_of(transcript.session_key)
-        know_sent(sights, message, parts.paths)
-        inbox.on_join = lambda joined: know_sent(sights, joined, parts.paths)
+        seen_cells = self._sights_of(transcript.session_key)
+        know_sent(seen_cells, message, parts.paths)
+        inbox.on_join = lambda joined: know_sent(seen_cells, joined, parts.paths)
         gathered = await around.tools(parts, skills.toolset)
         tools = RunTools(gathered, inbox.mode, settings.config.security.auto, lambda: model)
 
@@ -189,7 +189,7 @@ class RunMaker:
             ),
             kernels=self._around.kernels,
             knowledge=self._around.knowledge,
-            sights=self._sights_of(transcript.session_key),
+            seen_cells=self._sights_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
             show_notebook=self._around.show_notebook,
             notebook_in_front=notebook_in_front(message),
@@ -208,9 +208,9 @@ class RunMaker:
             facts=self._around.facts(parts),
         )
 
-    def _sights_of(self, session_key: str) -> NotebookSights:
+    def _sights_of(self, session_key: str) -> SeenCells:
         """What its model saw of notebooks; the sessions that were used last are remembered."""
-        sights = self._sights[session_key] = self._sights.pop(session_key, NotebookSights())
-        if len(self._sights) > MAX_SIGHTS:
-            del self._sights[next(iter(self._sights))]
-        return sights
+        seen_cells = self._seen_cells[session_key] = self._seen_cells.pop(session_key, SeenCells())
+        if len(self._seen_cells) > MAX_SIGHTS:
+            del self._seen_cells[next(iter(self._seen_cells))]
+        return seen_cells

@@ -15,7 +15,9 @@ from typing import Any
 from onyx_jupyter.errors import NotebookError, OnyxError, PathNotAllowed
 from onyx_jupyter.messages import head_and_tail, whole_text
 from onyx_jupyter.notebook.cells import cell_label, find_cell
+from onyx_jupyter.notebook.kernel_text import inspection_text
 from onyx_jupyter.notebook.outputs import render_outputs
+from onyx_jupyter.notebook.seen_cells import SeenCells
 from onyx_jupyter.protocols import Cell, Kernels, Notebooks, NotebookView
 from onyx_jupyter.runtime.file_context import file_text
 from onyx_jupyter.security.external_content import Fences, plainly
@@ -23,8 +25,6 @@ from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.sent_along import item_in_words
 from onyx_jupyter.text_tokens import text_tokens
-from onyx_jupyter.tools.builtin.kernel_text import inspection_text
-from onyx_jupyter.tools.notebooks.sights import NotebookSights
 
 log = logging.getLogger(__name__)
 
@@ -189,13 +189,13 @@ def error_text(cell: Cell) -> str:
     return "\n".join([_beginning(cell), "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
 
 
-def know_sent(sights: NotebookSights, message: Entry, paths: PathGuard) -> None:
+def know_sent(seen_cells: SeenCells, message: Entry, paths: PathGuard) -> None:
     """The cells that a message brings whole are known to the model that gets it now."""
     for item in message.context or ():
         path, cell_id, source_hash = (item.get(name) for name in ("path", "cellId", "hash"))
         if isinstance(path, str) and isinstance(cell_id, str) and isinstance(source_hash, str):
             with suppress(PathNotAllowed):
-                sights.wrote(paths.api_path(path.removeprefix("RTC:")), cell_id, source_hash)
+                seen_cells.wrote(paths.api_path(path.removeprefix("RTC:")), cell_id, source_hash)
 
 
 def _beginning(cell: Cell) -> str:

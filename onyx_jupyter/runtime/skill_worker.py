@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onyx_jupyter.errors import ToolError
+from onyx_jupyter.processes.environment import command_environment
+from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.process_tree import end_process_tree
 from onyx_jupyter.skills.running import CellProgress
-from onyx_jupyter.tools.processes.environment import command_environment
-from onyx_jupyter.tools.processes.guardian import Guardian
-from onyx_jupyter.tools.processes.process_tree import end_process_tree
 
 log = logging.getLogger(__name__)
 GRACE_S = 0.5

@@ -22,10 +22,10 @@ from onyx_jupyter.security.secrets_filter import marked
 from onyx_jupyter.skills.run_record import RunRecord
 from onyx_jupyter.skills.running import RunRequest
 from onyx_jupyter.skills.skill import Listed, Skill
-from onyx_jupyter.tools.access import is_allowed
-from onyx_jupyter.tools.builtin.skills import skill_tools
 from onyx_jupyter.tools.skill_arguments import checked_parameters, real_paths
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.tools.skill_tools import skill_tools
+from onyx_jupyter.toolsets.access import is_allowed
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from onyx_jupyter.runtime.agents import AgentParts
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.tools.context import nowhere
+from onyx_jupyter.toolsets.context import nowhere
 from onyx_jupyter.toolsets.gathered import GatheredTools
 
 

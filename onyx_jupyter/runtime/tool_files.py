@@ -16,10 +16,10 @@ from typing import Any
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.skills.skill import Listed, Skill
-from onyx_jupyter.tools.access import WORKSPACE
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.access import WORKSPACE
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
 from onyx_jupyter.toolsets.wrappers import OfFamily
 

@@ -11,7 +11,7 @@ from onyx_jupyter.config.ceiling import SETTING, Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ConfigError
 from onyx_jupyter.operations.feature import Feature
-from onyx_jupyter.tools.access import unknown_names
+from onyx_jupyter.toolsets.access import unknown_names
 from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
 from onyx_jupyter.toolsets.toolset import Toolset
 

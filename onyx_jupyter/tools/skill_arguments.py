@@ -18,7 +18,7 @@ from onyx_jupyter.skills.injection import with_paths
 from onyx_jupyter.skills.parameter_types import ANY, ParameterType
 from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
-from onyx_jupyter.tools.arguments import Arguments, ByModel
+from onyx_jupyter.toolsets.arguments import Arguments, ByModel
 
 # What can stand left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")

@@ -10,10 +10,10 @@ from typing import Any
 
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.messages import ToolResult
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.more_tools import MORE_TOOLS
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
 
 log = logging.getLogger(__name__)

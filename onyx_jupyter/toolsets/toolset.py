@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from onyx_jupyter.messages import ToolResult
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
-from onyx_jupyter.tools.arguments import Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.families import FAMILIES
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.families import FAMILIES
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
 
 

@@ -11,7 +11,7 @@ from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.runtime.run_prompt import OVER_CAP
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.registry import ToolRegistry
 from tests.runtime.house import House
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"

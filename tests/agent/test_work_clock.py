@@ -6,10 +6,10 @@ import pytest
 
 from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.errors import OutOfTime
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
+from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
-from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.runtime.house import House, Linger
 
 A_SECOND = "{ runtime: { defaultTimeoutMs: 1000 } }"

@@ -15,15 +15,15 @@ from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import ToolError
-from onyx_jupyter.tools.builtin import web_search_backends
-from onyx_jupyter.tools.builtin.web_search_backends import (
+from onyx_jupyter.web import search_backends as web_search_backends
+from onyx_jupyter.web.search_backends import (
     BraveSearch,
     DdgsSearch,
     SearchBackend,
     SearxngSearch,
     search_backend,
 )
-from tests.tools.web_place import Answer, Asked, web_place
+from tests.web.web_place import Answer, Asked, web_place
 
 KEY = "brave-key-0123456789"
 TRUTH = [(f"Otter {number}", f"https://otters.example/{number}", f"Fact {number} on otters") for number in range(1, 9)]

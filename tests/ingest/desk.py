@@ -6,6 +6,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import IndexUnavailable
+from onyx_jupyter.files.walk import walk
 from onyx_jupyter.ingest.cutting import cutting_fingerprint
 from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
@@ -20,7 +21,6 @@ from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
-from onyx_jupyter.tools.files.walk import walk
 from tests.waiting import until
 
 

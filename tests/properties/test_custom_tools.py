@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.tools.arguments import Arguments
-from onyx_jupyter.tools.registry import ToolRegistry
-from onyx_jupyter.tools.spec import Tool, tool
+from onyx_jupyter.toolsets.arguments import Arguments
+from onyx_jupyter.toolsets.registry import ToolRegistry
+from onyx_jupyter.toolsets.tool import Tool, tool
 
 BUILTIN = {definition.name for definition in ToolRegistry(all_tools()).definitions()}
 TOOL_NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,30}", fullmatch=True).filter(lambda name: name not in BUILTIN)

@@ -14,8 +14,8 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.fake_clock import FakeClock
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 SECRET = "secret-of-somebody-else"
 UNTOLD = "name-that-no-listing-tells"

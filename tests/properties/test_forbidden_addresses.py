@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from onyx_jupyter.errors import AddressNotAllowed, ToolError
 from onyx_jupyter.security.address_guard import AddressGuard
 from onyx_jupyter.security.addresses import is_public
-from onyx_jupyter.tools.builtin.web_client import WebClient
-from tests.tools.web_place import Answer, Asked, Place, web_place
+from onyx_jupyter.web.client import WebClient
+from tests.web.web_place import Answer, Asked, Place, web_place
 
 # Written down apart from the code's own tables.
 FORBIDDEN_4 = (

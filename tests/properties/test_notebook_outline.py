@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.notebook.outline import outline
 from onyx_jupyter.protocols import Cell, CellType, NotebookView
 from onyx_jupyter.text_tokens import text_tokens
-from onyx_jupyter.tools.notebooks.outline import outline
 
 TOKENS, CHARS = 3_400, 15_000
 RANGE = re.compile(r"^cells (\d+)–(\d+) ", re.MULTILINE)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.processes.output_buffer import OutputBuffer
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.tools.builtin.exec import make_exec_tool
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.processes.output_buffer import OutputBuffer
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 TEXTS = st.text(
     st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r\n"), min_size=1, max_size=60

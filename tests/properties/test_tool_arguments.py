@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.tools.registry import ToolRegistry, failed
+from onyx_jupyter.toolsets.registry import ToolRegistry, failed
 
 REGISTRY = ToolRegistry(all_tools())
 SCHEMAS = {name: REGISTRY.get(name).schema() for name in REGISTRY.names}

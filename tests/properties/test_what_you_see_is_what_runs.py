@@ -10,16 +10,16 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
+from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.kernel_tools import kernel_execute_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
+from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.magics.person import approval_text
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import CellRun
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.exec import make_exec_tool
-from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
-from onyx_jupyter.tools.builtin.kernel import kernel_execute_tool
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.tool import Tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED, PEM, SECRETS

@@ -31,9 +31,9 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbeddings
 from onyx_jupyter.testing.script import Reply
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
-from onyx_jupyter.tools.arguments import Arguments, ByModel
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import PerCall, Tool, whole_call
+from onyx_jupyter.toolsets.arguments import Arguments, ByModel
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import PerCall, Tool, whole_call
 from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset
 from tests.runtime.open_onyx import OpenOnyx
 from tests.waiting import LIMIT_S, until

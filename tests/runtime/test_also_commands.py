@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.exec import make_exec_tool
-from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.toolsets.context import ToolContext
 from tests.runtime.house import House, Touch, Word
 from tests.waiting import until
 

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
+from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
+from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.operations.told import Told
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.arguments import Arguments
-from onyx_jupyter.tools.builtin.exec import make_exec_tool
-from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import tool
+from onyx_jupyter.toolsets.arguments import Arguments
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.security.secret_samples import MIXED

@@ -6,12 +6,12 @@ import pytest
 
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import InvalidRequest, ModelError, ToolError
+from onyx_jupyter.features.notebooks.edit_tools import notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.runtime.allowed_models import allows_model
 from onyx_jupyter.runtime.settings import embedding_settings, models_settings
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf
 from tests.runtime.house import House
 from tests.skills.notebooks import cell, write_notebook

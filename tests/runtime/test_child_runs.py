@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.script import Call, Reply, Tokens
-from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
-from onyx_jupyter.tools.context import ToolContext
+from onyx_jupyter.toolsets.context import ToolContext
 from tests.runtime.house import House, HouseTool, Word
 from tests.waiting import until
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from onyx_jupyter.features.files.edit_tools import edit_tool
+from onyx_jupyter.features.files.read_tools import list_tool, read_tool
+from onyx_jupyter.features.files.search_tool import search_tool
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.file_changes import edit_tool
-from onyx_jupyter.tools.builtin.files import list_tool, read_tool
-from onyx_jupyter.tools.builtin.search import search_tool
 from tests.runtime.house import House
 
 WORD = "correct-horse"

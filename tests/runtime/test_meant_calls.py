@@ -5,9 +5,9 @@ import json
 import pytest
 
 from onyx_jupyter.config.ceiling import Ceiling
+from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.waiting import until

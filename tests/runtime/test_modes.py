@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from onyx_jupyter.features.files.edit_tools import write_tool
+from onyx_jupyter.features.notebooks.edit_tools import notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.testing.script import Call, Hold
-from onyx_jupyter.tools.builtin.file_changes import write_tool
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf
 from tests.runtime.house import House, HouseTool
 from tests.waiting import until

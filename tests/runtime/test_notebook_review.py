@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
+from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.runtime.notebook_review import DAY_S, NotebookPlaces
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.tools.builtin.notebook_runs import notebook_run_cell_tool
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 from tests.waiting import until

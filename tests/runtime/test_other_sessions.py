@@ -2,13 +2,13 @@
 
 import pytest
 
-from onyx_jupyter.testing.script import Call, Hold
-from onyx_jupyter.tools.builtin.sessions import (
+from onyx_jupyter.features.conversations.tools import (
     MAX_SAID_CHARS,
     sessions_history_tool,
     sessions_list_tool,
     sessions_send_tool,
 )
+from onyx_jupyter.testing.script import Call, Hold
 from tests.runtime.house import House
 from tests.waiting import until
 

@@ -5,9 +5,9 @@ import asyncio
 import psutil
 import pytest
 
+from onyx_jupyter.features.processes.exec_tool import make_exec_tool
+from onyx_jupyter.features.processes.process_tool import process_tool
 from onyx_jupyter.testing.script import Call, Fail, Hang
-from onyx_jupyter.tools.builtin.exec import make_exec_tool
-from onyx_jupyter.tools.builtin.process import process_tool
 from tests.runtime.house import House
 from tests.waiting import until
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, ProjectFileChanged, StorageError
+from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
 from onyx_jupyter.project.instructions import MAX_BYTES
 from onyx_jupyter.runtime.project_files import JudgedFile
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from onyx_jupyter.tools.builtin.file_changes import edit_tool, write_tool
 from tests.runtime.house import House
 from tests.waiting import until
 

@@ -3,10 +3,10 @@
 import pytest
 
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
+from onyx_jupyter.features.runs.ask_user_tool import NOBODY, ask_user_tool
 from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.ask_user import NOBODY, ask_user_tool
 from tests.runtime.house import House
 from tests.waiting import until
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool
 from onyx_jupyter.notebook.cells import cell_hash
+from onyx_jupyter.notebook.seen_cells import SeenCells
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.notebook_changes import notebook_edit_cell_tool
-from onyx_jupyter.tools.notebooks.sights import NotebookSights
 from tests.notebook.shelf import Shelf, code
 from tests.runtime.house import House
 
@@ -84,8 +84,8 @@ async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tm
     await house.linger.started.wait()
     types(shelf, "x = 11")
     await house.onyx.send(key, "Mind this", mode="auto", context=[CHIP])
-    sights = house.onyx.runs._maker._sights[key]
-    assert sights.hash_of("a.ipynb", "one") == cell_hash("x = 10")  # it has not joined yet
+    seen_cells = house.onyx.runs._maker._seen_cells[key]
+    assert seen_cells.hash_of("a.ipynb", "one") == cell_hash("x = 10")  # it has not joined yet
     house.linger.released.set()
     await house.end(run_id)
     assert source(shelf) == "x = 12"
@@ -121,7 +121,7 @@ async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(t
 
 
 def test_a_notebook_that_calls_itself_otherwise_than_the_message_did_is_the_same() -> None:
-    sights = NotebookSights()
-    sights.wrote("link.ipynb", "one", "h1")
-    sights.called("link.ipynb", "a.ipynb")
-    assert sights.hash_of("a.ipynb", "one") == sights.hash_of("link.ipynb", "one") == "h1"
+    seen_cells = SeenCells()
+    seen_cells.wrote("link.ipynb", "one", "h1")
+    seen_cells.called("link.ipynb", "a.ipynb")
+    assert seen_cells.hash_of("a.ipynb", "one") == seen_cells.hash_of("link.ipynb", "one") == "h1"

@@ -17,7 +17,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from onyx_jupyter.text_tokens import text_tokens
-from onyx_jupyter.tools.more_tools import MORE_TOOLS
+from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
 from tests.runtime.house import House
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"

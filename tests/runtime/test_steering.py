@@ -7,8 +7,8 @@ import pytest
 
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.errors import StorageError
+from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold
-from onyx_jupyter.tools.builtin.ask_user import ask_user_tool
 from tests.runtime.house import House
 from tests.storage.full_disk import file_size_limit
 from tests.waiting import until

@@ -12,9 +12,9 @@ from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.hostile_text import CANARY, HOSTILE, HOSTILE_LINE, boundaries, fenced, wrongs
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.more_tools import MORE_TOOLS
+from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
 from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
-from tests.tools.web_place import Answer, Place, web_place
+from tests.web.web_place import Answer, Place, web_place
 
 NOTEBOOK = "hostile.ipynb"
 DEFERRED = {tool.name for tool in all_tools() if tool.deferred} | {"skill_read", "skill_shout", "skill_break"}

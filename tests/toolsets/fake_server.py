@@ -6,9 +6,9 @@ from typing import Any
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import ToolResult
-from onyx_jupyter.tools.arguments import ByJsonSchema, Checked
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import Tool
+from onyx_jupyter.toolsets.arguments import ByJsonSchema, Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import ToolsetContext
 
 SCHEMAS: dict[str, dict[str, Any]] = {

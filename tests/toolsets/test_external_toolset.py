@@ -6,7 +6,7 @@ from typing import Any
 from onyx_jupyter.runtime.keys import AGENTS
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.more_tools import MORE_TOOLS
+from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
 from onyx_jupyter.toolsets.wrappers import Deferred, Prefixed
 from tests.runtime.house import House
 from tests.toolsets.fake_server import SCHEMAS, FakeServer

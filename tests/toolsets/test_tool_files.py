@@ -3,9 +3,9 @@
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.files.edit_tools import write_tool
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.tools.builtin.file_changes import write_tool
 from tests.runtime.house import House
 
 SOURCE = '''"""Says hello."""

@@ -11,7 +11,7 @@ from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.tools.registry import ToolRegistry
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 _WARNING = "\n\n[Onyx] You made this call "
 _SHOWN_CHARS = 120

@@ -6,6 +6,12 @@ from functools import partial
 
 from onyx_jupyter.features.conversations import event_wire as wire
 from onyx_jupyter.features.conversations import operations, session_operations
+from onyx_jupyter.features.conversations.tools import (
+    sessions_history_tool,
+    sessions_list_tool,
+    sessions_search_tool,
+    sessions_send_tool,
+)
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
@@ -33,12 +39,6 @@ from onyx_jupyter.runtime.message_meta import MessageMeta
 from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.runtime.sent_context import SentContext
 from onyx_jupyter.runtime.session_search import SessionSearch
-from onyx_jupyter.tools.builtin.sessions import (
-    sessions_history_tool,
-    sessions_list_tool,
-    sessions_search_tool,
-    sessions_send_tool,
-)
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

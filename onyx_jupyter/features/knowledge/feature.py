@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from onyx_jupyter.features.knowledge.operations import OPERATIONS
+from onyx_jupyter.features.knowledge.tools import knowledge_add_tool, knowledge_search_tool
 from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
@@ -12,10 +13,6 @@ from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, INDEX_PROCESS, KNOWLEDGE, STREAMS
 from onyx_jupyter.runtime.knowledge import ServerKnowledge
 from onyx_jupyter.runtime.process_index import ProcessIndex
-from onyx_jupyter.tools.builtin.knowledge import (
-    knowledge_add_tool,
-    knowledge_search_tool,
-)
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -41,15 +38,7 @@ FEATURE = Feature(
     make,
     requires=(HOST, CONFIGURED, AGENTS, INDEX_PROCESS, STREAMS),
     provides=(KNOWLEDGE,),
-    toolsets=(
-        FixedToolset(
-            "knowledge",
-            (
-                knowledge_search_tool,
-                knowledge_add_tool,
-            ),
-        ),
-    ),
+    toolsets=(FixedToolset("knowledge", (knowledge_search_tool, knowledge_add_tool)),),
     operations=OPERATIONS,
     events=(
         EventType("knowledge.progress", KnowledgeItemInfo),

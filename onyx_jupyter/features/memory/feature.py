@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from onyx_jupyter.features.memory.fact_tools import forget_tool, make_remember_tool
+from onyx_jupyter.features.memory.file_tools import memory_get_tool, memory_search_tool, memory_write_tool
+from onyx_jupyter.features.memory.history_tools import memory_history_tool
 from onyx_jupyter.features.memory.operations import OPERATIONS
 from onyx_jupyter.features.memory.wire import MemoryUpdatedData
 from onyx_jupyter.operations.event_type import EventType
@@ -9,18 +12,6 @@ from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import CONFIGURED, EMBEDDINGS, HOST, INDEX_PROCESS, MEMORIES, STREAMS
 from onyx_jupyter.runtime.memories import Memories
-from onyx_jupyter.tools.builtin.facts import (
-    forget_tool,
-    make_remember_tool,
-)
-from onyx_jupyter.tools.builtin.memory import (
-    memory_get_tool,
-    memory_search_tool,
-    memory_write_tool,
-)
-from onyx_jupyter.tools.builtin.memory_history import (
-    memory_history_tool,
-)
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

@@ -34,6 +34,7 @@ from onyx_jupyter.features.memory.wire import (
     MemoryVersions,
     MemoryVersionsParams,
 )
+from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.memory.fact_lines import read_facts
 from onyx_jupyter.memory.facts import confidence_at
 from onyx_jupyter.memory.targets import FACTS_FILE
@@ -43,7 +44,6 @@ from onyx_jupyter.operations.wire import NoParams, Wire
 from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, Found, SearchFilter
 from onyx_jupyter.providers.embedders.marks import unmarked
 from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, MEMORIES, MEMORY_NOTES
-from onyx_jupyter.tools.files.diff import unified_diff
 
 SHOWN_CHARS = 400_000
 """As much of a file as a page can show; the rest is for an editor."""

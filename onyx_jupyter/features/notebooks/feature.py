@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.notebooks import kernel_operations, operations
+from onyx_jupyter.features.notebooks.create_tool import notebook_create_tool
+from onyx_jupyter.features.notebooks.edit_tools import (
+    notebook_delete_cell_tool,
+    notebook_edit_cell_tool,
+    notebook_insert_cell_tool,
+    notebook_move_cell_tool,
+)
+from onyx_jupyter.features.notebooks.kernel_tools import kernel_execute_tool, kernel_inspect_tool, kernel_variables_tool
+from onyx_jupyter.features.notebooks.read_tools import (
+    notebook_find_tool,
+    notebook_list_tool,
+    notebook_outline_tool,
+    notebook_read_tool,
+)
+from onyx_jupyter.features.notebooks.run_tools import (
+    notebook_restart_kernel_tool,
+    notebook_run_all_tool,
+    notebook_run_cell_tool,
+)
 from onyx_jupyter.features.notebooks.wire import NotebookChangesUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.runtime.keys import AUDIT, CONFIGURED, HOST, NOTEBOOK_REVIEW, RUNS, STREAMS
 from onyx_jupyter.runtime.notebook_review import NotebookReview
-from onyx_jupyter.tools.builtin.kernel import (
-    kernel_execute_tool,
-    kernel_inspect_tool,
-    kernel_variables_tool,
-)
-from onyx_jupyter.tools.builtin.notebook import (
-    notebook_find_tool,
-    notebook_list_tool,
-    notebook_outline_tool,
-    notebook_read_tool,
-)
-from onyx_jupyter.tools.builtin.notebook_changes import (
-    notebook_delete_cell_tool,
-    notebook_edit_cell_tool,
-    notebook_insert_cell_tool,
-    notebook_move_cell_tool,
-)
-from onyx_jupyter.tools.builtin.notebook_create import (
-    notebook_create_tool,
-)
-from onyx_jupyter.tools.builtin.notebook_runs import (
-    notebook_restart_kernel_tool,
-    notebook_run_all_tool,
-    notebook_run_cell_tool,
-)
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -78,14 +72,7 @@ FEATURE = Feature(
                 notebook_restart_kernel_tool,
             ),
         ),
-        FixedToolset(
-            "kernel",
-            (
-                kernel_variables_tool,
-                kernel_inspect_tool,
-                kernel_execute_tool,
-            ),
-        ),
+        FixedToolset("kernel", (kernel_variables_tool, kernel_inspect_tool, kernel_execute_tool)),
     ),
     essential=True,
 )

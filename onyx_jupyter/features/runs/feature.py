@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.plan_tool import plan_update_tool
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.project.instructions import Instructions
@@ -41,12 +43,6 @@ from onyx_jupyter.runtime.runs import Runs, Sent
 from onyx_jupyter.runtime.settings import Settings
 from onyx_jupyter.runtime.skills import Offered
 from onyx_jupyter.runtime.surroundings import Surroundings
-from onyx_jupyter.tools.builtin.ask_user import (
-    ask_user_tool,
-)
-from onyx_jupyter.tools.builtin.plan import (
-    plan_update_tool,
-)
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -135,14 +131,6 @@ FEATURE = Feature(
     ),
     uses=(SKILLS, PROJECT_FILES, KNOWLEDGE),
     provides=(SURROUNDINGS, RUNS, READING_AHEAD),
-    toolsets=(
-        FixedToolset(
-            "chat",
-            (
-                ask_user_tool,
-                plan_update_tool,
-            ),
-        ),
-    ),
+    toolsets=(FixedToolset("chat", (ask_user_tool, plan_update_tool)),),
     essential=True,
 )

@@ -26,6 +26,7 @@ from onyx_jupyter.features.skills.wire import (
     SkillsTrustParams,
     SkillTrusted,
 )
+from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.limits import MAX_FRAME_BYTES
@@ -36,7 +37,6 @@ from onyx_jupyter.runtime.skill_author import SkillWish
 from onyx_jupyter.security.drive_folders import browser_paths
 from onyx_jupyter.skills.parameters import Parameter, Parameters, ParametersProblem, parse_parameters
 from onyx_jupyter.skills.skill import Listed, Skill
-from onyx_jupyter.tools.files.diff import unified_diff
 from onyx_jupyter.tools.skill_arguments import parameters_schema
 
 MAX_LISTED = 150

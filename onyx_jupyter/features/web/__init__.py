@@ -1,1 +1,1 @@
-"""The web: search, pages, addresses."""
+"""Web search and web pages as tools."""

@@ -16,9 +16,9 @@ from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.runtime.configured import Configured
 from onyx_jupyter.runtime.keys import CONFIGURED
-from onyx_jupyter.tools.arguments import Arguments
-from onyx_jupyter.tools.context import ToolContext
-from onyx_jupyter.tools.spec import tool
+from onyx_jupyter.toolsets.arguments import Arguments
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import tool
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

@@ -1,0 +1,172 @@
+"""How the notebook tools come to a notebook and make a change to it, with what the model knows of it in mind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from onyx_jupyter.errors import NotebookError
+from onyx_jupyter.features.notebooks.asking_cell import refuse_asking_notebook
+from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
+from onyx_jupyter.notebook.destructive_edits import loss
+from onyx_jupyter.protocols import (
+    AppliedChange,
+    Cell,
+    CellChange,
+    CellRun,
+    Exactly,
+    NotebookCells,
+    NotebookView,
+    ToolPreview,
+)
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.instruction_files import why_asked
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def api_path(path: str, context: ToolContext) -> str:
+    """As the file browser has it. Raises: PathNotAllowed."""
+    return context.paths.api_path(path.removeprefix("RTC:"))
+
+
+async def path_to_run(path: str, context: ToolContext) -> str:
+    """As `api_path`, for what runs in the notebook's kernel. Raises: NotebookError (kernel_waits) too."""
+    found = api_path(path, context)
+    await refuse_asking_notebook(found, context)
+    return found
+
+
+def name_of(path: str) -> str:
+    return posixpath.basename(path)
+
+
+def plain_id(cell_id: str) -> str:
+    """The id as nbformat has them; of any other, which a file may hold all the same, that it is none."""
+    return cell_id if _ID.fullmatch(cell_id) else "(an id that is none)"
+
+
+def grant(tool: str, path: str) -> str:
+    """What is remembered for a session: one tool on one notebook."""
+    return f"{tool} {json.dumps(path, ensure_ascii=False)}"
+
+
+def notebook_preview(
+    path: str,
+    summary: str,
+    details: Mapping[str, Any],
+    *,
+    grant: str,
+    grant_text: str,
+    bound: Mapping[str, Any] | None = None,
+    must_ask: str = "",
+) -> ToolPreview:
+    """What a person is shown of a call on a notebook; `bound` is what "always exactly this" holds beside its path."""
+    exactly = Exactly({"path": path, **(bound or {})}, without=("path",))
+    return ToolPreview(summary, {"path": path, **details}, grant, grant_text, exactly, must_ask)
+
+
+async def change_preview(
+    path: str,
+    context: ToolContext,
+    summary: str,
+    details: Mapping[str, Any],
+    *,
+    grant: str,
+    grant_text: str,
+    bound: Mapping[str, Any] | None = None,
+    must_ask: str = "",
+) -> ToolPreview:
+    """As `notebook_preview`, of a call that changes what the notebook says: it may be a skill."""
+    reason = await asyncio.to_thread(why_asked, context.paths.resolve(path), context)
+    return notebook_preview(
+        path, summary, details, grant=grant, grant_text=grant_text, bound=bound, must_ask=must_ask or reason
+    )
+
+
+async def opened(path: str, context: ToolContext, in_full: Collection[str] = ()) -> NotebookView:
+    """The notebook as it is now, remembered as this run found it; outputs whole only of the cells `in_full`.
+
+    Raises: NotebookError.
+    """
+    view = await context.notebooks.read(path, in_full)
+    _found(path, view, context)
+    context.seen_cells.saw_order(view.path, [cell.id for cell in view.cells])
+    return view
+
+
+async def opened_cells(path: str, context: ToolContext, ids: Collection[str], *, last: int = 0) -> NotebookCells:
+    """As `opened`, with these cells alone and the `last` ones. Raises: NotebookError."""
+    some = await context.notebooks.read_cells(path, ids, last=last)
+    _found(path, some, context)
+    return some
+
+
+def _found(path: str, view: NotebookView | NotebookCells, context: ToolContext) -> None:
+    context.seen_cells.called(path, view.path)
+    context.seen_cells.beginning(context.run_id, view)
+
+
+def known(view: NotebookView | NotebookCells, cell_id: str, context: ToolContext, base_hash: str | None = None) -> Cell:
+    """The cell, where it is still what the model knows of it: `base_hash`, else what it last saw.
+
+    Raises: NotebookError (no_cell; stale with the source of now, which the model knows from then on).
+    """
+    cell = find_cell(view.cells, cell_id, view.path)
+    expected = base_hash or context.seen_cells.hash_of(view.path, cell_id)
+    if expected is not None and expected != cell.hash:
+        context.seen_cells.saw(view.path, [cell])
+        raise stale(view.path, cell_id, cell.source)
+    return cell
+
+
+def must_ask(view: NotebookView | NotebookCells, changed: Mapping[str, str | None], context: ToolContext) -> str:
+    """Why a person must be asked about this change; empty where they need not be."""
+    return loss(context.seen_cells.beginning(context.run_id, view), view, changed)
+
+
+def base_of(path: str, cell_id: str, context: ToolContext, base_hash: str | None = None) -> str | None:
+    """The hash that a write carries: that of what was approved, else of what the model says or last saw."""
+    return context.seen_cells.bound(context.call_id, cell_id) or base_hash or context.seen_cells.hash_of(path, cell_id)
+
+
+async def run_cell(
+    path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], base_hash: str | None = None
+) -> CellRun:
+    """Runs the cell if it is then still what was approved, else what `base_hash` says. Raises: NotebookError."""
+    base_hash = context.seen_cells.bound(context.call_id, cell_id) or base_hash
+    return await run_exactly(path, cell_id, context, progress, base_hash)
+
+
+async def run_exactly(
+    path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], source_hash: str | None
+) -> CellRun:
+    """Runs the cell if its source has that hash; with None, whatever it says. Raises: NotebookError."""
+    with _learning(path, context):
+        return await context.notebooks.run_cell(path, cell_id, progress, base_hash=source_hash)
+
+
+async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) -> tuple[AppliedChange, ...]:
+    """Makes the changes; what they wrote is known to the model. Raises: NotebookError."""
+    with _learning(path, context):
+        done = await context.notebooks.apply(path, changes)
+    for change in done:
+        if change.after is not None:
+            context.seen_cells.wrote(path, change.cell_id, cell_hash(source_of(change.after)))
+    return done
+
+
+@contextmanager
+def _learning(path: str, context: ToolContext) -> Iterator[None]:
+    """A refusal that shows the source of now makes it known to the model."""
+    try:
+        yield
+    except NotebookError as error:
+        if error.code == "stale" and "hash" in error.data:
+            context.seen_cells.wrote(path, str(error.data.get("cellId")), str(error.data["hash"]))
+        raise

@@ -1,0 +1,46 @@
+"""The tool with which the agent asks its person something in the middle of its work. It never answers by itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from onyx_jupyter.activities import Activity
+from onyx_jupyter.messages import Failure, ToolResult
+from onyx_jupyter.protocols import UserQuestion
+from onyx_jupyter.toolsets.arguments import Arguments
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.tool import tool
+
+MAX_CHOICES = 10
+NOBODY = "Nobody can answer here. Go on with what is most likely meant and say what you assumed, or stop and say why."
+
+
+class AskUserArguments(Arguments):
+    question: str = Field(min_length=1, max_length=2000, description="One question, in a sentence or two.")
+    choices: list[Annotated[str, Field(min_length=1, max_length=200)]] | None = Field(
+        default=None, max_length=MAX_CHOICES, description="Answers to click on."
+    )
+    free_text: bool = Field(default=True, description="False: only the choices.")
+
+
+@tool(
+    name="ask_user",
+    activity=Activity("ask_person", "question"),
+    arguments=AskUserArguments,
+    description="Asks the person and waits. Only where you cannot find it out and a wrong guess would cost.",
+    risk="read",
+    family="chat",
+    untimed=True,
+)
+async def ask_user_tool(arguments: AskUserArguments, context: ToolContext) -> ToolResult:
+    """Waits until the person answers, declines, or the time for approvals is over."""
+    if context.ask is None:
+        return ToolResult(NOBODY, ok=False, origin="own", failure=Failure("unavailable", NOBODY))
+    choices = tuple(dict.fromkeys(arguments.choices or ()))
+    free_text = arguments.free_text or not choices
+    answer = await context.ask(UserQuestion(arguments.question, choices, free_text))
+    if answer.text is None:
+        return ToolResult(answer.reason, ok=False, origin="person")
+    return ToolResult(f"The user answered: {answer.text}", origin="person", data={"answer": answer.text})

@@ -1,0 +1,107 @@
+"""Goes through a folder's files as a search wants them: without hidden, ignored and linked ones. It follows no link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from onyx_jupyter.errors import PathNotAllowed
+from onyx_jupyter.files.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules
+from onyx_jupyter.security.beneath import Folder
+from onyx_jupyter.security.path_guard import PathGuard
+
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file in its open folder: `path` is real, `read` gives its first bytes."""
+
+    path: Path
+    size_bytes: int
+    read: Callable[[int], bytes]
+
+
+def walk(start: Path, paths: PathGuard) -> Iterator[Found]:
+    """Every regular file below `start`, a resolved folder, folder by folder and by name.
+
+    The rules of the folders above it count, unless they exclude `start` itself: who names a folder wants it.
+    Raises: OSError where `start` cannot be opened.
+    """
+    root = next(root for root in sorted(paths.roots, key=lambda root: -len(root.parts)) if start.is_relative_to(root))
+    rules = _rules_above(start, root, paths)
+    pending = [(start, rules)]
+    while pending:
+        place, rules = pending.pop()
+        try:
+            with paths.folder(place) as folder:
+                if paths.is_private(folder):
+                    continue
+                rules = rules.below(_from_root(place, root), _ignore_texts(folder))
+                folders, files = _wanted(folder, rules, root)
+                yield from files
+        except (OSError, PathNotAllowed):
+            if place == start:
+                raise
+            continue
+        if len(place.parts) - len(start.parts) < MAX_DEPTH:
+            pending.extend((below, rules) for below in reversed(folders))
+
+
+def _wanted(folder: Folder, rules: IgnoreRules, root: Path) -> tuple[list[Path], list[Found]]:
+    folders, files = [], []
+    for entry in sorted(folder.entries(), key=lambda entry: entry.name):
+        path = folder.path / entry.name
+        try:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not entry.is_file(follow_symlinks=False):
+                continue
+            if entry.name.startswith(".") or rules.ignores(_from_root(path, root), is_folder=is_folder):
+                continue
+            if is_folder:
+                folders.append(path)
+            else:
+                size_bytes = entry.stat(follow_symlinks=False).st_size
+                files.append(Found(path, size_bytes, _reader(folder, entry.name)))
+        except OSError:  # gone meanwhile
+            continue
+    return folders, files
+
+
+def _reader(folder: Folder, name: str) -> Callable[[int], bytes]:
+    def read(limit_bytes: int) -> bytes:
+        with os.fdopen(folder.open(name), "rb") as file:
+            return file.read(limit_bytes)
+
+    return read
+
+
+def _rules_above(start: Path, root: Path, paths: PathGuard) -> IgnoreRules:
+    rules = IgnoreRules()
+    for place in reversed([folder for folder in start.parents if folder.is_relative_to(root)]):
+        with paths.folder(place) as folder:
+            rules = rules.below(_from_root(place, root), _ignore_texts(folder))
+    within = [start, *start.parents]
+    named = any(
+        rules.ignores(_from_root(folder, root), is_folder=True)
+        for folder in within
+        if folder != root and folder.is_relative_to(root)
+    )
+    return IgnoreRules() if named else rules
+
+
+def _ignore_texts(folder: Folder) -> list[str]:
+    texts = []
+    for name in IGNORE_FILES:
+        try:
+            with os.fdopen(folder.open(name), "rb") as file:
+                texts.append(file.read(MAX_IGNORE_BYTES).decode("utf-8", "replace"))
+        except OSError:
+            continue
+    return texts
+
+
+def _from_root(path: Path, root: Path) -> PurePosixPath:
+    return PurePosixPath(path.relative_to(root).as_posix())

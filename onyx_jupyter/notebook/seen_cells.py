@@ -1,0 +1,94 @@
+"""What one session's model last saw of each cell, and how notebooks stood when its run began. Kept in memory only.
+
+An edit says which source it is based on. Where the model does not say it, this does: so what a person changed in
+between is never overwritten unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from onyx_jupyter.protocols import Cell, CellSize, NotebookCells, NotebookView
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A notebook as a run found it: how many characters each cell had, blank ones left out."""
+
+    chars: Mapping[str, int]
+
+    @property
+    def total_chars(self) -> int:
+        return sum(self.chars.values())
+
+
+class SeenCells:
+    """Of one session. A cell that was seen in part counts as seen only where it was never seen whole."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._whole: dict[str, dict[str, str]] = {}
+        self._part: dict[str, dict[str, str]] = {}
+        self._orders: dict[str, Sequence[str]] = {}
+        self._bound: dict[tuple[str, str], str] = {}
+        self._run_id = ""
+        self._beginnings: dict[str, Beginning] = {}
+
+    def called(self, path: str, name: str) -> None:
+        """The notebook that was asked for as `path` says of itself that it is `name` (a link, a new name)."""
+        self._names[path] = name
+        if name != path and (seen := self._whole.pop(path, None)) is not None:  # by a message, before it was opened
+            self._whole.setdefault(name, {}).update(seen)
+
+    def saw(self, path: str, cells: Iterable[Cell]) -> None:
+        """The model got the whole source of these cells."""
+        self._whole.setdefault(self._name(path), {}).update({cell.id: cell.hash for cell in cells})
+
+    def saw_part(self, path: str, cells: Iterable[Cell]) -> None:
+        """The model got a line or two of them; the first such sight counts."""
+        part = self._part.setdefault(self._name(path), {})
+        for cell in cells:
+            part.setdefault(cell.id, cell.hash)
+
+    def wrote(self, path: str, cell_id: str, source_hash: str) -> None:
+        """The model knows the source, since it is its own; so does it where a refusal or a message shows it."""
+        self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
+
+    def saw_order(self, path: str, ids: Sequence[str]) -> None:
+        """The model was told cells of this notebook by their numbers, which count these."""
+        self._orders[self._name(path)] = ids
+
+    def order_of(self, path: str) -> Sequence[str] | None:
+        """The cells whose numbers the model knows; None where it was told none."""
+        return self._orders.get(self._name(path))
+
+    def hash_of(self, path: str, cell_id: str) -> str | None:
+        """Of the source that the model knows; None for a cell that it never saw."""
+        name = self._name(path)
+        return self._whole.get(name, {}).get(cell_id) or self._part.get(name, {}).get(cell_id)
+
+    def bind(self, call_id: str, cells: Iterable[Cell]) -> None:
+        """A preview of this call was made of these cells: what a person approved."""
+        self._bound = {key: value for key, value in self._bound.items() if key[0] == call_id}
+        self._bound.update({(call_id, cell.id): cell.hash for cell in cells})
+
+    def bound(self, call_id: str, cell_id: str) -> str | None:
+        return self._bound.get((call_id, cell_id))
+
+    def beginning(self, run_id: str, view: NotebookView | NotebookCells) -> Beginning:
+        """The notebook as this run first saw it: now, where it did not yet."""
+        if run_id != self._run_id:
+            self._run_id = run_id
+            self._beginnings.clear()
+        if view.path not in self._beginnings:
+            self._beginnings[view.path] = Beginning(chars_of(view.order))
+        return self._beginnings[view.path]
+
+    def _name(self, path: str) -> str:
+        return self._names.get(path, path)
+
+
+def chars_of(order: Iterable[CellSize]) -> dict[str, int]:
+    """Cell id → characters of its source, for cells that are not blank."""
+    return {cell.id: cell.chars for cell in order if cell.chars}

@@ -1,1 +1,0 @@
-"""The tools that come with Onyx, one file a family; their features bring them."""

@@ -1,0 +1,79 @@
+"""What a running tool may use: where it is, whom it works for, and the services it may call. It never holds state."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.config.schema import WebConfig
+from onyx_jupyter.notebook.seen_cells import SeenCells
+from onyx_jupyter.processes.run_processes import RunProcesses
+from onyx_jupyter.protocols import (
+    Facts,
+    Kernels,
+    Knowledge,
+    Memory,
+    Notebooks,
+    Search,
+    Sessions,
+    UserAnswer,
+    UserQuestion,
+)
+from onyx_jupyter.security.path_guard import PathGuard
+
+
+async def nowhere(path: str) -> bool:
+    """No tab is there that could show a notebook."""
+    return False
+
+
+async def _nobody() -> str | None:
+    """No notebook's cell asked."""
+    return None
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """One call's surroundings.
+
+    `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
+    limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
+    `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
+    from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones;
+    `memory_search` finds passages of its memory, `facts` are what it was told to remember.
+    `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
+    `kernels` are those of the notebooks, None where none can be reached; `seen_cells` is what this session's model
+    has seen of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front;
+    `show_notebook` opens one in front of the person and says whether it stands there now.
+    `notebook_in_front` was that when the person sent their message, None where it was not told.
+    """
+
+    session_key: str
+    agent_id: str
+    run_id: str
+    call_id: str
+    workspace: Path
+    server_root: Path
+    paths: PathGuard
+    notebooks: Notebooks
+    memory: Memory
+    clock: Clock
+    timeout_s: float
+    max_output_bytes: int
+    progress: Callable[[str], None]
+    web: WebConfig = field(default_factory=WebConfig)
+    processes: RunProcesses = field(default_factory=RunProcesses)
+    ask: Callable[[UserQuestion], Awaitable[UserAnswer]] | None = None
+    max_result_chars: int = 16_000
+    sessions: Sessions | None = None
+    memory_search: Search | None = None
+    facts: Facts | None = None
+    kernels: Kernels | None = None
+    knowledge: Knowledge | None = None
+    seen_cells: SeenCells = field(default_factory=SeenCells)
+    open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
+    notebook_in_front: str | None = None
+    asking_notebook: Callable[[], Awaitable[str | None]] = _nobody
+    show_notebook: Callable[[str], Awaitable[bool]] = nowhere

@@ -1,0 +1,75 @@
+"""The agent's way to documents: what a person is asked before one is added, and a turn that does not wait for ever."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from onyx_jupyter.app.features import all_tools
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import KnowledgeAnswer, KnowledgeItem
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import ToolRegistry
+
+Make = Callable[..., ToolContext]
+ITEM = KnowledgeItem("one", "path", "big.pdf", "big.pdf", "2026-11-22T10:00:00Z", "waiting", 0, 0, 0)
+
+
+@dataclass
+class SlowKnowledge:
+    """Reads a file of two, and then nothing more; `asked` are the searches."""
+
+    asked: list[dict[str, Any]]
+
+    async def search(self, query: str, **more: Any) -> KnowledgeAnswer:
+        self.asked.append({"query": query, **more})
+        return KnowledgeAnswer(())
+
+    async def add(self, where: str, agent_id: str | None, *, is_url: bool) -> KnowledgeItem:
+        return ITEM
+
+    async def finished(self, item_id: str, progress: Callable[[KnowledgeItem], None]) -> KnowledgeItem:
+        progress(replace(ITEM, state="reading", done=1, total=2, chunks=7))
+        await asyncio.Event().wait()
+        raise AssertionError("it never ends")
+
+
+def call(name: str, **arguments: Any) -> Any:
+    return ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
+
+
+@pytest.mark.parametrize(
+    ("where", "must_ask"),
+    [
+        ({"url": "https://tides.example/today"}, "it adds a page to what every conversation may find"),
+        ({"path": "a"}, ""),
+    ],
+)
+async def test_a_page_is_asked_for_whatever_was_allowed(make_context: Make, where: dict, must_ask: str) -> None:
+    tool, arguments = call("knowledge_add", **where)
+    assert (await tool.preview(arguments, make_context())).must_ask == must_ask
+
+
+async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_context: Make) -> None:
+    told: list[str] = []
+    knowledge = SlowKnowledge([])
+    tool, arguments = call("knowledge_add", path="big.pdf")
+    context = make_context(knowledge=knowledge, timeout_s=0.01, progress=told.append)
+    result = await tool.call(arguments, context)
+    assert json.loads(result.output) == {
+        "path": "big.pdf",
+        "files": 2,
+        "passages": 7,
+        "note": "It is still being read, in the background; what has been read is found already.",
+    }
+    assert (result.ok, told) == (True, ["1 of 2 files, 7 passages"])
+
+
+async def test_a_search_is_that_of_the_agent_who_asks(make_context: Make) -> None:
+    knowledge = SlowKnowledge([])
+    tool, arguments = call("knowledge_search", query="anchor")
+    await tool.call(arguments, make_context(knowledge=knowledge, agent_id="b"))
+    assert [(asked["agent_id"], asked["limit"]) for asked in knowledge.asked] == [("b", None)], "as many as configured"

@@ -1,0 +1,88 @@
+"""When the server is killed, what its commands have started is ended all the same."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+import psutil
+
+from onyx_jupyter.processes.environment import MARKER_VARIABLE
+from onyx_jupyter.processes.process_reaper import Guardian
+from tests.features.processes.test_exec_tool import FAMILY
+from tests.waiting import LIMIT_S, until
+
+SERVER = f"""
+import asyncio
+from pathlib import Path
+from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.run_processes import RunProcesses
+
+async def main():
+    processes = RunProcesses(guardian=Guardian())
+    await processes.start_background({FAMILY + "wait"!r}, Path.cwd(), "c", 1000)
+    await processes.start({FAMILY + "wait"!r}, Path.cwd(), "c", 1000, lambda line: None)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+def pids_in(folder: Path) -> list[int]:
+    file = folder / "pids"
+    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def running(pid: int) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:
+    server = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, cwd=tmp_path)
+    try:
+        await until(lambda: len(pids_in(tmp_path)) == 8)
+        family = [server.pid, *(child.pid for child in psutil.Process(server.pid).children(recursive=True))]
+        assert len(family) > 3, "the guardian and two shells"
+    finally:
+        server.kill()
+        await asyncio.wait_for(server.wait(), LIMIT_S)
+    await until(lambda: not any(map(running, [*pids_in(tmp_path), *family])))
+
+
+async def test_it_ends_when_there_is_nothing_to_guard_and_comes_back(tmp_path: Path) -> None:
+    guardian = Guardian(idle_s=0.0)
+    await guardian.watch("a" * 32)
+    await until(guardians)  # for a moment after its start a process has no command line
+    first = guardians()
+    assert len(first) == 1
+    guardian.release("a" * 32)
+    await until(lambda: not any(map(running, first)))
+    await guardian.watch("b" * 32)
+    await until(guardians)
+    (second,) = guardians()
+    assert second not in first
+    guardian.release("b" * 32)
+    await guardian.close()
+    assert not running(second)
+
+
+async def test_what_was_released_is_left_alone(tmp_path: Path) -> None:
+    marker = os.urandom(16).hex()
+    other = await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, MARKER_VARIABLE: marker})
+    try:
+        guardian = Guardian()
+        await guardian.watch(marker, other.pid)
+        guardian.release(marker)
+        await guardian.close()
+        assert running(other.pid)
+    finally:
+        other.kill()
+        await other.wait()
+
+
+def guardians() -> list[int]:
+    children = psutil.Process().children(recursive=True)
+    return [child.pid for child in children if "onyx_jupyter.processes.process_reaper" in child.cmdline()]
