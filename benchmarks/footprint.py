@@ -184,7 +184,7 @@ def _sizes(process: psutil.Process) -> dict[str, float]:
     for child in process.children(recursive=True):
         with contextlib.suppress(psutil.Error):
             command = child.cmdline()
-            name = command[command.index("-m") + 1].rpartition(".")[2] if "-m" in command else child.name()
+            name = command[command.index("-m") + 1].removeprefix("onyx_jupyter.") if "-m" in command else child.name()
             sizes[name] = sizes.get(name, 0.0) + child.memory_full_info().pss / 1e6
     return sizes
 

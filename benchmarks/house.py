@@ -13,11 +13,12 @@ from typing import Any
 
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.operations.told import Told
+from onyx_jupyter.features.conversations.keys import CONVERSATIONS
+from onyx_jupyter.operations.host import Host
+from onyx_jupyter.operations.keys import STREAMS
 from onyx_jupyter.protocols import Embeddings, Models
 from onyx_jupyter.providers.settings import ModelsSettings
-from onyx_jupyter.runtime.host import Host
-from onyx_jupyter.runtime.keys import CONVERSATIONS, STREAMS
+from onyx_jupyter.runs.streamed_event import StreamedEvent
 from onyx_jupyter.server.frames import encode_event
 from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset
@@ -48,7 +49,7 @@ class House:
             raise RuntimeError(str(end))
         return end
 
-    def _receive(self, told: Told) -> None:
+    def _receive(self, told: StreamedEvent) -> None:
         frame = told.encoded(encode_event)  # as each connection has it made
         if told.name in ("chat.final", "chat.error", "chat.aborted"):
             event = json.loads(frame)

@@ -103,11 +103,11 @@ class Bench:
         servers, model = self.fresh("ahead")
         began = time.monotonic()
         beginning = ModelRequest(SYSTEM, [Message("user", prompts.before_words(self.facts, WHAT))])
-        await model.read_ahead(beginning)
+        await model.prefill(beginning)
         print(f"{'reading ahead, start included':38}{time.monotonic() - began:6.2f} s")
         _say("read ahead", await self.ask(model, servers, words))
         began = time.monotonic()
-        reading = asyncio.create_task(model.read_ahead(_other(beginning)))
+        reading = asyncio.create_task(model.prefill(_other(beginning)))
         await asyncio.sleep(2)
         _say("another question, two seconds into reading", await self.ask(model, servers, "Hello, who are you?"))
         await reading

@@ -1,6 +1,6 @@
 """Onyx for Jupyter: an assistant that lives in JupyterLab. Importing this package does no work."""
 
-__version__ = "0.1.0"
+from onyx_jupyter._version import __version__ as __version__
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

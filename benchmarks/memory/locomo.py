@@ -29,10 +29,10 @@ from onyx_jupyter.protocols.retrieval import Candidate, SearchFilter, Source
 from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
 from onyx_jupyter.providers.embedders.sources import open_embeddings
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
+from onyx_jupyter.retrieval.conversation_chunking import chunk_turns
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings, search_settings
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
-from onyx_jupyter.retrieval.turns import chunk_turns
 from onyx_jupyter.storage.vector_cache import LanceVectorCache
 from onyx_jupyter.testing.fake_clock import FakeClock
 

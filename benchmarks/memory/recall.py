@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchmarks.figures import Figure, Group, percentile
 from benchmarks.house import House, house
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.context.recall import Recall
+from onyx_jupyter.features.memory.keys import MEMORIES
 from onyx_jupyter.messages import Usage
+from onyx_jupyter.operations.keys import CONFIGURED, SESSIONS
 from onyx_jupyter.protocols import EmbedderIdentity, ModelDone, ModelEvent, ModelRequest, TextDelta
 from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
-from onyx_jupyter.runtime.keys import CONFIGURED, MEMORIES, SESSIONS
-from onyx_jupyter.runtime.recall import Recall
 from onyx_jupyter.testing.scripted_model import ScriptedModels
 
 if TYPE_CHECKING:

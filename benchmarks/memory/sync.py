@@ -17,6 +17,7 @@ import psutil
 
 from benchmarks.figures import Figure, Group
 from onyx_jupyter.clock import SystemClock
+from onyx_jupyter.features.memory.index import MemoryIndex
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.sync import MemorySync
 from onyx_jupyter.protocols.retrieval import Chunk, SearchFilter, Source
@@ -24,7 +25,6 @@ from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.retrieval.settings import SearchSettings
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
-from onyx_jupyter.runtime.memory_index import MemoryIndex
 from onyx_jupyter.storage.vector_cache import LanceVectorCache
 from onyx_jupyter.storage.watch import QUIET_S
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings

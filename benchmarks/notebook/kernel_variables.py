@@ -11,7 +11,7 @@ from typing import Any
 from jupyter_client.multikernelmanager import AsyncMultiKernelManager
 
 from benchmarks.figures import Figure, Group
-from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 
 ROUNDS = 15
 LIMIT_MS = 300
@@ -83,7 +83,7 @@ async def _measure() -> tuple[_Taken, _Taken, _Taken]:
 
 
 async def _taken(kernels: Any, kernel_id: str, question: dict[str, Any]) -> _Taken:
-    questions, taken = KernelQuestions(kernels), _Taken()
+    questions, taken = KernelInspection(kernels), _Taken()
     process = Path("/proc") / str(kernels.get_kernel(kernel_id).provisioner.pid)
     await questions.ask(kernel_id, **question)  # the first one imports what the standard library still lacks
     for _ in range(ROUNDS):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onyx_jupyter.agent.cutting import WORDS_SHARE, Split, blocks_tokens, fitted_to, words_of
 from onyx_jupyter.agent.run import Run
-from onyx_jupyter.agent.side_request import ask_aside
+from onyx_jupyter.agent.side_request import side_request
 from onyx_jupyter.agent.summary import (
     SYSTEM,
     Proposal,
@@ -20,6 +19,7 @@ from onyx_jupyter.agent.summary import (
     request_text,
 )
 from onyx_jupyter.agent.token_count import Correction
+from onyx_jupyter.agent.truncation import WORDS_SHARE, Split, blocks_tokens, fitted_to, words_of
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.messages import Message, Usage
@@ -96,7 +96,7 @@ class _Writer:
         text = request_text(self._material, self._mark, self._must_hold, self._most, complaint)
         question = Message("user", text)
         request = ModelRequest(SYSTEM, [question], temperature=run.temperature, max_tokens=run.max_tokens)
-        reply = await ask_aside(run.model, request, run.processors, self._tell)
+        reply = await side_request(run.model, request, run.processors, self._tell)
         self.usage = reply.usage if self.usage is None else self.usage + reply.usage
         return reply.text
 

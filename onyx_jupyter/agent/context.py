@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from onyx_jupyter.agent.compaction import Room, sum_up
-from onyx_jupyter.agent.cutting import blocks_tokens, cut, split
 from onyx_jupyter.agent.processor import Reply
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.token_count import Correction, request_tokens
+from onyx_jupyter.agent.truncation import blocks_tokens, cut, split
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Block, ModelRequest
 

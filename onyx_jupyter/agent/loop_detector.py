@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
-from onyx_jupyter.agent.volatile_text import without_volatile
+from onyx_jupyter.agent.output_normalizer import without_volatile
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from onyx_jupyter.agent.reply_marks import INTERNAL, NO_REPLY, SCHEDULED_TASK
+from onyx_jupyter.agent.control_tokens import INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.protocols import KnownFact
+from onyx_jupyter.security.confusables import remove_invisible
 from onyx_jupyter.security.external_content import EXTERNAL_MARKS, MEMORY, glimpse, neutralise, plainly
-from onyx_jupyter.security.look_alikes import remove_invisible
 
 MEMORY_FILE = "MEMORY.md"
 FACTS_FILE = "memory/facts.jsonl"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.agent.reply_marks import NO_REPLY
+from onyx_jupyter.agent.control_tokens import NO_REPLY
 from onyx_jupyter.agent.run import Run
 
 IF_IT_STANDS = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from onyx_jupyter.agent.processor import Processors, Spent
+from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.agent.thoughts import Thoughts
-from onyx_jupyter.agent.work_clock import WorkClock
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import CompactionConfig
 from onyx_jupyter.events import ChatNote, RunEvent
@@ -159,7 +159,7 @@ class Run:
     clock: Clock
     new_id: Callable[[], str]
     max_turns: int
-    work: WorkClock
+    work: RunTimeout
     audit: Callable[[ToolCall, str, Mapping[str, Any]], Awaitable[None]] = _unaudited
     processors: Processors = field(default_factory=Processors)
     earlier: Sequence[RunEvent] = ()

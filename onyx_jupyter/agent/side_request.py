@@ -17,7 +17,7 @@ async def _ignored(note: ModelNote) -> None:
     """Nobody watches."""
 
 
-async def ask_aside(
+async def side_request(
     model: Model,
     request: ModelRequest,
     processors: Processors,

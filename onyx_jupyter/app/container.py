@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.errors import FeatureUnavailable, OnyxError
 from onyx_jupyter.operations.feature import Built, Component, Feature
+from onyx_jupyter.operations.keys import CONTRIBUTIONS
 from onyx_jupyter.operations.operation import Operation, Operations
 from onyx_jupyter.operations.parts import Key, Parts
-from onyx_jupyter.runtime.keys import CONTRIBUTIONS
 from onyx_jupyter.toolsets.toolset import Toolset
 
 log = logging.getLogger(__name__)
@@ -120,8 +120,24 @@ class Container:
         given = [self._of(feature, feature.processors) for feature in self._working()]
         return [processor for processors in given if processors for processor in processors]
 
+    async def prepare(self) -> None:
+        for feature, built in self._in_use():
+            await self._try(feature, "be prepared", built.prepare)
+
+    def catch_up(self) -> None:
+        for feature, built in self._in_use():
+            try:
+                built.catch_up()
+            except Exception:  # a message goes out all the same
+                log.exception("%s could not follow what there is to be found", feature.name)
+
     def settings(self) -> Mapping[str, type[BaseModel]]:
         return {feature.name: feature.settings for feature in self._declared if feature.settings}
+
+    def _in_use(self) -> Sequence[tuple[Feature, Built]]:
+        if self._closed:
+            return ()
+        return [(feature, built) for feature, built in self._features.values() if feature.name not in self.problems]
 
     def _of(self, feature: Feature, asked: Callable[[Parts], T]) -> T | None:
         """What a feature has to give to each run; one that cannot has failed, and no run with it."""

@@ -7,12 +7,12 @@ from typing import Any
 from onyx_jupyter.app.foundation import FOUNDATION
 from onyx_jupyter.features.agents.feature import FEATURE as AGENTS
 from onyx_jupyter.features.approvals.feature import FEATURE as APPROVALS
-from onyx_jupyter.features.consolidation.feature import FEATURE as CONSOLIDATION
 from onyx_jupyter.features.conversations.feature import FEATURE as CONVERSATIONS
 from onyx_jupyter.features.conversations.feature import SEARCH as SESSION_SEARCH
 from onyx_jupyter.features.files.feature import FEATURE as FILES
 from onyx_jupyter.features.knowledge.feature import FEATURE as KNOWLEDGE
 from onyx_jupyter.features.local_models.feature import FEATURE as LOCAL_MODELS
+from onyx_jupyter.features.memory.consolidation_feature import FEATURE as CONSOLIDATION
 from onyx_jupyter.features.memory.feature import FEATURE as MEMORY
 from onyx_jupyter.features.models.feature import FEATURE as MODELS
 from onyx_jupyter.features.notebooks.feature import FEATURE as NOTEBOOKS

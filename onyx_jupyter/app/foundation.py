@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
+from onyx_jupyter.agents.first_file import make_home
+from onyx_jupyter.agents.tool_files import ToolFiles
+from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.errors import StorageError
+from onyx_jupyter.features.skills.keys import SKILLS
+from onyx_jupyter.index_process.process import IndexProcess
 from onyx_jupyter.operations.feature import Built, Components, Feature
-from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.agent_toolsets import AgentToolsets
-from onyx_jupyter.runtime.audit_trail import AuditTrail
-from onyx_jupyter.runtime.configured import Configured
-from onyx_jupyter.runtime.embeddings import ConfiguredEmbeddings
-from onyx_jupyter.runtime.first_file import make_home
-from onyx_jupyter.runtime.index_process import IndexProcess
-from onyx_jupyter.runtime.journal import TranscriptJournal
-from onyx_jupyter.runtime.keys import (
+from onyx_jupyter.operations.keys import (
     AUDIT,
     AUDIT_LOG,
     CHANGED_SESSION,
@@ -26,14 +25,16 @@ from onyx_jupyter.runtime.keys import (
     HOST,
     INDEX_PROCESS,
     JOURNAL,
+    OPENED_SESSION,
     SESSIONS,
-    SKILLS,
     STREAMS,
     TOOLSETS,
 )
-from onyx_jupyter.runtime.signal import Signal
-from onyx_jupyter.runtime.streams import SessionStreams
-from onyx_jupyter.runtime.tool_files import ToolFiles
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.operations.signal import Signal
+from onyx_jupyter.runs.audit_trail import AuditTrail
+from onyx_jupyter.runs.journal import TranscriptJournal
+from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -93,6 +94,7 @@ def make(parts: Parts) -> Built:
             CONFIGURED: configured,
             STREAMS: streams,
             SESSIONS: sessions,
+            OPENED_SESSION: Signal[str](),
             CHANGED_SESSION: Signal[SessionTranscript](),
             TOOLSETS: toolsets,
             AUDIT_LOG: audit_log,
@@ -129,6 +131,7 @@ FOUNDATION = Feature(
         CONFIGURED,
         STREAMS,
         SESSIONS,
+        OPENED_SESSION,
         CHANGED_SESSION,
         TOOLSETS,
         AUDIT_LOG,

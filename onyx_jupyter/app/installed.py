@@ -9,8 +9,8 @@ from importlib.metadata import entry_points
 from onyx_jupyter.app.container import in_order
 from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.operations.feature import Feature
+from onyx_jupyter.operations.keys import CONTRIBUTIONS, HOST
 from onyx_jupyter.operations.operation import Operations
-from onyx_jupyter.runtime.keys import CONTRIBUTIONS, HOST
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 log = logging.getLogger(__name__)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from onyx_jupyter import __version__
+from onyx_jupyter._version import __version__
 from onyx_jupyter.app.container import Container
 from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.app.home_owner import HomeOwner
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.operations.feature import Component, Feature
+from onyx_jupyter.operations.host import Host
+from onyx_jupyter.operations.keys import HEALTH, HOST
 from onyx_jupyter.operations.parts import Key
-from onyx_jupyter.runtime.host import Host
-from onyx_jupyter.runtime.keys import HEALTH, HOST
 
 T = TypeVar("T")
 LOOK_S = 10.0

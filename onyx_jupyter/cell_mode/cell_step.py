@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
+from onyx_jupyter.cell_mode.automatic_fixes import mended
 from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
@@ -17,12 +18,11 @@ from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
 from onyx_jupyter.cell_mode.finished_cell import finished
 from onyx_jupyter.cell_mode.imports import uses_module
-from onyx_jupyter.cell_mode.inner import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.made_up_data import makes_up_data, speaks_of
-from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.numbers import Numbers
 from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
+from onyx_jupyter.cell_mode.small_model import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta

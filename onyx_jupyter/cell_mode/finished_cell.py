@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from onyx_jupyter.cell_mode.column_names import with_exact_columns
-from onyx_jupyter.cell_mode.counted import counted
+from onyx_jupyter.cell_mode.count_questions import counted
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.grouped_bars import of_each_group
 from onyx_jupyter.cell_mode.imports import missing_imports
-from onyx_jupyter.cell_mode.name_signs import without_signs
 from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.plots import on_its_figure
+from onyx_jupyter.cell_mode.prefixed_names import without_signs
 from onyx_jupyter.cell_mode.printed_names import with_values
 from onyx_jupyter.cell_mode.turn import Turn
 from onyx_jupyter.cell_mode.unused_imports import without_unused_imports

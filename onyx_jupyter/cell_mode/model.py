@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
-from onyx_jupyter.cell_mode.ahead import known_beginnings
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.inner import Inner
+from onyx_jupyter.cell_mode.prefill import known_beginnings
+from onyx_jupyter.cell_mode.small_model import Inner
 from onyx_jupyter.cell_mode.step import Step
 from onyx_jupyter.cell_mode.turn import is_last_word, turn_of
 from onyx_jupyter.messages import Message

@@ -14,7 +14,7 @@ INSERT, EDIT, RUN_ALL, REMEMBER = "notebook_insert_cell", "notebook_edit_cell", 
 CREATE = "notebook_create"
 _CELLS = (INSERT, EDIT, CREATE)
 _OURS = "[Onyx]"
-# As `sessions/sent_along.py` words it.
+# As `sessions/attachments.py` words it.
 _FRONT, _OPEN = "the notebook in front is ", "also open: "
 _DENIED = re.compile(r"^Denied[.:]?\s*")
 _PLAIN_NO = re.compile(r"The user said no\b[^.]*\.?")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.files.kinds import SNIFFED_BYTES, kind_of
-from onyx_jupyter.security.beneath import NotRegular
+from onyx_jupyter.security.open_beneath import NotRegular
 from onyx_jupyter.security.path_guard import PathGuard
 
 MAX_CHANGED_BYTES = 10_000_000

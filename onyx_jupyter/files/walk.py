@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from onyx_jupyter.errors import PathNotAllowed
 from onyx_jupyter.files.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules
-from onyx_jupyter.security.beneath import Folder
+from onyx_jupyter.security.open_beneath import Folder
 from onyx_jupyter.security.path_guard import PathGuard
 
 MAX_DEPTH = 100

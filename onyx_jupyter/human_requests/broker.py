@@ -15,12 +15,12 @@ from typing import Any, Literal, Protocol
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
-from onyx_jupyter.human_requests.cautions import Caution, as_json, cautions_of, with_cautions
-from onyx_jupyter.human_requests.exact import Scope, blocked, scope_of
-from onyx_jupyter.human_requests.from_before import FromBefore
+from onyx_jupyter.human_requests.approval_scope import Scope, blocked, scope_of
+from onyx_jupyter.human_requests.card_warnings import Caution, as_json, cautions_of, with_cautions
 from onyx_jupyter.human_requests.grants import Grant, GrantStore
+from onyx_jupyter.human_requests.pending import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
 from onyx_jupyter.human_requests.policy import Policy, Verdict
-from onyx_jupyter.human_requests.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
+from onyx_jupyter.human_requests.restored import Restored
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 
@@ -99,9 +99,9 @@ class ApprovalBroker:
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
-        self._room = WaitingRoom[PendingApproval, ApprovalAnswer](clock, _refusal, answer_write_s=answer_write_s)
+        self._room = PendingRequests[PendingApproval, ApprovalAnswer](clock, _refusal, answer_write_s=answer_write_s)
         self._allowed: dict[str, set[str]] = {}
-        self._restored = FromBefore[ApprovalRequested]()
+        self._restored = Restored[ApprovalRequested]()
 
     async def ask(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from onyx_jupyter.config.ceiling import NOTHING_ALWAYS
-from onyx_jupyter.human_requests.exact import Scope
+from onyx_jupyter.human_requests.approval_scope import Scope
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview

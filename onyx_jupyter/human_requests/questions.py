@@ -11,8 +11,8 @@ from typing import Protocol
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError
 from onyx_jupyter.events import QuestionAsked, QuestionOutcome, QuestionResolved
-from onyx_jupyter.human_requests.from_before import FromBefore
-from onyx_jupyter.human_requests.waiting_room import ANSWER_WRITE_S, Ending, Refusal, Waiting, WaitingRoom
+from onyx_jupyter.human_requests.pending import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
+from onyx_jupyter.human_requests.restored import Restored
 from onyx_jupyter.protocols import UserAnswer, UserQuestion
 
 DECLINED = "The user chose not to answer. Go on without it, or stop and say why."
@@ -55,8 +55,8 @@ class Questions:
         self._clock = clock
         self._ids = ids
         self._timeout_s = timeout_s
-        self._room = WaitingRoom[PendingQuestion, UserAnswer](clock, _refusal, answer_write_s=answer_write_s)
-        self._restored = FromBefore[QuestionAsked]()
+        self._room = PendingRequests[PendingQuestion, UserAnswer](clock, _refusal, answer_write_s=answer_write_s)
+        self._restored = Restored[QuestionAsked]()
 
     async def ask(self, session_key: str, run_id: str, call_id: str, question: UserQuestion) -> UserAnswer:
         """Waits until somebody answers or the time is over; cancelling closes the question. Raises: StorageError.

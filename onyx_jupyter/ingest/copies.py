@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.readers import MAX_FILE_BYTES, reader_of
+from onyx_jupyter.storage.atomic_swap import leftovers
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
-from onyx_jupyter.storage.take_place import leftovers
 
 log = logging.getLogger(__name__)
 MAX_UPLOAD_BYTES = MAX_FILE_BYTES

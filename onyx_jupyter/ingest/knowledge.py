@@ -19,15 +19,15 @@ from typing import Literal
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import DocumentUnreadable, NotFound, OnyxError, PathNotAllowed, StorageError
 from onyx_jupyter.ingest.copies import check_upload, upload_digest, upload_title
-from onyx_jupyter.ingest.finding import passages
+from onyx_jupyter.ingest.document_access import UPLOAD, Reach
+from onyx_jupyter.ingest.found_passages import passages
+from onyx_jupyter.ingest.item_files import Walk, belongs, files_of, of_nobody
+from onyx_jupyter.ingest.item_view import Progress, told
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
-from onyx_jupyter.ingest.kept_text import DocumentTexts
-from onyx_jupyter.ingest.pages import MAX_PAGE_BYTES, Fetch, suffix_of
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
-from onyx_jupyter.ingest.places import Walk, belongs, files_of, of_nobody
-from onyx_jupyter.ingest.reach import UPLOAD, Reach
 from onyx_jupyter.ingest.reading_process import limit_s
-from onyx_jupyter.ingest.telling import Progress, told
+from onyx_jupyter.ingest.text_cache import DocumentTexts
+from onyx_jupyter.ingest.web_pages import MAX_PAGE_BYTES, Fetch, suffix_of
 from onyx_jupyter.ingest.word_fallback import found_by_words
 from onyx_jupyter.protocols.knowledge import KnowledgeAnswer, KnowledgeItem, KnowledgePassage
 from onyx_jupyter.protocols.retrieval import Found, Search, SearchFilter, TextIndex

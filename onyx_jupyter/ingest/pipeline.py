@@ -16,11 +16,11 @@ from typing import BinaryIO
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed, ReadingUnavailable
 from onyx_jupyter.ingest.items import FileRecord
-from onyx_jupyter.ingest.kept_text import DocumentTexts
 from onyx_jupyter.ingest.readers import READERS_VERSION, check_size, is_sampled
 from onyx_jupyter.ingest.reading_process import ReadingProcess, limit_s
+from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.protocols.retrieval import Source, TextIndex
-from onyx_jupyter.security.beneath import NotRegular
+from onyx_jupyter.security.open_beneath import NotRegular
 
 log = logging.getLogger(__name__)
 ALL_AGENTS = ""  # documents belong to the person, so every agent finds them

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from onyx_jupyter.errors import DocumentUnreadable
-from onyx_jupyter.ingest.cutting import cut
-from onyx_jupyter.ingest.memory_bound import MAX_BYTES, bound_memory
+from onyx_jupyter.ingest.document_chunking import cut
+from onyx_jupyter.ingest.memory_limit import MAX_BYTES, bound_memory
 from onyx_jupyter.ingest.readers import read_document
 
 # The server ends it when the time is over; should that be gone, it ends by itself.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from onyx_jupyter.errors import DocumentUnreadable, ReadingUnavailable
+from onyx_jupyter.ingest.reader_process import ReaderProcess
 from onyx_jupyter.ingest.readers import MAX_FILE_BYTES
-from onyx_jupyter.ingest.started_reader import StartedReader
 from onyx_jupyter.protocols.retrieval import Chunk
 
 log = logging.getLogger(__name__)
@@ -40,11 +40,11 @@ class ReadingProcess:
     def __init__(
         self,
         limit_s: Callable[[int], float] = limit_s,
-        start: Callable[[], StartedReader] = StartedReader,
+        start: Callable[[], ReaderProcess] = ReaderProcess,
     ) -> None:
         self._limit_s = limit_s
         self._start = start
-        self._reader: StartedReader | None = None
+        self._reader: ReaderProcess | None = None
         self._starting = threading.Lock()
         self._over = threading.Event()
 
@@ -84,7 +84,7 @@ class ReadingProcess:
         self.kill()
         self._reap()
 
-    def _started(self) -> StartedReader:
+    def _started(self) -> ReaderProcess:
         with self._starting:
             if self._over.is_set():
                 raise OSError(_OVER)

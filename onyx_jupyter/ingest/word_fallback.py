@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onyx_jupyter.ingest.kept_text import DocumentTexts
+from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.memory.word_search import search_words
 from onyx_jupyter.protocols.retrieval import Found, SearchFilter
 

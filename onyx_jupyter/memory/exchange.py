@@ -18,9 +18,9 @@ from onyx_jupyter.errors import MemoryConflict, StorageError
 from onyx_jupyter.memory.folder import NO_FILE, MemoryFolder, refuse_unreadable
 from onyx_jupyter.memory.kept_versions import KeptVersions, Noted
 from onyx_jupyter.protocols import FileVersion, MemoryAuthor
+from onyx_jupyter.storage.atomic_swap import Check, Leftover, content_at, leftovers, put_back
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_bytes_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.take_place import Check, Leftover, content_at, leftovers, put_back
 from onyx_jupyter.storage.versions import checksum_of
 
 log = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from datetime import datetime
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
-from onyx_jupyter.memory.fact_counterpart import Counterpart, counterpart, same_words
-from onyx_jupyter.memory.fact_likeness import fact_words
 from onyx_jupyter.memory.fact_lines import GENERAL, FactLines, compact, read_facts, with_states
+from onyx_jupyter.memory.fact_matching import Counterpart, counterpart, same_words
+from onyx_jupyter.memory.fact_similarity import fact_words
 from onyx_jupyter.memory.facts import (
     CONTEXT_FACTS,
     MAX_CATEGORY_CHARS,

@@ -31,8 +31,8 @@ from onyx_jupyter.memory.kept_versions import KeptVersions, MemoryChange, conten
 from onyx_jupyter.memory.targets import FACTS_FILE, MemoryTarget, add_daily_entry, add_to_section, memory_target
 from onyx_jupyter.memory.word_search import Passage, search_words
 from onyx_jupyter.protocols import BootstrapFile, FileVersion, MemoryAuthor, MemoryText
-from onyx_jupyter.security.look_alikes import remove_invisible
-from onyx_jupyter.storage.take_place import Check, leftover_of
+from onyx_jupyter.security.confusables import remove_invisible
+from onyx_jupyter.storage.atomic_swap import Check, leftover_of
 from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onyx_jupyter.memory.operations import Check, Operation
-from onyx_jupyter.memory.passed_on import addresses, is_order, parted
+from onyx_jupyter.memory.quoted_text import addresses, is_order, parted
 from onyx_jupyter.security.injected_words import injected_words
 from onyx_jupyter.security.secrets_filter import marked
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from onyx_jupyter.memory.items import Anatomy, Item, Section, anatomy
-from onyx_jupyter.security.look_alikes import remove_invisible
+from onyx_jupyter.security.confusables import remove_invisible
 
 _LIST_LEAD = re.compile(r"[-*+][ \t]+")
 _STRUCTURE = re.compile(r"```|~~~|<[A-Za-z!/?]|-->|!\[")

@@ -13,7 +13,7 @@ from onyx_jupyter.notebook.cell_runs import CellRuns
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms, Rooms
 from onyx_jupyter.notebook.contents_backend import ContentsBackend
 from onyx_jupyter.notebook.drawn_figures import DrawnFigures
-from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.notebook.renames import Renames
@@ -86,7 +86,7 @@ class DocumentService:
         self._room = room
         self._contents = contents
         self._sessions = sessions
-        self._figures = DrawnFigures(KernelQuestions(kernel_manager))
+        self._figures = DrawnFigures(KernelInspection(kernel_manager))
         self._runs = CellRuns(kernel_manager, sessions, self, self._is_watched, self._figures)
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.protocols import CellRun
 
 _LOOK_S = 1.5
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 class DrawnFigures:
     """Over one server's kernels. A kernel that cannot tell what was drawn costs a cell nothing but its description."""
 
-    def __init__(self, questions: KernelQuestions) -> None:
+    def __init__(self, questions: KernelInspection) -> None:
         self._questions = questions
 
     async def told(self, kernel_id: str | None, run: Callable[[], Awaitable[CellRun]]) -> CellRun:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
-from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSession, KernelSessions
 from onyx_jupyter.protocols import CellRun, Inspection, KernelVariables
@@ -38,7 +38,7 @@ class KernelService:
         self._kernels = kernel_manager
         self._sessions = sessions
         self._tabs = tabs
-        self._questions = KernelQuestions(kernel_manager)
+        self._questions = KernelInspection(kernel_manager)
 
     async def variables(
         self, path: str, pattern: str | None = None, *, functions: bool = False, most: int = 300

@@ -11,7 +11,7 @@ from onyx_jupyter.notebook.browser_tabs import TabId
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
-from onyx_jupyter.operations.told import Told
+from onyx_jupyter.runs.streamed_event import StreamedEvent
 
 T = TypeVar("T")
 
@@ -28,8 +28,8 @@ class Caller:
     parts: Parts
     tab: TabId | None
     user: str
-    hear: Callable[[Told], None]
-    after_result: list[Told] = field(default_factory=list)
+    hear: Callable[[StreamedEvent], None]
+    after_result: list[StreamedEvent] = field(default_factory=list)
     scopes: frozenset[Scope] = ALL_SCOPES
 
     def get(self, key: Key[T]) -> T:

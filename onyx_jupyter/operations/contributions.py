@@ -26,6 +26,26 @@ class Contributions(Protocol):
         """New ones for one run."""
         ...
 
+    async def prepare(self) -> None:
+        """Loads what an answer will need. One that fails keeps none from it."""
+        ...
+
+    def catch_up(self) -> None:
+        """Has their indexes follow what there is to be found, in the background."""
+        ...
+
     def settings(self) -> Mapping[str, type[BaseModel]]:
         """The sections of onyx.json, by name; those of failed features, too."""
+        ...
+
+
+class Preparation(Protocol):
+    """Has everything loaded that an answer needs."""
+
+    def begin(self) -> None:
+        """A person begins to write. Returns at once."""
+        ...
+
+    def follow(self) -> None:
+        """A message was sent that nobody was seen writing. Returns at once."""
         ...

@@ -39,6 +39,8 @@ class Built:
     loads no library that only an answer needs. `warm` loads what the first answer will need. `close` ends its work,
     also where it was never started. `health` says how its components are, by name. `begin_as_owner` comes
     behind `start` on one server of a home alone, for what must be done once: on the first, or on the next one then.
+    `prepare` is called whenever a person begins to write: it loads again what has gone for want of use. `catch_up` is
+    called then and with each message: it has the feature's index follow what there is to be found, and returns at once.
     """
 
     parts: Mapping[Key[Any], Any] = field(default_factory=dict)
@@ -47,6 +49,8 @@ class Built:
     close: Callable[[], Awaitable[None]] = nothing
     health: Callable[[], Awaitable[Components]] = _no_components
     begin_as_owner: Callable[[], Awaitable[None]] = nothing
+    prepare: Callable[[], Awaitable[None]] = nothing
+    catch_up: Callable[[], None] = lambda: None
 
 
 def _built_of_nothing(parts: Parts) -> Built:

@@ -15,7 +15,7 @@ from onyx_jupyter.processes.environment import command_environment
 from onyx_jupyter.processes.live_lines import LiveLines
 from onyx_jupyter.processes.output_buffer import OutputBuffer, share
 from onyx_jupyter.processes.output_file import OutputFile
-from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.processes.process_tree import end_process_tree
 
 _PIPES_CLOSE_S = 0.2
@@ -24,14 +24,14 @@ _CARRIED_BYTES = 4_096
 
 @dataclass(frozen=True)
 class Setting:
-    """What a command runs with: `kept` gets its output, `guardian` hears of it, `limit_bytes` of output stay here."""
+    """What a command runs with: `kept` gets its output, `reaper` hears of it, `limit_bytes` of output stay here."""
 
     cwd: Path
     limit_bytes: int
     live: LiveLines
     kept: OutputFile | None = None
     kept_in: str | None = None
-    guardian: Guardian | None = None
+    reaper: ProcessReaper | None = None
     takes_input: bool = False
 
 
@@ -63,8 +63,8 @@ class Job(asyncio.SubprocessProtocol):
         shell = shutil.which("bash") or shutil.which("sh")
         if shell is None:
             raise ToolError("There is no shell (bash or sh) on this machine's PATH, so no command can run.")
-        if setting.guardian is not None:
-            await setting.guardian.watch(job._marker)
+        if setting.reaper is not None:
+            await setting.reaper.watch(job._marker)
         try:
             await asyncio.get_running_loop().subprocess_exec(
                 lambda: job,
@@ -88,8 +88,8 @@ class Job(asyncio.SubprocessProtocol):
             await asyncio.shield(asyncio.to_thread(end_process_tree, None, job._marker))
             job._forget()
             raise
-        if setting.guardian is not None:
-            await setting.guardian.watch(job._marker, job._pid)
+        if setting.reaper is not None:
+            await setting.reaper.watch(job._marker, job._pid)
         return job
 
     # ── what the event loop tells ───────────────────────────────────────────────────────────────────
@@ -255,5 +255,5 @@ class Job(asyncio.SubprocessProtocol):
     def _forget(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._setting.guardian is not None:
-            self._setting.guardian.release(self._marker)
+        if self._setting.reaper is not None:
+            self._setting.reaper.release(self._marker)

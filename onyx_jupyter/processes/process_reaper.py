@@ -20,7 +20,7 @@ _END_S = 5.0
 _NO_PID = 0
 
 
-class Guardian:
+class ProcessReaper:
     """The server's side. The process starts with the first command, and ends when there has been none for a minute."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
@@ -63,7 +63,7 @@ class Guardian:
                 *command, stdin=pipe, stdout=nothing, stderr=nothing, start_new_session=True
             )
         except OSError as error:
-            log.warning("Commands run without a guardian, which could not be started: %s", error)
+            log.warning("Commands run without a process reaper, which could not be started: %s", error)
         for marker, pid in self._watched.items():
             self._tell(f"+ {pid} {marker}")
 
@@ -74,7 +74,7 @@ class Guardian:
     def _dismiss(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            task = asyncio.get_running_loop().create_task(_end(process), name="onyx guardian's end")
+            task = asyncio.get_running_loop().create_task(_end(process), name="onyx reaper's end")
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
 

@@ -13,23 +13,23 @@ from onyx_jupyter.files.result_files import ResultFiles
 from onyx_jupyter.processes.job import Job, Setting
 from onyx_jupyter.processes.live_lines import LiveLines
 from onyx_jupyter.processes.output_file import OutputFile
-from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.process_reaper import ProcessReaper
 
 MAX_BACKGROUND = 10
 
 
 class RunProcesses:
-    """One run's. Without `results` no output goes into files; without `guardian` nobody watches over the server."""
+    """One run's. Without `results` no output goes into files; without `reaper` nobody watches over the server."""
 
     def __init__(
         self,
         *,
         results: ResultFiles | None = None,
-        guardian: Guardian | None = None,
+        reaper: ProcessReaper | None = None,
         redact: Callable[[str], str] = str,
     ) -> None:
         self._results = results
-        self._guardian = guardian
+        self._reaper = reaper
         self._redact = redact
         self._background: dict[str, Job] = {}
         self._closed = False
@@ -86,4 +86,4 @@ class RunProcesses:
             kept = OutputFile(partial(self._results.create, call_id), self._redact, begin_bytes)
             kept_in = self._results.path(call_id)
         live = LiveLines(progress, self._redact)
-        return Setting(cwd, limit_bytes, live, kept, kept_in, self._guardian, takes_input)
+        return Setting(cwd, limit_bytes, live, kept, kept_in, self._reaper, takes_input)

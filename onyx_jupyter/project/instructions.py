@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from onyx_jupyter.security.beneath import NotRegular, folder_beneath
+from onyx_jupyter.security.open_beneath import NotRegular, folder_beneath
 
 PROJECT_FILE = "AGENTS.md"
 ONYX_FOLDER = ".onyx"

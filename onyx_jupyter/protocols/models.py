@@ -130,10 +130,10 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class ReadsAhead(Protocol):
+class Prefills(Protocol):
     """A model that can read what a request will begin with, before there is one."""
 
-    async def read_ahead(self, request: ModelRequest) -> None:
+    async def prefill(self, request: ModelRequest) -> None:
         """Returns when it is read, or as soon as there is anything better to do. It never fails, and says nothing."""
         ...
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThought
-from onyx_jupyter.providers.call_fragments import CallFragments
 from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.text_calls import TextCalls
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
+from onyx_jupyter.providers.tool_call_deltas import ToolCallDeltas
 
 # Far beyond the longest answer that any model gives.
 MAX_TEXT_CHARS = 2_000_000
@@ -99,7 +99,7 @@ def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls |
 
 class _Answer:
     def __init__(self, chunks: AsyncIterator[ChatChunk], provider: Provider) -> None:
-        self.fragments = CallFragments()
+        self.fragments = ToolCallDeltas()
         self.usage = Usage()
         self.finish_reason: str | None = None
         self._chunks = chunks

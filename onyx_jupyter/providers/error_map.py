@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.providers.scrub import scrub
+from onyx_jupyter.providers.key_redaction import scrub
 
 _DETAIL_CHARS = 300
 _OVERFLOW = re.compile(

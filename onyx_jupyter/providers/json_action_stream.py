@@ -9,8 +9,8 @@ import json
 import re
 
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.providers.call_fragments import new_call_id, tool_call
 from onyx_jupyter.providers.json_actions import REPLY
+from onyx_jupyter.providers.tool_call_deltas import new_call_id, tool_call
 
 _REPLY_HEAD = re.compile(rf'\s*\{{\s*"name"\s*:\s*"{REPLY}"\s*,\s*"arguments"\s*:\s*\{{\s*"text"\s*:\s*"')
 _NAME = re.compile(r'^\s*\{\s*"name"\s*:\s*"([^"\\]+)"')

@@ -80,14 +80,14 @@ class LocalModel:
                 async for event in events:
                     yield event
 
-    async def read_ahead(self, request: ModelRequest) -> None:
-        """As of protocols.ReadsAhead. A process that does not run is started where there is memory for it."""
+    async def prefill(self, request: ModelRequest) -> None:
+        """As of protocols.Prefills. A process that does not run is started where there is memory for it."""
         server = self._servers.server(self._weights)
         if not (server.running or server.is_used or await asyncio.to_thread(self._fits)):
             return
         body = _Body(self._weights, replace(request, max_tokens=1)).at(CHARS_PER_TOKEN) | {"stream": False}
         try:
-            await server.read_ahead(body)
+            await server.prefill(body)
         except ModelError as error:
             log.info("%s could not be started to read ahead: %s", self._id, error)
 

@@ -50,7 +50,7 @@ class SavedPrompt:
         """
         self._key = ""
         make_private_folder(self.folder)
-        self._thin()
+        self._prune()
         with disk_errors("read", self._weights.path):
             self._key = _key_of(self._weights)
 
@@ -97,9 +97,9 @@ class SavedPrompt:
             raise StorageError(f"What {self._weights.name} has read could not be kept: {error}") from error
         facts = {"schemaVersion": SCHEMA_VERSION, "sha256": digest, "savedAt": timestamp(self._clock.now())}
         write_text_atomically(self._path("json"), json.dumps(facts) + "\n")
-        self._thin()
+        self._prune()
 
-    def _thin(self) -> None:
+    def _prune(self) -> None:
         """By the files' own times: what another version, another context or a killed process left goes as well."""
         oldest = self._clock.now().timestamp() - _LONGEST_KEPT.total_seconds()
         total = 0

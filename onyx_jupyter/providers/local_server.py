@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import ModelError, StorageError
-from onyx_jupyter.providers.local_ahead import Ahead
+from onyx_jupyter.providers.local_prefill import Ahead
 from onyx_jupyter.providers.local_saved_prompt import SavedPrompt
 from onyx_jupyter.providers.local_server_process import FAILED, READY
 from onyx_jupyter.providers.local_weights import Weights
@@ -98,7 +98,7 @@ class LocalServer:
         """The process has read a prompt of that length."""
         self._prompts.append((tokens, body))
 
-    async def read_ahead(self, body: dict[str, Any]) -> None:
+    async def prefill(self, body: dict[str, Any]) -> None:
         """Has it read where nobody waits for the process, which it starts. Raises: ModelError (unavailable)."""
         if not self.running:
             await self._ahead.start(self._started())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.protocols import ModelEvent, ModelRequest
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
-from onyx_jupyter.providers.continuing import FIELDS, Continuing, Way
+from onyx_jupyter.providers.continuation import FIELDS, Continuation, Way
 from onyx_jupyter.providers.endpoint import Endpoint, EndpointModel
 from onyx_jupyter.providers.error_map import model_error
 from onyx_jupyter.providers.json_actions import json_action_call
@@ -35,11 +35,11 @@ class OpenAIModel(EndpointModel):
         endpoint: Endpoint,
         client: Callable[[], Awaitable[httpx.AsyncClient]],
         habit: ThinkingHabit | None = None,
-        continuing: Continuing | None = None,
+        continuing: Continuation | None = None,
     ) -> None:
         super().__init__(endpoint, habit)
         self._client = client
-        self._continuing = continuing or Continuing()
+        self._continuing = continuing or Continuation()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One call. Closing or cancelling ends the HTTP stream at once. Raises: ModelError."""

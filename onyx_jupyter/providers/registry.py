@@ -15,7 +15,7 @@ from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Model, ModelInfo
 from onyx_jupyter.providers.addressing import endpoint_of, speaks_openai
-from onyx_jupyter.providers.continuing import Continuing
+from onyx_jupyter.providers.continuation import Continuation
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
@@ -36,11 +36,11 @@ class ProviderModels:
     """protocols.Models over everything that the settings reach."""
 
     def __init__(
-        self, settings: ModelsSettings, *, clock: Clock | None = None, continuing: Continuing | None = None
+        self, settings: ModelsSettings, *, clock: Clock | None = None, continuing: Continuation | None = None
     ) -> None:
         """`continuing` is what was found out about servers; it outlasts the settings."""
         self._settings = settings
-        self._continuing = continuing or Continuing()
+        self._continuing = continuing or Continuation()
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._habits: dict[str, ThinkingHabit] = {}
         self._local_servers = LocalServers(

@@ -19,7 +19,7 @@ from onyx_jupyter.protocols import (
 )
 from onyx_jupyter.providers.answer_stream import closing, has_words
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
-from onyx_jupyter.providers.retry import RetryPolicy, Waits, is_outage
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy, is_outage
 
 _WHAT_HAPPENED = {
     "rate_limit": "is busy",
@@ -35,7 +35,7 @@ class Resilience:
 
     retry: RetryPolicy
     breaker: BreakerPolicy
-    waits: Waits
+    waits: RetryDelays
 
 
 class ResilientModel:

@@ -14,7 +14,7 @@ _OUTAGES = frozenset({"rate_limit", "timeout", "unavailable", "bad_response"})
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class RetryDelays:
     """How to wait, and a number in [0, 1) that spreads the waits; a test puts its own in."""
 
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

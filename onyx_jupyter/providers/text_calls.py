@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.providers.call_fragments import MAX_CALLS, tool_call
+from onyx_jupyter.providers.tool_call_deltas import MAX_CALLS, tool_call
 
 _TAG = "<tool_call>"
 _FENCE = "```"

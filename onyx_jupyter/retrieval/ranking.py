@@ -65,7 +65,7 @@ def recency(day: date | None, today: date, half_life_days: float, floor: float =
     return floor + (1 - floor) * math.exp(-math.log(2) * age_days / half_life_days)
 
 
-def diverse(
+def maximal_marginal_relevance(
     scores: Sequence[float],
     alike: Sequence[Sequence[float]],
     count: int,

@@ -9,8 +9,8 @@ from datetime import date
 from onyx_jupyter.protocols.retrieval import Candidate, Chunk
 from onyx_jupyter.retrieval.passages import without_repeats
 from onyx_jupyter.retrieval.ranking import (
-    diverse,
     likenesses,
+    maximal_marginal_relevance,
     recency,
     reciprocal_ranks,
     similarity_score,
@@ -73,7 +73,7 @@ def select(
         if rest is not None
     ]
     kept = kept[: limit * CANDIDATES_A_RESULT]
-    places = diverse(
+    places = maximal_marginal_relevance(
         [one.score for one in kept],
         likenesses([one.candidate for one in kept]),
         limit,

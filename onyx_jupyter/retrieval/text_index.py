@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.protocols.retrieval import Candidate, Embeddings, SearchFilter, Source
-from onyx_jupyter.retrieval.index_legs import IndexLegs
-from onyx_jupyter.retrieval.index_upkeep import IDLE_S, REST_S, STEADY_S, IndexUpkeep, UpkeepTimes
+from onyx_jupyter.retrieval.hybrid_query import HybridQuery
+from onyx_jupyter.retrieval.index_maintenance import IDLE_S, REST_S, STEADY_S, IndexMaintenance, MaintenanceTimes
 from onyx_jupyter.retrieval.index_vectors import IndexVectors
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.index_filter import among
@@ -24,8 +24,8 @@ from onyx_jupyter.storage.index_rows import (
     stored_text,
 )
 from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
-from onyx_jupyter.storage.own_thread import OneAtATime
 from onyx_jupyter.storage.table_view import NewestView
+from onyx_jupyter.storage.thread_executor import SerialExecutor
 from onyx_jupyter.storage.vector_matrix import MATRIX_BYTES
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class LanceTextIndex:
         self._collection = chunk_collection(folder, collection, on_emptied=self._emptied)
         self._vectors = IndexVectors(embeddings)
         views = NewestView(matrix_bytes)
-        self._legs = IndexLegs(self._collection, self._vectors, views)
+        self._legs = HybridQuery(self._collection, self._vectors, views)
         self._history = IndexHistory(folder, collection, clock or SystemClock())
-        self._writer = OneAtATime(f"onyx index {collection}")
-        times = UpkeepTimes(idle_s, steady_s, kept_s, rest_s)
-        self._upkeep = IndexUpkeep(self._collection, self._vectors, self._history, self._writer, views, times)
+        self._writer = SerialExecutor(f"onyx index {collection}")
+        times = MaintenanceTimes(idle_s, steady_s, kept_s, rest_s)
+        self._upkeep = IndexMaintenance(self._collection, self._vectors, self._history, self._writer, views, times)
         self._beginning = asyncio.Lock()
         self._has_begun = False
         self._loop: asyncio.AbstractEventLoop | None = None

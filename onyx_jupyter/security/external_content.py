@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from onyx_jupyter.security.look_alikes import PlainForm, plain_form, remove_invisible
+from onyx_jupyter.security.confusables import PlainForm, plain_form, remove_invisible
 
 MAX_SOURCE_CHARS = 300
 FORGED = "(forged mark removed)"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from onyx_jupyter.security.confusables import plain_form, remove_invisible
 from onyx_jupyter.security.external_content import neutralise
-from onyx_jupyter.security.look_alikes import plain_form, remove_invisible
 
 _NO_BOUNDARY = "\x00"
 _WHAT: dict[str, tuple[str, ...]] = {

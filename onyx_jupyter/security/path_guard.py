@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from onyx_jupyter.errors import PathNotAllowed
-from onyx_jupyter.security.beneath import Folder, NotRegular, folder_beneath
 from onyx_jupyter.security.drive_folders import DRIVE_PREFIX, DriveFolders, browser_path
+from onyx_jupyter.security.open_beneath import Folder, NotRegular, folder_beneath
 
 WORKSPACE_PREFIX = "onyx:"
 

@@ -11,14 +11,15 @@ from pydantic import ValidationError
 
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.errors import InvalidRequest, OnyxError
+from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import CONFIGURED, STREAMS
 from onyx_jupyter.operations.limits import APPLICATION_ERROR, INTERNAL_ERROR, INVALID_PARAMS, UNKNOWN_METHOD
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
-from onyx_jupyter.operations.told import Told
-from onyx_jupyter.runtime.keys import CONFIGURED, SKILLS, STREAMS
+from onyx_jupyter.runs.streamed_event import StreamedEvent
 from onyx_jupyter.server.frames import FrameError, decode_request, encode_error, encode_event, encode_result
 
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ class Connection:
         for told in missed:
             self._hear(told)
 
-    def _hear(self, told: Told) -> None:
+    def _hear(self, told: StreamedEvent) -> None:
         """An event goes out, if this caller may hear of it."""
         if self._onyx.container.events[told.name].scope in self._caller.scopes:
             self._send(told.encoded(encode_event))

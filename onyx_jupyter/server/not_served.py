@@ -6,7 +6,7 @@ from typing import Any
 
 from tornado.web import HTTPError
 
-from onyx_jupyter import __version__
+from onyx_jupyter._version import __version__
 
 HINT = "Onyx answers nobody until an administrator corrects this in the server's configuration and starts it anew."
 

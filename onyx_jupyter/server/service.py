@@ -15,20 +15,22 @@ from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.features.memory.keys import MEMORIES
+from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
+from onyx_jupyter.features.skills.library import PROJECT_FOLDER
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
 from onyx_jupyter.notebook.kernel_service import KernelService
+from onyx_jupyter.notebook.places import NotebookPlaces
 from onyx_jupyter.notebook.server_files import follow_renames, remover
-from onyx_jupyter.runtime.drive import onyx_drive
-from onyx_jupyter.runtime.host import Host
-from onyx_jupyter.runtime.keys import CONFIGURED, MEMORIES, NOTEBOOK_REVIEW, TABS
-from onyx_jupyter.runtime.notebook_review import NotebookPlaces
-from onyx_jupyter.runtime.skill_library import PROJECT_FOLDER
+from onyx_jupyter.operations.host import Host
+from onyx_jupyter.operations.keys import CONFIGURED, TABS
 from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.drive.contents import drive_contents
 from onyx_jupyter.server.drive.everything import EveryContents
+from onyx_jupyter.server.drive.onyx_drive import onyx_drive
 from onyx_jupyter.server.log import Log
 from onyx_jupyter.server.packages import Packages
 

@@ -58,8 +58,9 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     async def post(self) -> None:
         if self._is_refused(self._size_bytes):
             return
-        from onyx_jupyter.runtime.keys import CONFIGURED, KNOWLEDGE
-        from onyx_jupyter.runtime.knowledge import item_data
+        from onyx_jupyter.features.knowledge.documents import item_data
+        from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
+        from onyx_jupyter.operations.keys import CONFIGURED
 
         try:
             item = await self._onyx.get(KNOWLEDGE).documents.add_upload(self._name, bytes(self._body))

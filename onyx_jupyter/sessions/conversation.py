@@ -9,12 +9,12 @@ from typing import Any
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.sessions.attachments import sent_along
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import COMPACTION, CONSOLIDATION, CONSOLIDATION_FAILED, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
-from onyx_jupyter.sessions.sent_along import sent_along
 from onyx_jupyter.sessions.unconsolidated import unconsolidated, unfinished_plan
 
 TITLE_CHARS = 60

@@ -17,7 +17,7 @@ from typing import Any
 
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.protocols import Chunk, Found, Source, TextIndex
-from onyx_jupyter.retrieval.turns import Turn, chunk_turns
+from onyx_jupyter.retrieval.conversation_chunking import Turn, chunk_turns
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.store import SessionFile, SessionStore

@@ -14,9 +14,9 @@ from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
-from onyx_jupyter.sessions.damage import read_session
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 

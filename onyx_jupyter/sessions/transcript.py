@@ -18,10 +18,10 @@ from onyx_jupyter.protocols import Block, Compaction, Measured
 from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, to_meta
-from onyx_jupyter.sessions.damage import read_session
 from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry, to_json
 from onyx_jupyter.sessions.kept_runs import KeptRuns
 from onyx_jupyter.sessions.repair import replace_damaged
+from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onyx_jupyter.skills.markdown_skill import NOT_COUNTED, read_markdown_skill
-from onyx_jupyter.skills.needs import installed_kernels, what_is_missing
 from onyx_jupyter.skills.notebook_skill import read_notebook_skill
+from onyx_jupyter.skills.requirements import installed_kernels, what_is_missing
 from onyx_jupyter.skills.skill import Kind, Listed, Skill, Source
 from onyx_jupyter.skills.tool_file import read_tool_file
 from onyx_jupyter.skills.trust import TrustedSkill, TrustStore

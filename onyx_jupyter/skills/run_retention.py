@@ -31,7 +31,7 @@ class _Kept:
     written: float
 
 
-def thin_runs(folder: RunFolder, limits: RunLimits, now: float) -> int:
+def prune_runs(folder: RunFolder, limits: RunLimits, now: float) -> int:
     """Removes the oldest until both limits hold, as far as that may be; how many went. For threads.
 
     What was written within a day stays, and so does what says that it goes on. `now` is in seconds since 1970.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from onyx_jupyter.storage.atomic_swap import Check, take_place, temporary_name
 from onyx_jupyter.storage.disk_errors import disk_errors
-from onyx_jupyter.storage.take_place import Check, take_place, temporary_name
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.protocols.retrieval import SearchFilter
-from onyx_jupyter.storage.freed_memory import give_memory_back
 from onyx_jupyter.storage.index_filter import where
 from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
 from onyx_jupyter.storage.lance import ROW_ID, LanceTable
+from onyx_jupyter.storage.release_memory import give_memory_back
 from onyx_jupyter.storage.vector_matrix import (
     MATRIX_BYTES,
     MATRIX_COLUMNS,

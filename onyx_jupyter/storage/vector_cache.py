@@ -18,7 +18,7 @@ from onyx_jupyter.storage.index_collection import cache_collection
 from onyx_jupyter.storage.index_filter import among
 from onyx_jupyter.storage.index_schema import cache_schema
 from onyx_jupyter.storage.lance import KEEP_VERSIONS_S
-from onyx_jupyter.storage.own_thread import OneAtATime
+from onyx_jupyter.storage.thread_executor import SerialExecutor
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -55,7 +55,7 @@ class LanceVectorCache:
         self._collection = cache_collection(folder)
         self._entries = entries
         self._clock = clock or SystemClock()
-        self._writer = OneAtATime("onyx embedding cache")
+        self._writer = SerialExecutor("onyx embedding cache")
         self._kept_s = kept_s
         self._cleaned_s: float | None = None
 

@@ -77,7 +77,7 @@ class VersionStore:
         self._clock = clock
         self._max_bytes = max_bytes
         self._kept = kept_of_a_file
-        self._on_grown = on_grown or self.thin
+        self._on_grown = on_grown or self.prune
         self._lock = SharedLock(folder / "versions")
         self._added = 0
         self._has_grown = False
@@ -146,7 +146,7 @@ class VersionStore:
             raise StorageError(f"Version {number} of {file.path} is damaged on disk and cannot be read.")
         return content
 
-    def thin(self) -> int:
+    def prune(self) -> int:
         """Lets the oldest versions go until the rest fits, never one of a file's newest; how many it were.
 
         What no line names any more goes too. Where all fits, nobody is kept from recording. Raises: StorageError.

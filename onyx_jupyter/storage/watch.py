@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.storage.own_thread import handed_on, start_thread
+from onyx_jupyter.storage.thread_executor import handed_on, start_thread
 
 log = logging.getLogger(__name__)
 QUIET_S = 1.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onyx_jupyter.security.look_alikes import plain_form, remove_invisible
+from onyx_jupyter.security.confusables import plain_form, remove_invisible
 
 CANARY = "zanzibar"
 TOKENS = (

@@ -15,7 +15,7 @@ from typing import Any
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.toolsets.arguments import Checked
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.gathered import gather_tools
+from onyx_jupyter.toolsets.run_tools import gather_tools
 from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset, ToolsetContext
 from onyx_jupyter.toolsets.wrappers import InOrder, OfFamily

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from onyx_jupyter.memory.bootstrap import BOOTSTRAP_FILES
 from onyx_jupyter.project.instructions import ONYX_FOLDER, PROJECT_FILE
-from onyx_jupyter.security.look_alikes import remove_invisible
+from onyx_jupyter.security.confusables import remove_invisible
 from onyx_jupyter.toolsets.context import ToolContext
 
 OF_PROJECT = "it holds instructions that Onyx follows in this project"

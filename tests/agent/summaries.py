@@ -10,7 +10,7 @@ from onyx_jupyter.agent.token_count import request_tokens
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.testing.script import Reply, Tokens, steps
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.runtime.house import House
+from tests.runs.house import House
 
 WINDOW = 16_000
 LIMIT = WINDOW * 3 // 4

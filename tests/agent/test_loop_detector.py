@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.agent.loop_detector import LoopDetector
-from onyx_jupyter.agent.volatile_text import without_volatile
+from onyx_jupyter.agent.output_normalizer import without_volatile
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
 
 

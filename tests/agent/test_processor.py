@@ -6,7 +6,7 @@ import pytest
 
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House
+from tests.runs.house import House
 
 
 class Shout:

@@ -8,11 +8,11 @@ from onyx_jupyter.agent.prompt_sections import ProjectText, PromptFacts, SkillLi
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols import KnownFact
-from onyx_jupyter.runtime.run_prompt import OVER_CAP
+from onyx_jupyter.runs.prompt import OVER_CAP
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.runtime.house import House
+from tests.runs.house import House
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"
 REVIEWED = Path(__file__).with_name("prompt.reviewed.md")

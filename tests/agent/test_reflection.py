@@ -2,7 +2,7 @@
 
 from onyx_jupyter.agent.reflection import NOTE
 from onyx_jupyter.testing.script import Call, Say
-from tests.runtime.house import House
+from tests.runs.house import House
 
 AGENTS = (
     'agents: { list: [{ id: "main", default: true, model: "scripted/model", reflectionPrompt: "Is that right?" }] }'

@@ -6,17 +6,17 @@ import json
 import pytest
 
 from onyx_jupyter.agent.processor import Processors
-from onyx_jupyter.agent.side_request import ask_aside
+from onyx_jupyter.agent.side_request import side_request
 from onyx_jupyter.agent.thoughts import MAX_KEPT_CHARS, Thoughts
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest, ThoughtDelta
-from onyx_jupyter.runtime.earlier_events import earlier_events
+from onyx_jupyter.runs.event_replay import earlier_events
 from onyx_jupyter.sessions.entry import from_json
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, NotSaid, Say, Think, Tokens
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.security.secret_samples import MIXED
 from tests.waiting import until
 
@@ -189,7 +189,7 @@ async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp
 
 async def test_a_request_beside_the_conversation_has_no_thought_in_its_answer():
     model = ScriptedModel([[Think("I add."), "Wrong.", NotSaid(), "A title"]])
-    reply = await ask_aside(model, ModelRequest("", [Message("user", "Title?")]), Processors())
+    reply = await side_request(model, ModelRequest("", [Message("user", "Title?")]), Processors())
     assert reply.text == "A title"
 
 

@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.operations.feature import Feature
 from onyx_jupyter.operations.parts import Key, Parts
-from tests.runtime.house import House
+from tests.runs.house import House
 
 
 class Watched(Parts):

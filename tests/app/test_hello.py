@@ -17,7 +17,7 @@ from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.testing.script import Call
 from tests.app.hello.feature import FEATURE as HELLO
-from tests.runtime.house import House
+from tests.runs.house import House
 
 
 def house_with(tmp_path: Path, features: Sequence[Feature], *replies: Any, config: str | None = None) -> House:

@@ -101,7 +101,7 @@ CONNECT_AS_THE_SIDEBAR_DOES = """
 import asyncio, json, os, sys
 from pathlib import Path
 from jupyter_server.serverapp import ServerApp
-from onyx_jupyter.runtime.keys import INDEX_PROCESS
+from onyx_jupyter.operations.keys import INDEX_PROCESS
 
 home = Path(os.environ["ONYX_HOME"])
 home.mkdir(mode=0o700)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from onyx_jupyter.cell_mode.automatic_fixes import mended
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.mends import mended
 from onyx_jupyter.cell_mode.unused_imports import without_unused_imports
 
 DRAWN = "df['fee'].plot.hist()"

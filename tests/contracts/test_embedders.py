@@ -19,7 +19,7 @@ from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.providers.embedders.ollama import OllamaSource
 from onyx_jupyter.providers.embedders.source import EmbedderSource
 from onyx_jupyter.providers.litellm_library import close_litellm
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.embedding_server import EmbeddingServer, Reply
 from onyx_jupyter.testing.script import Cut, Hang, HttpError, Page, Raw
@@ -51,7 +51,7 @@ class Subject:
         return embedder
 
 
-def source_of(kind: str, server: EmbeddingServer, waits: Waits, key: str = KEY) -> EmbedderSource:
+def source_of(kind: str, server: EmbeddingServer, waits: RetryDelays, key: str = KEY) -> EmbedderSource:
     retry = RetryPolicy(attempts=3, max_wait_s=30)
     if kind == "ollama":
         return OllamaSource("nomic-embed-text", server.ollama_url, api_key=key, expected=True, waits=waits, retry=retry)
@@ -69,7 +69,9 @@ async def opened(kind: str, key: str = KEY) -> AsyncGenerator[Subject, None]:
 
     with EmbeddingServer(api_key=KEY) as server:
         local = kind == "local"
-        source = LocalEmbedder(SystemClock()) if local else source_of(kind, server, Waits(sleep, lambda: 0.5), key)
+        source = (
+            LocalEmbedder(SystemClock()) if local else source_of(kind, server, RetryDelays(sleep, lambda: 0.5), key)
+        )
         try:
             yield Subject(kind, source, None if local else server, waited)
         finally:
@@ -226,7 +228,7 @@ async def test_a_cancelled_call_ends_its_request(kind: str) -> None:
 @pytest.mark.parametrize("kind", REMOTE)
 async def test_a_server_that_is_not_there_is_told_at_once(kind: str) -> None:
     with EmbeddingServer() as server:
-        source = source_of(kind, server, Waits())
+        source = source_of(kind, server, RetryDelays())
     with pytest.raises(EmbeddingError, match="nothing answers"):
         await source.open()
     await source.close()

@@ -26,7 +26,7 @@ from onyx_jupyter.providers.local_servers import LocalServers
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings, ToolMode
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.script import Call, Cut, Fail, Finish, Hang, Hold, Reply, Say, Think, Tokens
@@ -133,7 +133,7 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         return LocalModel("local/scripted.gguf", weights, OneServer(local[-1]))
 
     def resilient(url: str) -> Model:
-        resilience = Resilience(RetryPolicy(), BreakerPolicy(), Waits())
+        resilience = Resilience(RetryPolicy(), BreakerPolicy(), RetryDelays())
         return ResilientModel(openai("auto")(url), "Scripted", CircuitBreaker(SystemClock()), resilience)
 
     def falling_back(url: str) -> Model:

@@ -17,7 +17,7 @@ from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Exactly, ToolPreview, UserQuestion
 from onyx_jupyter.testing.fake_clock import FakeClock
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.skills.notebooks import cell, write_notebook
 from tests.waiting import LIMIT_S, until
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.files.walk import walk
-from onyx_jupyter.ingest.cutting import cutting_fingerprint
-from onyx_jupyter.ingest.kept_text import DocumentTexts
+from onyx_jupyter.ingest.document_chunking import cutting_fingerprint
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
-from onyx_jupyter.ingest.pages import Fetched
 from onyx_jupyter.ingest.readers import READERS_VERSION
 from onyx_jupyter.ingest.reading_process import limit_s
+from onyx_jupyter.ingest.text_cache import DocumentTexts
+from onyx_jupyter.ingest.web_pages import Fetched
 from onyx_jupyter.protocols.knowledge import KnowledgeItem
 from onyx_jupyter.protocols.retrieval import Candidate, Found, SearchFilter, Source
 from onyx_jupyter.retrieval.search import HybridSearch

@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from onyx_jupyter.errors import DocumentUnreadable
-from onyx_jupyter.ingest.memory_bound import bound_bytes
+from onyx_jupyter.ingest.memory_limit import bound_bytes
+from onyx_jupyter.ingest.reader_process import ReaderProcess
 from onyx_jupyter.ingest.reading_process import ReadingProcess
-from onyx_jupyter.ingest.started_reader import StartedReader
 from tests.ingest.desk import Desk
 from tests.ingest.files import endless_pdf, opened, parquet, pdf, swelling_parquet
 from tests.waiting import until
@@ -149,9 +149,9 @@ def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
 
 
 def test_no_document_is_refused_for_what_was_read_before() -> None:
-    started: list[StartedReader] = []
+    started: list[ReaderProcess] = []
 
-    class SoonFull(StartedReader):
+    class SoonFull(ReaderProcess):
         """Of the first of them the second document is one too many; it has been read to its end by then."""
 
         def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
@@ -167,9 +167,9 @@ def test_no_document_is_refused_for_what_was_read_before() -> None:
 
 
 def test_a_document_that_is_too_much_by_itself_is_tried_once_more_at_most() -> None:
-    started: list[StartedReader] = []
+    started: list[ReaderProcess] = []
 
-    class Full(StartedReader):
+    class Full(ReaderProcess):
         def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
             answer = super().ask(header, file, limit_s)
             return {"exceeded": "Too much."} if header["name"] == "large.md" else answer
@@ -250,7 +250,7 @@ def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: 
 
 
 def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
-    class LastMinuteReader(StartedReader):
+    class LastMinuteReader(ReaderProcess):
         def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
             answer = super().ask(header, file, limit_s)
             self.is_late = True  # the timer's thread is about to end it
@@ -268,10 +268,10 @@ def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
 async def test_an_end_waits_for_no_start() -> None:
     asked, goes_on = threading.Event(), threading.Event()
 
-    def slow() -> StartedReader:
+    def slow() -> ReaderProcess:
         asked.set()
         goes_on.wait()
-        return StartedReader()
+        return ReaderProcess()
 
     process = ReadingProcess(start=slow)
     reading = asyncio.create_task(asyncio.to_thread(read, process, "a.md", b"Anemones"))
@@ -303,10 +303,10 @@ class DeadPipe(io.BufferedWriter):
 
 
 def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path: Path) -> None:
-    readers: list[StartedReader] = []
+    readers: list[ReaderProcess] = []
 
-    def start() -> StartedReader:
-        readers.append(StartedReader(gives_files=False))
+    def start() -> ReaderProcess:
+        readers.append(ReaderProcess(gives_files=False))
         return readers[-1]
 
     process = ReadingProcess(start=start)
@@ -350,10 +350,10 @@ def test_a_reader_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None
             child.kill()
 
 
-def listed(kind: Callable[[], StartedReader], started: list[StartedReader]) -> Callable[[], StartedReader]:
+def listed(kind: Callable[[], ReaderProcess], started: list[ReaderProcess]) -> Callable[[], ReaderProcess]:
     """Starts one, and keeps it in that list."""
 
-    def start() -> StartedReader:
+    def start() -> ReaderProcess:
         started.append(kind())
         return started[-1]
 

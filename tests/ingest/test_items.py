@@ -15,7 +15,7 @@ from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.ingest import items as module
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
-from onyx_jupyter.storage.take_place import UNFINISHED
+from onyx_jupyter.storage.atomic_swap import UNFINISHED
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 NOW = FakeClock().now()

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.errors import NotFound, PathNotAllowed, StorageError
 from onyx_jupyter.ingest.knowledge import LOOK_S, UNDO
-from onyx_jupyter.ingest.pages import Fetched
+from onyx_jupyter.ingest.web_pages import Fetched
 from tests.ingest.desk import Desk
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, parquet, pdf, printed
 from tests.waiting import until

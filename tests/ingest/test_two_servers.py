@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.ingest.pages import Fetched
+from onyx_jupyter.ingest.web_pages import Fetched
 from tests.ingest.desk import Desk
 from tests.waiting import until
 

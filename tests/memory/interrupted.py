@@ -10,7 +10,7 @@ from unittest import mock
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.storage import take_place
+from onyx_jupyter.storage import atomic_swap as take_place
 from onyx_jupyter.storage.versions import Recorded, VersionStore
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from onyx_jupyter.memory.fact_likeness import fact_words, likeness
 from onyx_jupyter.memory.fact_lines import compact, fact_chunks, read_facts, with_states
+from onyx_jupyter.memory.fact_similarity import fact_words, likeness
 from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, superseded, surest
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

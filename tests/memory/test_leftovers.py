@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.errors import MemoryConflict
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.targets import FACTS_FILE
-from onyx_jupyter.storage.take_place import leftovers, swap
+from onyx_jupyter.storage.atomic_swap import leftovers, swap
 from onyx_jupyter.storage.versions import checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.memory.interrupted import InterruptedStore, Killed, Steps, texts

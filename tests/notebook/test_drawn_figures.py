@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.notebook.document_service import document_service, notebook_paths
 from onyx_jupyter.notebook.drawn_figures import DrawnFigures
-from onyx_jupyter.notebook.kernel_question import KernelQuestions
+from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.protocols import CellRun
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, write_notebook
@@ -21,7 +21,7 @@ async def drawn(kernels: KernelPlace, code: str) -> CellRun:
     if not kernels.kernel_id:
         await kernels.start()
         await kernels.run(BEGIN)
-    figures = DrawnFigures(KernelQuestions(kernels.manager))
+    figures = DrawnFigures(KernelInspection(kernels.manager))
     run = await figures.told(kernels.kernel_id, lambda: kernels.run(code))
     assert run.status == "ok", run.outputs
     return run
@@ -107,7 +107,7 @@ async def test_what_is_shown_and_what_the_kernel_knows_stay_as_they_were(kernels
 
 async def test_a_cell_that_draws_nothing_and_a_figure_of_another_cell_tell_nothing(kernels: KernelPlace) -> None:
     assert await told(kernels, "1 + 1") == ()
-    figures = DrawnFigures(KernelQuestions(kernels.manager))
+    figures = DrawnFigures(KernelInspection(kernels.manager))
 
     async def after_another() -> CellRun:
         await kernels.run("plt.plot([1, 2])")
@@ -137,7 +137,7 @@ async def test_whoever_asked_and_went_away_leaves_nothing_behind_for_long(kernel
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await DrawnFigures(KernelQuestions(kernels.manager)).told(kernels.kernel_id, gone)
+        await DrawnFigures(KernelInspection(kernels.manager)).told(kernels.kernel_id, gone)
     assert await kernels.value(LISTENS) == "True"
     for _ in range(22):
         await kernels.run("1")
@@ -149,7 +149,7 @@ async def test_a_run_without_a_kernel_or_with_a_dead_one_is_as_before(kernels: K
         return CellRun("ok", 1, ())
 
     await kernels.start()
-    figures = DrawnFigures(KernelQuestions(kernels.manager))
+    figures = DrawnFigures(KernelInspection(kernels.manager))
     assert await figures.told(None, run) == CellRun("ok", 1, ())
     await kernels.manager.get_kernel(kernels.kernel_id).shutdown_kernel(now=True)
     assert await figures.told(kernels.kernel_id, run) == CellRun("ok", 1, ())

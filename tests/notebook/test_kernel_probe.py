@@ -4,8 +4,8 @@ import ast
 import collections
 from pathlib import Path
 
-from onyx_jupyter.notebook import kernel_question
-from onyx_jupyter.notebook.kernel_question import PARTS, probe_source
+from onyx_jupyter.notebook import kernel_inspection as kernel_question
+from onyx_jupyter.notebook.kernel_inspection import PARTS, probe_source
 
 FOLDER = Path(kernel_question.__file__).parent / "kernel_probe"
 

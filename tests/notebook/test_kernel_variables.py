@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook import kernel_question
+from onyx_jupyter.notebook import kernel_inspection as kernel_question
 from onyx_jupyter.protocols import KernelVariables, Variable
 from tests.notebook.kernels import KernelPlace
 from tests.waiting import until

@@ -212,11 +212,11 @@ async def test_old_files_are_let_go_first(desk: Desk) -> None:
     for session in ("s1", "s2", "s3"):
         await desk.change(EditCell("one", f"of {session}"), session=session)
     size = desk.file.stat().st_size
-    assert await desk.store.thin(1000.0, 10 * size, desk.file.stat().st_mtime) == 0
-    assert await desk.store.thin(1000.0, 2 * size, desk.file.stat().st_mtime) == 1
+    assert await desk.store.prune(1000.0, 10 * size, desk.file.stat().st_mtime) == 0
+    assert await desk.store.prune(1000.0, 2 * size, desk.file.stat().st_mtime) == 1
     assert await desk.review.turns("s1") == []
     assert len(await desk.review.turns("s3")) == 1
-    assert await desk.store.thin(1000.0, 10 * size, desk.file.with_name("s3.jsonl").stat().st_mtime + 2000) == 2
+    assert await desk.store.prune(1000.0, 10 * size, desk.file.with_name("s3.jsonl").stat().st_mtime + 2000) == 2
 
 
 async def test_a_damaged_line_costs_only_itself(desk: Desk) -> None:

@@ -9,18 +9,18 @@ from pathlib import Path
 import psutil
 
 from onyx_jupyter.processes.environment import MARKER_VARIABLE
-from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.process_reaper import ProcessReaper
 from tests.features.processes.test_exec_tool import FAMILY
 from tests.waiting import LIMIT_S, until
 
 SERVER = f"""
 import asyncio
 from pathlib import Path
-from onyx_jupyter.processes.process_reaper import Guardian
+from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.processes.run_processes import RunProcesses
 
 async def main():
-    processes = RunProcesses(guardian=Guardian())
+    processes = RunProcesses(reaper=ProcessReaper())
     await processes.start_background({FAMILY + "wait"!r}, Path.cwd(), "c", 1000)
     await processes.start({FAMILY + "wait"!r}, Path.cwd(), "c", 1000, lambda line: None)
     await asyncio.sleep(600)
@@ -45,7 +45,7 @@ async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:
     try:
         await until(lambda: len(pids_in(tmp_path)) == 8)
         family = [server.pid, *(child.pid for child in psutil.Process(server.pid).children(recursive=True))]
-        assert len(family) > 3, "the guardian and two shells"
+        assert len(family) > 3, "the reaper and two shells"
     finally:
         server.kill()
         await asyncio.wait_for(server.wait(), LIMIT_S)
@@ -53,19 +53,19 @@ async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:
 
 
 async def test_it_ends_when_there_is_nothing_to_guard_and_comes_back(tmp_path: Path) -> None:
-    guardian = Guardian(idle_s=0.0)
-    await guardian.watch("a" * 32)
-    await until(guardians)  # for a moment after its start a process has no command line
-    first = guardians()
+    others = reapers()  # of earlier tests, which end when they have nothing to do
+    reaper = ProcessReaper(idle_s=0.0)
+    await reaper.watch("a" * 32)
+    await until(lambda: reapers() - others)  # for a moment after its start a process has no command line
+    first = reapers() - others
     assert len(first) == 1
-    guardian.release("a" * 32)
+    reaper.release("a" * 32)
     await until(lambda: not any(map(running, first)))
-    await guardian.watch("b" * 32)
-    await until(guardians)
-    (second,) = guardians()
-    assert second not in first
-    guardian.release("b" * 32)
-    await guardian.close()
+    await reaper.watch("b" * 32)
+    await until(lambda: reapers() - others - first)
+    (second,) = reapers() - others - first
+    reaper.release("b" * 32)
+    await reaper.close()
     assert not running(second)
 
 
@@ -73,16 +73,20 @@ async def test_what_was_released_is_left_alone(tmp_path: Path) -> None:
     marker = os.urandom(16).hex()
     other = await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, MARKER_VARIABLE: marker})
     try:
-        guardian = Guardian()
-        await guardian.watch(marker, other.pid)
-        guardian.release(marker)
-        await guardian.close()
+        reaper = ProcessReaper()
+        await reaper.watch(marker, other.pid)
+        reaper.release(marker)
+        await reaper.close()
         assert running(other.pid)
     finally:
         other.kill()
         await other.wait()
 
 
-def guardians() -> list[int]:
-    children = psutil.Process().children(recursive=True)
-    return [child.pid for child in children if "onyx_jupyter.processes.process_reaper" in child.cmdline()]
+def reapers() -> set[int]:
+    found = set()
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "onyx_jupyter.processes.process_reaper" in child.cmdline():
+                found.add(child.pid)
+    return found

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.security.external_content import plainly
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.runtime.house import House
+from tests.runs.house import House
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=400).filter(lambda text: text.strip())
 PLAIN = st.text(st.sampled_from("abcdefghij äöü😀,."), min_size=1, max_size=200).filter(lambda text: text.strip())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.runtime.sent_context import fair_shares
+from onyx_jupyter.context.attachments import fair_shares
 
 
 @given(st.lists(st.integers(0, 50_000), max_size=30), st.integers(0, 40_000))

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import DocumentUnreadable
-from onyx_jupyter.ingest.cutting import cut
 from onyx_jupyter.ingest.document import Document
+from onyx_jupyter.ingest.document_chunking import cut
 from onyx_jupyter.ingest.readers import MAX_TEXT_CHARS, MAX_TEXT_LINES, READERS, read_document
 from onyx_jupyter.ingest.reading_process import ReadingProcess
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, opened, parquet, pdf, printed

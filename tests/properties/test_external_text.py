@@ -5,8 +5,8 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onyx_jupyter.security.confusables import plain_form, remove_invisible
 from onyx_jupyter.security.external_content import FORGED, fence
-from onyx_jupyter.security.look_alikes import plain_form, remove_invisible
 
 ID = "5eed5eed5eed5eed"
 END = f"<<<end onyx-external {ID}>>>"

@@ -10,8 +10,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.memory.fact_likeness import fact_words, likeness
 from onyx_jupyter.memory.fact_lines import compact, read_facts, with_states
+from onyx_jupyter.memory.fact_similarity import fact_words, likeness
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, surest
 from onyx_jupyter.memory.files import MemoryFiles

@@ -10,7 +10,7 @@ from onyx_jupyter.memory.consolidation import HISTORY_CHARS, UnreadableAnswer, r
 from onyx_jupyter.memory.items import anatomy
 from onyx_jupyter.memory.operation_checks import PASSED_ON, Turn, no_steering, said_by_a_person
 from onyx_jupyter.memory.operations import Limits, Operation, apply_operations
-from onyx_jupyter.memory.passed_on import parted
+from onyx_jupyter.memory.quoted_text import parted
 
 WORDS = st.text(st.sampled_from("abc äß日 0.,`*_-#|<>&\\"), min_size=1, max_size=30)
 MARKDOWN = (

@@ -6,11 +6,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.sessions.damage import read_session
+from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.properties.sessions_in_order import check_session
-from tests.runtime.house import ENDS, House
+from tests.runs.house import ENDS, House
 from tests.waiting import until
 
 AGENTS = ("ada", "bob")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House
-from tests.runtime.test_modes import Wreck, decisions
+from tests.runs.house import House
+from tests.runs.test_modes import Wreck, decisions
 from tests.waiting import until
 
 AUTO = json.dumps({"security": {"auto": ["touch", "group:wrecks"]}})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.waiting import until
 
 YES = ("once", "session", "always")

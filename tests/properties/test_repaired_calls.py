@@ -21,7 +21,7 @@ from onyx_jupyter.toolsets.call_repair import RepairedCall, repair_call
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
 from tests.notebook.shelf import Shelf, code
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.waiting import until
 
 REGISTRY = ToolRegistry(all_tools())

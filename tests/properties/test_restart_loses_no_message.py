@@ -7,11 +7,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.sessions.damage import read_session
 from onyx_jupyter.sessions.run_order import begun_runs, unjoined_messages
+from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.testing.script import Call
 from tests.properties.sessions_in_order import check_session
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.waiting import until
 
 WAYS = st.sampled_from(["steer", "followup", "interrupt"])

@@ -12,11 +12,11 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
+from onyx_jupyter.features.memory.own_changes import OwnChanges
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.targets import MEMORY_FILE, add_to_section
-from onyx_jupyter.runtime.own_changes import OwnChanges
-from onyx_jupyter.security.beneath import folder_beneath
-from onyx_jupyter.storage.take_place import leftovers
+from onyx_jupyter.security.open_beneath import folder_beneath
+from onyx_jupyter.storage.atomic_swap import leftovers
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.memory.interrupted import InterruptedStore, Killed, Steps
 

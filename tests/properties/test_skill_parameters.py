@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
 
 from onyx_jupyter.errors import InvalidArguments
+from onyx_jupyter.features.skills.arguments import checked_parameters, parameters_schema
 from onyx_jupyter.skills.discovery import Place, SkillFinder
 from onyx_jupyter.skills.injection import path_lines
 from onyx_jupyter.skills.parameters import Parameters, ParametersProblem, parse_parameters
@@ -20,7 +21,6 @@ from onyx_jupyter.skills.proposal import SourceCell, propose
 from onyx_jupyter.skills.skill import Skill
 from onyx_jupyter.skills.trust import TrustStore
 from onyx_jupyter.testing.fake_clock import FakeClock
-from onyx_jupyter.tools.skill_arguments import checked_parameters, parameters_schema
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True).filter(lambda name: name.isidentifier())
 KEYWORDS = {"if", "in", "is", "or", "as", "def", "del", "for", "not", "and", "try", "from", "pass", "with", "else"}

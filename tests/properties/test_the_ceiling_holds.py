@@ -10,8 +10,8 @@ from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.runtime.house import House
-from tests.runtime.test_modes import Wreck
+from tests.runs.house import House
+from tests.runs.test_modes import Wreck
 from tests.waiting import until
 
 CEILING = Ceiling(deny=["touch", "group:wrecks"], modes=["ask", "agent"], providers=["scripted"], allow_always=False)

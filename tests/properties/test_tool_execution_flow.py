@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.security.external_content import plainly
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.waiting import until
 
 CALLS = st.tuples(st.sampled_from(["peek", "touch", "break", "nothing"]), st.text(max_size=8), st.booleans())

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, ProjectFileChanged
-from onyx_jupyter.runtime.audit_trail import AuditTrail
-from onyx_jupyter.runtime.project_files import ProjectFiles
+from onyx_jupyter.features.project.files import ProjectFiles
+from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.testing.fake_clock import FakeClock
 

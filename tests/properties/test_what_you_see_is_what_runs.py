@@ -21,7 +21,7 @@ from onyx_jupyter.protocols import CellRun
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.tool import Tool
 from tests.notebook.shelf import Shelf, code
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.security.secret_samples import MIXED, PEM, SECRETS
 from tests.skills.notebooks import cell, write_notebook
 from tests.waiting import until

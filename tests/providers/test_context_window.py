@@ -2,11 +2,11 @@
 
 import pytest
 
+from onyx_jupyter.agents.settings import models_settings
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.providers.context_window import HOSTED_TOKENS, OWN_SERVER_TOKENS
 from onyx_jupyter.providers.registry import ProviderModels
-from onyx_jupyter.runtime.settings import models_settings
 
 
 def window(model_id: str, **provider: object) -> int:

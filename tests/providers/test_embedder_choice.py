@@ -14,7 +14,7 @@ from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.embedders.choice import COMPARED_EVERY_S, EmbedderChoice
 from onyx_jupyter.providers.embedders.source import EmbedderSource
-from onyx_jupyter.providers.embedders.standing import FIRST_WAIT_S, LONGEST_WAIT_S, PATIENCE_S, STEADY_S
+from onyx_jupyter.providers.embedders.source_health import FIRST_WAIT_S, LONGEST_WAIT_S, PATIENCE_S, STEADY_S
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder
 from tests.waiting import until

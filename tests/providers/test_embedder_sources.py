@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from onyx_jupyter.agents.settings import embedding_settings
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError, EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
-from onyx_jupyter.providers.embedders.marks import mark_of, marked, unmarked
+from onyx_jupyter.providers.embedders.model_tags import mark_of, marked, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
-from onyx_jupyter.runtime.settings import embedding_settings
 from onyx_jupyter.security.secrets_filter import SecretsFilter
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
 

@@ -7,9 +7,9 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.error_map import Provider, model_error
+from onyx_jupyter.providers.key_redaction import scrub
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.registry import ProviderModels
-from onyx_jupyter.providers.scrub import scrub
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.collected import Collected, collect
 from onyx_jupyter.testing.script import Cut, Finish, Hang, HttpError, Page, Raw, Reply

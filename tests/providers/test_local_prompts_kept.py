@@ -97,7 +97,7 @@ async def test_a_question_that_comes_while_an_idle_process_is_ended_is_answered(
 
 
 async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
-    await house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)]))
+    await house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)]))
     assert house.server.running
     assert read(await house.usage(PENGUINS, "Which is the heaviest?")) < NEW_TOKENS
 
@@ -105,7 +105,7 @@ async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
 async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stays(house: House) -> None:
     await house.usage("", "Hello.")
     long = PENGUINS * 3
-    reading = asyncio.create_task(house.model.read_ahead(ModelRequest("You help.", [Message("user", long)])))
+    reading = asyncio.create_task(house.model.prefill(ModelRequest("You help.", [Message("user", long)])))
     await house.until_it_reads()
     assert (await house.usage(CUSTOMERS, "Who pays most?")).output_tokens > 0
     assert reading.done()
@@ -116,12 +116,12 @@ async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stay
 async def test_nothing_is_read_ahead_while_somebody_asks(house: House) -> None:
     async with aclosing(house.model.stream(ModelRequest("You help.", [Message("user", "Count to a hundred.")]))) as it:
         await anext(it)
-        await house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)]))
+        await house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)]))
     assert read(await house.usage(PENGUINS, "Which is the heaviest?")) > 2 * NEW_TOKENS
 
 
 async def test_a_start_goes_on_where_its_reading_has_to_give_way(house: House) -> None:
-    reading = asyncio.create_task(house.model.read_ahead(ModelRequest("You help.", [Message("user", PENGUINS)])))
+    reading = asyncio.create_task(house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)])))
     await asyncio.sleep(0)
     reading.cancel()
     await asyncio.wait({reading})

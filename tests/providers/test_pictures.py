@@ -14,7 +14,7 @@ from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.providers.vision import can_see
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.scripted_server import ScriptedServer
-from tests.runtime.house import DOT
+from tests.runs.house import DOT
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Accessing the 'model_:DeprecationWarning", "ignore:.*`ReadOnly` qualifier:UserWarning"

@@ -8,7 +8,7 @@ from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelProgress, ModelRequest
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Fail, Finish, Hang, Hold, NotSaid, Say, Think
@@ -28,7 +28,9 @@ class Bench:
         self.clock = FakeClock()
         self.inner = ScriptedModel(replies)
         resilience = Resilience(
-            RetryPolicy(attempts, 30.0), BreakerPolicy(failures, 60.0), Waits(sleep or self._sleep, lambda: chance)
+            RetryPolicy(attempts, 30.0),
+            BreakerPolicy(failures, 60.0),
+            RetryDelays(sleep or self._sleep, lambda: chance),
         )
         self.breaker = CircuitBreaker(self.clock)
         self.model = ResilientModel(self.inner, "OpenAI", self.breaker, resilience)

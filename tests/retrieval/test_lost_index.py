@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from onyx_jupyter.errors import IndexUnavailable
-from onyx_jupyter.retrieval import index_legs
-from onyx_jupyter.retrieval.index_legs import IndexLegs
+from onyx_jupyter.retrieval import hybrid_query as index_legs
+from onyx_jupyter.retrieval.hybrid_query import HybridQuery
 from onyx_jupyter.retrieval.text_index import LanceTextIndex
 from onyx_jupyter.storage.index_collection import chunk_collection
 from onyx_jupyter.storage.lance import LanceTable
@@ -209,10 +209,10 @@ async def test_search_of_an_index_that_is_replaced_again_and_again_finds_words_a
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "tea"), source("b.md", "coffee")])
 
-    def replaced(legs: IndexLegs, *asked: object) -> None:
+    def replaced(legs: HybridQuery, *asked: object) -> None:
         raise index_legs._Replaced
 
-    monkeypatch.setattr(IndexLegs, "_answer", replaced)
+    monkeypatch.setattr(HybridQuery, "_answer", replaced)
     candidates, note = await index.candidates("tea", 5, EVERYTHING)
     assert [one.chunk.text for one in candidates] == ["tea"]
     assert note == "Words alone were searched. The index is replaced again and again while it is searched."

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import pytest
 
 from onyx_jupyter.retrieval.ranking import (
-    diverse,
     likenesses,
+    maximal_marginal_relevance,
     recency,
     reciprocal_ranks,
     similarity_score,
@@ -78,16 +78,16 @@ def test_what_has_no_day_does_not_age_and_a_day_to_come_is_today() -> None:
 def test_what_repeats_gives_way_to_what_says_something_new() -> None:
     alike = [[1, 0.9, 0.1], [0.9, 1, 0.1], [0.1, 0.1, 1]]
     # 0.7·0.8 − 0.3·0.9 = 0.29 is less than 0.7·0.6 − 0.3·0.1 = 0.39.
-    assert diverse([0.9, 0.8, 0.6], alike, 2, relevance_share=0.7) == [0, 2]
-    assert diverse([0.9, 0.8, 0.6], alike, 2, relevance_share=1.0) == [0, 1]
+    assert maximal_marginal_relevance([0.9, 0.8, 0.6], alike, 2, relevance_share=0.7) == [0, 2]
+    assert maximal_marginal_relevance([0.9, 0.8, 0.6], alike, 2, relevance_share=1.0) == [0, 1]
     # 0.9·0.8 − 0.1·0.9 = 0.63 is more than 0.9·0.6 − 0.1·0.1 = 0.53.
-    assert diverse([0.9, 0.8, 0.6], alike, 2, relevance_share=0.9) == [0, 1]
+    assert maximal_marginal_relevance([0.9, 0.8, 0.6], alike, 2, relevance_share=0.9) == [0, 1]
 
 
 def test_what_is_almost_the_same_is_never_taken_twice() -> None:
     alike = [[1, 0.96], [0.96, 1]]
-    assert diverse([0.9, 0.9], alike, 2, relevance_share=1.0) == [0]
-    assert diverse([0.9, 0.9], [[1, 0.95], [0.95, 1]], 2, relevance_share=1.0) == [0, 1]
+    assert maximal_marginal_relevance([0.9, 0.9], alike, 2, relevance_share=1.0) == [0]
+    assert maximal_marginal_relevance([0.9, 0.9], [[1, 0.95], [0.95, 1]], 2, relevance_share=1.0) == [0, 1]
 
 
 def test_likeness_is_the_cosine_of_vectors_of_any_length() -> None:

@@ -5,9 +5,9 @@ from dataclasses import asdict
 import pytest
 
 from onyx_jupyter.config.schema import Config, MemoryConfig, RuntimeConfig
+from onyx_jupyter.context import recall
 from onyx_jupyter.retrieval import chunking, ranking, selection
 from onyx_jupyter.retrieval.settings import SearchSettings, search_settings
-from onyx_jupyter.runtime import recall
 from onyx_jupyter.storage import vector_cache, versions
 
 # docs/memory-search.md and docs/decisions/0018 say why.

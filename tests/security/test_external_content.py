@@ -2,8 +2,8 @@ import re
 
 import pytest
 
+from onyx_jupyter.security.confusables import plain_form, remove_invisible
 from onyx_jupyter.security.external_content import FORGED, Fences, fence, neutralise, plainly, unfenced
-from onyx_jupyter.security.look_alikes import plain_form, remove_invisible
 
 ID = "0123456789abcdef"
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from onyx_jupyter.runtime.drive import PACKAGED
 from onyx_jupyter.security.drive_folders import DriveFolders
+from onyx_jupyter.server.drive.onyx_drive import PACKAGED
 from onyx_jupyter.testing.script import Call
 from tests.waiting import until
 

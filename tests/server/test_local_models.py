@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from onyx_jupyter.features.local_models import feature
+from onyx_jupyter.features.local_models.service import LocalModels
 from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.runtime.local_models import LocalModels
 from tests.providers.local_files.file_server import FileServer
 from tests.providers.local_files.rows import CONTENT, OTHER, ROW, SIZE_BYTES, row
 from tests.server.client import MethodFailed

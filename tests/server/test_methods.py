@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from onyx_jupyter.app.features import EVENTS
-from onyx_jupyter.runtime.keys import CONFIGURED
+from onyx_jupyter.operations.keys import CONFIGURED
 from onyx_jupyter.testing.script import Call, Hang, Hold, HttpError, Say
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from onyx_jupyter.agents import configured
 from onyx_jupyter.providers.local_files import model_files
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.runtime import configured
-from tests.runtime.test_default_model import put
+from tests.agents.test_default_model import put
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import base64
 import json
 
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import DOT
+from tests.runs.house import DOT
 
 
 async def test_a_picture_that_was_read_goes_to_the_model(connect, replies, onyx_home, jp_root_dir):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from onyx_jupyter.providers.call_fragments import MAX_ARGUMENT_CHARS, MAX_CALLS
+from onyx_jupyter.providers.tool_call_deltas import MAX_ARGUMENT_CHARS, MAX_CALLS
 from onyx_jupyter.testing.openai_wire import call_chunks, text_chunk
 from onyx_jupyter.testing.script import Call, Cut, Finish, Hang, HttpError, Page, Raw
 

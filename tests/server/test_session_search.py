@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from onyx_jupyter.features.conversations import session_operations as sessions
-from onyx_jupyter.runtime.process_index import ProcessIndex
+from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync
 from onyx_jupyter.sessions.word_search import SessionWordSearch

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.messages import Message, ToolCall
+from onyx_jupyter.sessions.attachments import FROM_SESSION
 from onyx_jupyter.sessions.conversation import blocks, conversation, open_approvals, open_calls, summarise
 from onyx_jupyter.sessions.entry import Entry, from_json
 from onyx_jupyter.sessions.run_order import unfinished_runs
-from onyx_jupyter.sessions.sent_along import FROM_SESSION
 
 
 def entry(role: str, content: str = "", run: str | None = "r1", **more: Any) -> Entry:

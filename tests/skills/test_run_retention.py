@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.skills.run_record import ID_CHARS, RunFolder, RunRecord, Status
-from onyx_jupyter.skills.run_retention import DAY_S, RunLimits, thin_runs
+from onyx_jupyter.skills.run_retention import DAY_S, RunLimits, prune_runs
 
 NOW = 1_800_000_000.0
 NO_LIMIT = 10**12
@@ -44,15 +44,15 @@ def letters(folder: RunFolder) -> str:
 def test_the_oldest_go_until_the_number_holds(folder: RunFolder) -> None:
     for letter, days in zip("ABCD", (40, 30, 20, 10), strict=True):
         kept(folder, letter, days)
-    assert thin_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 2
+    assert prune_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 2
     assert letters(folder) == "CD"
-    assert thin_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 0
+    assert prune_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 0
 
 
 def test_the_oldest_go_until_the_bytes_hold(folder: RunFolder) -> None:
     for letter, size in zip("ABCD", (100, 90_000, 5_000, 5_000), strict=True):
         kept(folder, letter, 10, size=size)
-    assert thin_runs(folder, RunLimits(100, 50_000), NOW) == 2
+    assert prune_runs(folder, RunLimits(100, 50_000), NOW) == 2
     assert letters(folder) == "CD"
 
 
@@ -61,7 +61,7 @@ def test_what_goes_on_or_was_written_within_a_day_stays_whatever_the_limits_say(
     kept(folder, "B", 0.99)
     kept(folder, "C", 1.01)
     kept(folder, "D", -1)
-    assert thin_runs(folder, RunLimits(1, 1), NOW) == 1
+    assert prune_runs(folder, RunLimits(1, 1), NOW) == 1
     assert letters(folder) == "ABD"
 
 
@@ -69,7 +69,7 @@ def test_a_copy_that_somebody_worked_on_today_stays_though_its_run_is_old(folder
     touched = kept(folder, "A", 40)
     os.utime(folder.copy_path(touched), (NOW - 60, NOW - 60))
     kept(folder, "B", 30)
-    assert thin_runs(folder, RunLimits(1, NO_LIMIT), NOW) == 1
+    assert prune_runs(folder, RunLimits(1, NO_LIMIT), NOW) == 1
     assert letters(folder) == "A"
 
 
@@ -83,7 +83,7 @@ def test_files_that_are_no_runs_are_neither_counted_nor_touched(folder: RunFolde
         path.write_text("x" * 9000)
     for path in (*own, renamed):
         os.utime(path, (NOW - 90 * DAY_S, NOW - 90 * DAY_S))
-    assert thin_runs(folder, RunLimits(1, 1), NOW) == 1
+    assert prune_runs(folder, RunLimits(1, 1), NOW) == 1
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in (*own, renamed)}
 
 
@@ -94,9 +94,9 @@ def test_what_is_left_of_a_damaged_run_goes_too(folder: RunFolder) -> None:
     alone = kept(folder, "B", 30)
     folder.copy_path(alone).unlink()
     kept(folder, "C", 20)
-    assert thin_runs(folder, RunLimits(1, NO_LIMIT), NOW) == 2
+    assert prune_runs(folder, RunLimits(1, NO_LIMIT), NOW) == 2
     assert letters(folder) == "C"
 
 
 def test_where_there_are_no_runs_nothing_is_done(tmp_path: Path) -> None:
-    assert thin_runs(RunFolder(tmp_path / "none"), RunLimits(1, 1), NOW) == 0
+    assert prune_runs(RunFolder(tmp_path / "none"), RunLimits(1, 1), NOW) == 0

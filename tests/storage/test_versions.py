@@ -123,7 +123,7 @@ def test_what_a_newer_onyx_keeps_stays_with_its_content_where_an_older_one_thins
         lines[1].replace('"author":"user"', '"author":"import"').replace('"schema_version":1', '"schema_version":2')
     )
     log.write_text("\n".join(lines) + "\n")
-    assert store.thin() == 1
+    assert store.prune() == 1
     assert log.read_text().splitlines() == lines[1:]
     log.write_text(log.read_text().replace('"author":"import"', '"author":"user"'))
     assert store.read(MEMORY, 2) == b"state 1"
@@ -156,7 +156,7 @@ def test_whoever_thins_is_told_at_the_first_version_of_a_process_and_when_much_w
 
     def tell() -> None:
         told.append(len(store.history(MEMORY)))
-        store.thin()
+        store.prune()
 
     store = VersionStore(tmp_path / "versions", FakeClock(), max_bytes=lambda: 100_000, on_grown=tell)
     for _ in range(4):
@@ -174,7 +174,7 @@ def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Pa
         store.record(MEMORY, os.urandom(500) + str(number).encode(), "agent")
         clock.advance(1)
     store.record(DAY, b"a day's only note", "agent")
-    store.thin()
+    store.prune()
     assert [version.number for version in store.history(MEMORY)] == list(range(31, 81))
     assert store.read(MEMORY, 31)
     assert store.read(DAY, 1) == b"a day's only note"
@@ -191,9 +191,9 @@ def test_only_as_many_go_as_have_to_and_the_oldest_of_all_files_first(tmp_path: 
         for file in (MEMORY, DAY):
             store.record(file, os.urandom(20_000), "agent")
             clock.advance(1)
-    store.thin()
+    store.prune()
     assert [[version.number for version in store.history(file)] for file in (MEMORY, DAY)] == [[2, 3, 4], [2, 3, 4]]
-    assert store.thin() == 0
+    assert store.prune() == 0
 
 
 def test_a_full_disk_leaves_what_was_there_as_it_was(tmp_path: Path) -> None:
@@ -243,5 +243,5 @@ def test_where_the_clock_jumps_back_the_older_versions_of_a_file_go_first_all_th
         for _ in range(5):
             store.record(MEMORY, os.urandom(20_000), "agent")
             clock.advance(1)
-    assert store_of(tmp_path, right, max_bytes=110_000, kept_of_a_file=2).thin() == 5
+    assert store_of(tmp_path, right, max_bytes=110_000, kept_of_a_file=2).prune() == 5
     assert [version.number for version in store.history(MEMORY)] == [6, 7, 8, 9, 10]

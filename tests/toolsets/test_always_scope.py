@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.app.features import all_tools
-from onyx_jupyter.human_requests.exact import Scope, scope_of
+from onyx_jupyter.human_requests.approval_scope import Scope, scope_of
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests

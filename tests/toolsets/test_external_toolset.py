@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from onyx_jupyter.runtime.keys import AGENTS
+from onyx_jupyter.operations.keys import AGENTS
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
 from onyx_jupyter.toolsets.wrappers import Deferred, Prefixed
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.toolsets.fake_server import SCHEMAS, FakeServer
 
 LOOKUP = Call("lookup_ticket", {"ticket_id": "ABC-1"})

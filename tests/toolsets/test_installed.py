@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
 from onyx_jupyter.toolsets.toolset import ToolsetContext
-from tests.runtime.house import House
+from tests.runs.house import House
 
 GOOD = """
 from onyx_jupyter.toolsets import Arguments, ToolResult, tool

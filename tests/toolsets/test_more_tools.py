@@ -9,7 +9,7 @@ from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.more_tools import MORE_TOOLS, unwrapped
 from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.runtime.house import House, HouseTool
+from tests.runs.house import House, HouseTool
 
 
 class Fax(HouseTool):

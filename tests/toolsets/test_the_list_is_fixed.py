@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from onyx_jupyter.app.features import TOOLSETS
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.wrappers import InOrder
-from tests.runtime.house import House
+from tests.runs.house import House
 from tests.toolsets.fake_server import FakeServer
 
 

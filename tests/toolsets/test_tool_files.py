@@ -6,7 +6,7 @@ from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.features.files.edit_tools import write_tool
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House
+from tests.runs.house import House
 
 SOURCE = '''"""Says hello."""
 from __future__ import annotations

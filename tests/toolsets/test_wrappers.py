@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.app.features import TOOLSETS, all_tools
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.toolsets.arguments import ByJsonSchema
-from onyx_jupyter.toolsets.gathered import gather_tools
+from onyx_jupyter.toolsets.run_tools import gather_tools
 from onyx_jupyter.toolsets.tool import PerCall, Tool, whole_call
 from onyx_jupyter.toolsets.toolset import FixedToolset, ToolsetContext
 from onyx_jupyter.toolsets.wrappers import Asking, Deferred, Filtered, InOrder, OfFamily, Prefixed

@@ -1,1 +1,1 @@
-"""The processors that come with Onyx, a file each; `runtime.processors` says which of them a run goes through."""
+"""The processors that come with Onyx, a file each; `runs.processors` says which of them a run goes through."""

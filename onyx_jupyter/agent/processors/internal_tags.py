@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from onyx_jupyter.agent.control_tokens import INTERNAL
 from onyx_jupyter.agent.processor import Processor, TextFilter
-from onyx_jupyter.agent.reply_marks import INTERNAL
 
 _MAX_ATTRIBUTES = 100
 _ATTRIBUTES = rf"(?:[ \t][^<>\n]{{0,{_MAX_ATTRIBUTES}}})?/?"

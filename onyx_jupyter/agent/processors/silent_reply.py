@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onyx_jupyter.agent.control_tokens import NO_REPLY, is_silent
 from onyx_jupyter.agent.processor import Processor, TextFilter
-from onyx_jupyter.agent.reply_marks import NO_REPLY, is_silent
 
 
 class SilentReply(Processor):

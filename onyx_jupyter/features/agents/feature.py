@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.features.agents.operations import OPERATIONS
 from onyx_jupyter.operations.feature import Built, Components, Feature
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HOST, MEMORY_FILES, TOOLSETS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.agents import Agents
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, MEMORIES, TOOLSETS
 
 OWN_TOOLS = "Correct what is named, or remove it; each new conversation looks again."
 
@@ -14,7 +14,7 @@ OWN_TOOLS = "Correct what is named, or remove it; each new conversation looks ag
 def make(parts: Parts) -> Built:
     host = parts.get(HOST)
     toolsets = parts.get(TOOLSETS)
-    agents = Agents(parts.get(CONFIGURED), parts.get(MEMORIES).files, toolsets.known, host.server_root, host.drive)
+    agents = Agents(parts.get(CONFIGURED), parts.get(MEMORY_FILES), toolsets.known, host.server_root, host.drive)
 
     async def warm() -> None:
         await toolsets.of(agents.agent(None))
@@ -32,7 +32,7 @@ def make(parts: Parts) -> Built:
 FEATURE = Feature(
     "agents",
     make,
-    requires=(HOST, TOOLSETS, CONFIGURED, MEMORIES),
+    requires=(HOST, TOOLSETS, CONFIGURED, MEMORY_FILES),
     provides=(AGENTS,),
     operations=OPERATIONS,
     essential=True,

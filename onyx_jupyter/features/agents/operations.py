@@ -6,9 +6,9 @@ from typing import Any
 
 from onyx_jupyter.features.agents.wire import Agents
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED
 
 
 async def agents_list(params: NoParams, caller: Caller) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.policy import Policy
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Components, Feature
+from onyx_jupyter.operations.keys import APPROVALS, CONFIGURED, GRANTS, HOST, JOURNAL, STREAMS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import APPROVALS, CONFIGURED, GRANTS, HOST, JOURNAL, STREAMS
 
 
 def make(parts: Parts) -> Built:

@@ -15,9 +15,9 @@ from onyx_jupyter.features.approvals.wire import (
     GrantsRevokeParams,
 )
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import APPROVALS, AUDIT, GRANTS, STREAMS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams, Ok
-from onyx_jupyter.runtime.keys import APPROVALS, AUDIT, GRANTS, STREAMS
 
 
 async def approve(params: ExecApproveParams, caller: Caller) -> dict[str, Any]:

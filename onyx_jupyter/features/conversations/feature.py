@@ -3,63 +3,70 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+from onyx_jupyter.context.attachments import Attachments
+from onyx_jupyter.context.message_context import MessageContext
+from onyx_jupyter.context.message_meta import MessageMeta
 from onyx_jupyter.features.conversations import event_wire as wire
 from onyx_jupyter.features.conversations import operations, session_operations
+from onyx_jupyter.features.conversations.conversations import Conversations
+from onyx_jupyter.features.conversations.keys import CONVERSATIONS, SESSION_SEARCH
+from onyx_jupyter.features.conversations.other_sessions import OtherSessions
+from onyx_jupyter.features.conversations.search import SessionSearch
 from onyx_jupyter.features.conversations.tools import (
     sessions_history_tool,
     sessions_list_tool,
     sessions_search_tool,
     sessions_send_tool,
 )
+from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
-from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.retrieval.settings import search_settings
-from onyx_jupyter.runtime.conversations import Conversations
-from onyx_jupyter.runtime.keys import (
+from onyx_jupyter.operations.keys import (
     AGENTS,
     CHANGED_SESSION,
     CONFIGURED,
-    CONSOLIDATING,
-    CONVERSATIONS,
     HOST,
     INDEX_PROCESS,
-    MEMORIES,
-    NOTEBOOK_REVIEW,
+    OPENED_SESSION,
+    OTHER_SESSIONS,
+    RECALL,
+    REVIEW_NEWS,
     RUNS,
-    SESSION_SEARCH,
     SESSIONS,
     STREAMS,
-    SURROUNDINGS,
     WARM_UP,
 )
-from onyx_jupyter.runtime.message_context import MessageContext
-from onyx_jupyter.runtime.message_meta import MessageMeta
-from onyx_jupyter.runtime.process_index import ProcessIndex
-from onyx_jupyter.runtime.sent_context import SentContext
-from onyx_jupyter.runtime.session_search import SessionSearch
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.retrieval.settings import search_settings
+from onyx_jupyter.runs.runs import Sent
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
 def make_search(parts: Parts) -> Built:
-    host, configured = parts.get(HOST), parts.get(CONFIGURED)
+    host, configured, sessions = parts.get(HOST), parts.get(CONFIGURED), parts.get(SESSIONS)
+    conversations = parts.later(CONVERSATIONS)
     search = SessionSearch(
         host.home.index,
-        parts.get(SESSIONS),
+        sessions,
         partial(ProcessIndex, parts.get(INDEX_PROCESS)),
         lambda: search_settings(configured.settings.config),
         configured.redact,
         host.clock,
     )
 
-    return Built({SESSION_SEARCH: search}, close=search.close)
+    async def send(*message: Any, **more: Any) -> Sent:
+        return await conversations().send(*message, **more)
+
+    others = partial(OtherSessions, sessions, search, send)
+    return Built({SESSION_SEARCH: search, OTHER_SESSIONS: others}, catch_up=search.start, close=search.close)
 
 
 def make(parts: Parts) -> Built:
-    host, configured, review = parts.get(HOST), parts.get(CONFIGURED), parts.get(NOTEBOOK_REVIEW)
-    sent = SentContext(host.notebooks, host.kernels, configured.redact)
-    context = MessageContext(sent, parts.get(SURROUNDINGS), configured.is_light, parts.get(MEMORIES).recall)
+    host, configured, review_news = parts.get(HOST), parts.get(CONFIGURED), parts.get(REVIEW_NEWS)
+    sent = Attachments(host.notebooks, host.kernels, configured.redact)
+    context = MessageContext(sent, parts.get(AGENTS).agent, configured.model_of, configured.is_light, parts.get(RECALL))
     conversations = Conversations(
         configured,
         parts.get(AGENTS),
@@ -67,10 +74,10 @@ def make(parts: Parts) -> Built:
         parts.get(SESSION_SEARCH),
         parts.get(STREAMS),
         parts.get(RUNS),
-        parts.get(CONSOLIDATING),
+        parts.get(OPENED_SESSION),
         context,
         parts.get(WARM_UP).follow,
-        MessageMeta(context, review, host.notebook_of, host.open_notebooks, host.open_folder),
+        MessageMeta(context, review_news, host.notebook_of, host.open_notebooks, host.open_folder),
     )
     parts.get(CHANGED_SESSION).hear(conversations.changed)
     return Built({CONVERSATIONS: conversations})
@@ -91,7 +98,7 @@ SEARCH = Feature(
             ),
         ),
     ),
-    provides=(SESSION_SEARCH,),
+    provides=(SESSION_SEARCH, OTHER_SESSIONS),
     essential=True,
 )
 FEATURE = Feature(
@@ -104,12 +111,11 @@ FEATURE = Feature(
         SESSIONS,
         SESSION_SEARCH,
         STREAMS,
-        SURROUNDINGS,
         RUNS,
-        CONSOLIDATING,
+        OPENED_SESSION,
         CHANGED_SESSION,
-        NOTEBOOK_REVIEW,
-        MEMORIES,
+        REVIEW_NEWS,
+        RECALL,
         WARM_UP,
     ),
     provides=(CONVERSATIONS,),

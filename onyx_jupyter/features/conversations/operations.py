@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.conversations.keys import CONVERSATIONS
 from onyx_jupyter.features.conversations.wire import (
     ChatAbortParams,
     ChatComposingParams,
@@ -18,14 +19,14 @@ from onyx_jupyter.features.conversations.wire import (
     ContextPreviewParams,
 )
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import PREFILL, SESSIONS, STREAMS, WARM_UP
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import CONVERSATIONS, READING_AHEAD, SESSIONS, STREAMS, WARM_UP
-from onyx_jupyter.runtime.reading_ahead import Draft
+from onyx_jupyter.runs.prefill import Draft
+from onyx_jupyter.sessions.attachments import as_shown, items_as_shown
 from onyx_jupyter.sessions.entry import to_json
 from onyx_jupyter.sessions.older_results import with_words_of
 from onyx_jupyter.sessions.origin import RunOrigin
-from onyx_jupyter.sessions.sent_along import as_shown, items_as_shown
 
 
 async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
@@ -52,7 +53,7 @@ async def preview_context(params: ContextPreviewParams, caller: Caller) -> dict[
 
 async def composing(params: ChatComposingParams, caller: Caller) -> dict[str, Any]:
     caller.get(WARM_UP).begin()
-    caller.get(READING_AHEAD).composing(Draft(params.session_key, params.text, params.model, params.mode))
+    caller.get(PREFILL).composing(Draft(params.session_key, params.text, params.model, params.mode))
     return {"ok": True}
 
 

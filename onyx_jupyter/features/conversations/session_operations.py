@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
+from onyx_jupyter.features.conversations.keys import CONVERSATIONS, SESSION_SEARCH
+from onyx_jupyter.features.conversations.search import SessionAnswer, SessionHit
 from onyx_jupyter.features.conversations.session_wire import (
     SessionCreated,
     SessionDetail,
@@ -19,13 +21,12 @@ from onyx_jupyter.features.conversations.session_wire import (
     Subscribed,
 )
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import SESSIONS, STREAMS
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.runtime.keys import CONVERSATIONS, SESSION_SEARCH, SESSIONS, STREAMS
-from onyx_jupyter.runtime.session_search import SessionAnswer, SessionHit
+from onyx_jupyter.sessions.attachments import as_shown
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
 from onyx_jupyter.sessions.older_results import with_words_of
-from onyx_jupyter.sessions.sent_along import as_shown
 
 TOO_LATE = "There was no time to search what was said, so titles alone were."
 _CONTENT_S = 2.0

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from onyx_jupyter.features.knowledge.documents import ServerKnowledge
+from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
 from onyx_jupyter.features.knowledge.operations import OPERATIONS
 from onyx_jupyter.features.knowledge.tools import knowledge_add_tool, knowledge_search_tool
 from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData
+from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, DOCUMENTS, HOST, INDEX_PROCESS, STREAMS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, INDEX_PROCESS, KNOWLEDGE, STREAMS
-from onyx_jupyter.runtime.knowledge import ServerKnowledge
-from onyx_jupyter.runtime.process_index import ProcessIndex
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -30,14 +31,18 @@ def make(parts: Parts) -> Built:
         host.ids,
     )
 
-    return Built({KNOWLEDGE: knowledge}, close=knowledge.close)
+    return Built(
+        {KNOWLEDGE: knowledge, DOCUMENTS: knowledge.documents},
+        catch_up=knowledge.documents.look,
+        close=knowledge.close,
+    )
 
 
 FEATURE = Feature(
     "knowledge",
     make,
     requires=(HOST, CONFIGURED, AGENTS, INDEX_PROCESS, STREAMS),
-    provides=(KNOWLEDGE,),
+    provides=(KNOWLEDGE, DOCUMENTS),
     toolsets=(FixedToolset("knowledge", (knowledge_search_tool, knowledge_add_tool)),),
     operations=OPERATIONS,
     events=(

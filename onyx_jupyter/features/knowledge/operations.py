@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from onyx_jupyter.features.knowledge.documents import item_data
+from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
 from onyx_jupyter.features.knowledge.wire import (
     KnowledgeAddParams,
     KnowledgeItemInfo,
@@ -18,11 +20,10 @@ from onyx_jupyter.features.knowledge.wire import (
 )
 from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import CONFIGURED
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams, Ok
 from onyx_jupyter.protocols import KnowledgeItem
-from onyx_jupyter.runtime.keys import CONFIGURED, KNOWLEDGE
-from onyx_jupyter.runtime.knowledge import item_data
 
 
 async def add(params: KnowledgeAddParams, caller: Caller) -> dict[str, Any]:

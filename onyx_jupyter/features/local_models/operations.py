@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from onyx_jupyter.features.local_models.keys import LOCAL_MODELS
+from onyx_jupyter.features.local_models.service import file_data
 from onyx_jupyter.features.local_models.wire import (
     LocalModelInfo,
     LocalModelList,
@@ -13,8 +15,6 @@ from onyx_jupyter.features.local_models.wire import (
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
-from onyx_jupyter.runtime.keys import LOCAL_MODELS
-from onyx_jupyter.runtime.local_models import file_data
 
 
 async def list_models(params: NoParams, caller: Caller) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from onyx_jupyter.clock import timestamp
+from onyx_jupyter.features.memory.keys import MEMORIES, MEMORY_NOTES
 from onyx_jupyter.features.memory.wire import (
     MemoryAcceptParams,
     MemoryAnswer,
@@ -39,11 +40,11 @@ from onyx_jupyter.memory.fact_lines import read_facts
 from onyx_jupyter.memory.facts import confidence_at
 from onyx_jupyter.memory.targets import FACTS_FILE
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams, Wire
 from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, Found, SearchFilter
-from onyx_jupyter.providers.embedders.marks import unmarked
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, MEMORIES, MEMORY_NOTES
+from onyx_jupyter.providers.embedders.model_tags import unmarked
 
 SHOWN_CHARS = 400_000
 """As much of a file as a page can show; the rest is for an editor."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.events import camel_data
+from onyx_jupyter.features.models.offered_models import offered_models
 from onyx_jupyter.features.models.wire import ModelList, ModelsListParams
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import CONFIGURED, RUNS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.protocols import ModelInfo
-from onyx_jupyter.runtime.keys import CONFIGURED, RUNS
-from onyx_jupyter.runtime.offered_models import offered_models
 
 
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from onyx_jupyter.features.notebooks.edit_tools import (
     notebook_move_cell_tool,
 )
 from onyx_jupyter.features.notebooks.kernel_tools import kernel_execute_tool, kernel_inspect_tool, kernel_variables_tool
+from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
 from onyx_jupyter.features.notebooks.read_tools import (
     notebook_find_tool,
     notebook_list_tool,
     notebook_outline_tool,
     notebook_read_tool,
 )
+from onyx_jupyter.features.notebooks.review import NotebookReview
 from onyx_jupyter.features.notebooks.run_tools import (
     notebook_restart_kernel_tool,
     notebook_run_all_tool,
@@ -25,9 +27,8 @@ from onyx_jupyter.features.notebooks.run_tools import (
 from onyx_jupyter.features.notebooks.wire import NotebookChangesUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, RECORDED_NOTEBOOKS, REVIEW_NEWS, RUNS, STREAMS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import AUDIT, CONFIGURED, HOST, NOTEBOOK_REVIEW, RUNS, STREAMS
-from onyx_jupyter.runtime.notebook_review import NotebookReview
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -44,14 +45,17 @@ def make(parts: Parts) -> Built:
         clock=host.clock,
         ids=host.ids,
     )
-    return Built({NOTEBOOK_REVIEW: review}, start=review.thin)
+    return Built(
+        {NOTEBOOK_REVIEW: review, RECORDED_NOTEBOOKS: review.notebooks_for, REVIEW_NEWS: review.untold},
+        start=review.prune,
+    )
 
 
 FEATURE = Feature(
     "notebooks",
     make,
     requires=(HOST, CONFIGURED, AUDIT, STREAMS),
-    provides=(NOTEBOOK_REVIEW,),
+    provides=(NOTEBOOK_REVIEW, RECORDED_NOTEBOOKS, REVIEW_NEWS),
     operations=(*operations.OPERATIONS, *kernel_operations.OPERATIONS),
     events=(EventType("notebook.changes_updated", NotebookChangesUpdatedData),),
     toolsets=(

@@ -8,8 +8,8 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.events import camel_data
 from onyx_jupyter.features.notebooks.kernel_wire import KernelVariableList, KernelVariablesParams
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import CONFIGURED, HOST
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.runtime.keys import CONFIGURED, HOST
 
 
 async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
 from onyx_jupyter.features.notebooks.wire import (
     CellMark,
     CellText,
@@ -23,8 +24,8 @@ from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.reviewing import Outcome
 from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import RUNS
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.runtime.keys import NOTEBOOK_REVIEW, RUNS
 
 
 async def changes(params: NotebookChangesParams, caller: Caller) -> dict[str, Any]:

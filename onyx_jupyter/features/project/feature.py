@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from onyx_jupyter.features.project.files import ProjectFiles
+from onyx_jupyter.features.project.keys import PROJECT_FILES
 from onyx_jupyter.features.project.operations import OPERATIONS
 from onyx_jupyter.features.project.wire import ProjectUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, PROJECT_INSTRUCTIONS, STREAMS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import AUDIT, CONFIGURED, HOST, PROJECT_FILES, STREAMS
-from onyx_jupyter.runtime.project_files import ProjectFiles
 
 
 def make(parts: Parts) -> Built:
@@ -21,14 +22,14 @@ def make(parts: Parts) -> Built:
         parts.get(AUDIT),
         parts.get(STREAMS).broadcast,
     )
-    return Built({PROJECT_FILES: files})
+    return Built({PROJECT_FILES: files, PROJECT_INSTRUCTIONS: files.instructions})
 
 
 FEATURE = Feature(
     "project",
     make,
     requires=(HOST, CONFIGURED, AUDIT, STREAMS),
-    provides=(PROJECT_FILES,),
+    provides=(PROJECT_FILES, PROJECT_INSTRUCTIONS),
     operations=OPERATIONS,
     events=(EventType("project.updated", ProjectUpdatedData),),
 )

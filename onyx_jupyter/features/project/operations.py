@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from onyx_jupyter.features.project.files import JudgedFile
+from onyx_jupyter.features.project.keys import PROJECT_FILES
 from onyx_jupyter.features.project.wire import ProjectDecisionParams, ProjectFiles
 from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams, Ok
-from onyx_jupyter.runtime.keys import PROJECT_FILES
-from onyx_jupyter.runtime.project_files import JudgedFile
 
 
 async def files(params: NoParams, caller: Caller) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from onyx_jupyter.features.questions.wire import QuestionInfo, QuestionResolvedD
 from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import CONFIGURED, HOST, JOURNAL, QUESTIONS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import CONFIGURED, HOST, JOURNAL, QUESTIONS
 
 
 def make(parts: Parts) -> Built:

@@ -7,9 +7,9 @@ from typing import Any
 from onyx_jupyter.events import QuestionAsked, camel_data
 from onyx_jupyter.features.questions.wire import QuestionList, QuestionsAnswerParams, QuestionsListParams
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import QUESTIONS, STREAMS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import QUESTIONS, STREAMS
 
 
 async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any]:

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.agents.agents import AgentParts
+from onyx_jupyter.agents.offered_skills import OfferedSkills
+from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.features.runs.plan_tool import plan_update_tool
 from onyx_jupyter.operations.feature import Built, Feature
-from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.project.instructions import Instructions
-from onyx_jupyter.runtime.agents import AgentParts
-from onyx_jupyter.runtime.keys import (
+from onyx_jupyter.operations.keys import (
     AGENTS,
     APPROVALS,
     AUDIT,
     CHANGED_SESSION,
     CONFIGURED,
     CONTRIBUTIONS,
-    CONVERSATIONS,
+    DOCUMENTS,
+    FACTS,
     HOST,
-    KNOWLEDGE,
-    MEMORIES,
-    NOTEBOOK_REVIEW,
-    PROJECT_FILES,
+    MEMORY_SEARCH,
+    OFFERED_SKILLS,
+    OTHER_SESSIONS,
+    PREFILL,
+    PROJECT_INSTRUCTIONS,
     QUESTIONS,
-    READING_AHEAD,
+    RECORDED_NOTEBOOKS,
+    RUN_SERVICES,
     RUNS,
-    SESSION_SEARCH,
     SESSIONS,
-    SKILLS,
     STREAMS,
-    SURROUNDINGS,
     TOOLSETS,
 )
-from onyx_jupyter.runtime.other_sessions import OtherSessions
-from onyx_jupyter.runtime.reading_ahead import ReadingAhead
-from onyx_jupyter.runtime.recovery import recover
-from onyx_jupyter.runtime.runs import Runs, Sent
-from onyx_jupyter.runtime.settings import Settings
-from onyx_jupyter.runtime.skills import Offered
-from onyx_jupyter.runtime.surroundings import Surroundings
+from onyx_jupyter.operations.parts import Parts
+from onyx_jupyter.project.instructions import Instructions
+from onyx_jupyter.runs.prefill import Prefill
+from onyx_jupyter.runs.recovery import recover
+from onyx_jupyter.runs.runs import Runs
+from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -50,7 +47,7 @@ def make(parts: Parts) -> Built:
     host, sessions, around = parts.get(HOST), parts.get(SESSIONS), _surroundings(parts)
     approvals, questions, audit = parts.get(APPROVALS), parts.get(QUESTIONS), parts.get(AUDIT)
     runs = Runs(around, parts.get(STREAMS), approvals, questions, audit, parts.get(CHANGED_SESSION).tell)
-    ahead = ReadingAhead(around, runs, sessions.get)
+    ahead = Prefill(around, runs, sessions.get)
 
     async def start() -> None:
         await recover(sessions, runs, approvals, questions, audit, host.clock, host.ids)
@@ -62,48 +59,44 @@ def make(parts: Parts) -> Built:
         questions.close()
         await runs.close()
 
-    return Built({SURROUNDINGS: around, RUNS: runs, READING_AHEAD: ahead}, start=start, close=close)
+    return Built({RUN_SERVICES: around, RUNS: runs, PREFILL: ahead}, start=start, close=close)
 
 
-def _surroundings(parts: Parts) -> Surroundings:
-    host, configured, memories = parts.get(HOST), parts.get(CONFIGURED), parts.get(MEMORIES)
-    contributions, conversations = parts.get(CONTRIBUTIONS), parts.later(CONVERSATIONS)
-    skills, project, knowledge = parts.find(SKILLS), parts.find(PROJECT_FILES), parts.find(KNOWLEDGE)
-
-    async def send(*message: Any, **more: Any) -> Sent:
-        return await conversations().send(*message, **more)
+def _surroundings(parts: Parts) -> RunServices:
+    host, configured, contributions = parts.get(HOST), parts.get(CONFIGURED), parts.get(CONTRIBUTIONS)
+    facts = parts.get(FACTS)
 
     def processors(settings: Settings) -> Sequence[Processor]:
         return [*contributions.processors(), *host.processors(settings)]
 
-    return Surroundings(
+    return RunServices(
         settings=lambda: configured.settings,
         models=lambda: configured.models,
         agent=parts.get(AGENTS).agent,
         tools=parts.get(TOOLSETS).of,
         model_of=configured.model_of,
-        notebooks_for=parts.get(NOTEBOOK_REVIEW).notebooks_for,
-        skills=skills.offered if skills else _no_skills,
-        project=project.instructions if project else _no_instructions,
+        notebooks_for=parts.get(RECORDED_NOTEBOOKS),
+        skills=parts.find(OFFERED_SKILLS) or _no_skills,
+        project=parts.find(PROJECT_INSTRUCTIONS) or _no_instructions,
         notebook_of=host.notebook_of,
-        other_sessions=partial(OtherSessions, parts.get(SESSIONS), parts.get(SESSION_SEARCH), send),
-        memory_search=memories.searching,
-        facts=lambda agent: memories.facts(agent.memory),
+        other_sessions=parts.get(OTHER_SESSIONS),
+        memory_search=parts.get(MEMORY_SEARCH),
+        facts=lambda agent: facts(agent.memory),
         processors=processors,
         clock=host.clock,
         ids=host.ids,
         waits=host.waits,
         ceiling=host.ceiling,
         kernels=host.kernels,
-        knowledge=knowledge.documents if knowledge else None,
+        knowledge=parts.find(DOCUMENTS),
         open_notebooks=host.open_notebooks,
         show_notebook=host.show_notebook,
         prompt_sections=contributions.prompt_sections,
     )
 
 
-async def _no_skills(agent: AgentParts) -> Offered:
-    return Offered()
+async def _no_skills(agent: AgentParts) -> OfferedSkills:
+    return OfferedSkills()
 
 
 async def _no_instructions() -> Instructions | None:
@@ -121,16 +114,17 @@ FEATURE = Feature(
         SESSIONS,
         CHANGED_SESSION,
         AUDIT,
-        MEMORIES,
+        MEMORY_SEARCH,
+        FACTS,
         AGENTS,
-        NOTEBOOK_REVIEW,
+        RECORDED_NOTEBOOKS,
         APPROVALS,
         QUESTIONS,
-        SESSION_SEARCH,
+        OTHER_SESSIONS,
         TOOLSETS,
     ),
-    uses=(SKILLS, PROJECT_FILES, KNOWLEDGE),
-    provides=(SURROUNDINGS, RUNS, READING_AHEAD),
+    uses=(OFFERED_SKILLS, PROJECT_INSTRUCTIONS, DOCUMENTS),
+    provides=(RUN_SERVICES, RUNS, PREFILL),
     toolsets=(FixedToolset("chat", (ask_user_tool, plan_update_tool)),),
     essential=True,
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.skills import operations, question_operations
+from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.features.skills.question_wire import SkillQuestionClosedData
+from onyx_jupyter.features.skills.server_skills import server_skills
 from onyx_jupyter.features.skills.wire import SkillRunInfo, SkillRunProgressData, SkillsUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import AGENTS, AUDIT, CONFIGURED, HOST, OFFERED_SKILLS, STREAMS
 from onyx_jupyter.operations.parts import Parts
-from onyx_jupyter.runtime.keys import AGENTS, AUDIT, CONFIGURED, HOST, SKILLS, STREAMS
-from onyx_jupyter.runtime.server_skills import server_skills
 
 
 def make(parts: Parts) -> Built:
@@ -34,19 +35,19 @@ def make(parts: Parts) -> Built:
 
     async def start() -> None:
         await skills.runs.recover()
-        await skills.runs.thin()
+        await skills.runs.prune()
 
     async def warm() -> None:
         await skills.offered(agents.agent(None))
 
-    return Built({SKILLS: skills}, start, warm, skills.runs.close)
+    return Built({SKILLS: skills, OFFERED_SKILLS: skills.offered}, start, warm, skills.runs.close)
 
 
 FEATURE = Feature(
     "skills",
     make,
     requires=(HOST, CONFIGURED, AGENTS, AUDIT, STREAMS),
-    provides=(SKILLS,),
+    provides=(SKILLS, OFFERED_SKILLS),
     operations=(*operations.OPERATIONS, *question_operations.OPERATIONS),
     events=(
         EventType("skills.updated", SkillsUpdatedData),

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.errors import ToolError
+from onyx_jupyter.features.skills.arguments import parameters_schema
+from onyx_jupyter.features.skills.author import SkillWish
+from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.features.skills.wire import (
     SkillCopy,
     SkillDetail,
@@ -29,15 +32,13 @@ from onyx_jupyter.features.skills.wire import (
 from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HOST
 from onyx_jupyter.operations.limits import MAX_FRAME_BYTES
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import AGENTS, CONFIGURED, HOST, SKILLS
-from onyx_jupyter.runtime.skill_author import SkillWish
 from onyx_jupyter.security.drive_folders import browser_paths
 from onyx_jupyter.skills.parameters import Parameter, Parameters, ParametersProblem, parse_parameters
 from onyx_jupyter.skills.skill import Listed, Skill
-from onyx_jupyter.tools.skill_arguments import parameters_schema
 
 MAX_LISTED = 150
 MAX_RESULT_CHARS = 12_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.clock import timestamp
+from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.features.skills.operations import detail
 from onyx_jupyter.features.skills.question_wire import (
     SkillAsked,
@@ -16,7 +17,6 @@ from onyx_jupyter.features.skills.question_wire import (
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import SKILLS
 
 
 async def ask(params: SkillsAskParams, caller: Caller) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 
+from onyx_jupyter.agents.agents import Agents
+from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.operations.feature import Component, Components
-from onyx_jupyter.runtime.agents import Agents
-from onyx_jupyter.runtime.configured import Configured
 
 UNTIL_IT_IS_RIGHT = (
     "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings are the "

@@ -6,9 +6,9 @@ from typing import Any
 
 from onyx_jupyter.features.status.wire import Health
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import HEALTH
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
-from onyx_jupyter.runtime.keys import HEALTH
 
 
 async def health_check(params: NoParams, caller: Caller) -> dict[str, Any]:

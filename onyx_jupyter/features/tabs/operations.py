@@ -8,9 +8,9 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.features.tabs.wire import ClientRespondParams, ClientShows, ClientShowsParams, ClientUpdateParams
 from onyx_jupyter.notebook.browser_tabs import OpenNotebook
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import HOST, TABS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.runtime.keys import HOST, TABS
 
 
 async def update(params: ClientUpdateParams, caller: Caller) -> dict[str, Any]:

@@ -75,9 +75,9 @@ class ChangeStore:
         """Every session finds what it changed at `old`, or below it, at `new` from now on. Raises: StorageError."""
         await asyncio.to_thread(self._renamed, old, new, line_id)
 
-    async def thin(self, keep_s: float, max_bytes: int, now_s: float) -> int:
+    async def prune(self, keep_s: float, max_bytes: int, now_s: float) -> int:
         """Deletes files that nobody wrote to for so long, then the oldest until the rest fits; how many it were."""
-        return await asyncio.to_thread(self._thin, keep_s, max_bytes, now_s)
+        return await asyncio.to_thread(self._prune, keep_s, max_bytes, now_s)
 
     def size(self, agent_id: str, session_key: str) -> int:
         """Bytes of the session's file; 0 where there is none."""
@@ -111,7 +111,7 @@ class ChangeStore:
             if any(path == old or path.startswith(f"{old}/") for path in self._paths(file)):
                 self._append(file, Renamed(path=new, from_path=old, id=line_id))
 
-    def _thin(self, keep_s: float, max_bytes: int, now_s: float) -> int:
+    def _prune(self, keep_s: float, max_bytes: int, now_s: float) -> int:
         with self._lock, disk_errors("tidy", self._folder):
             statuses = [(file, file.stat()) for file in self._all()]
             found = [(status.st_mtime, status.st_size, file) for file, status in statuses]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from onyx_jupyter.protocols import (
     AppliedChange,
@@ -16,17 +15,20 @@ from onyx_jupyter.protocols import (
     NotebookView,
 )
 
-if TYPE_CHECKING:
-    from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
+Apply = Callable[[str, Sequence[CellChange], Mapping[str, Cell]], Awaitable[tuple[AppliedChange, ...]]]
+Create = Callable[[str, Sequence[NbCell], str | None], Awaitable[NotebookView]]
+RunCell = Callable[[str, str, Callable[[str], None], Cell | None, str | None, Callable[[], None]], Awaitable[CellRun]]
 
 
 class RecordedNotebooks:
     """`Notebooks` of one author: reading is plain, and all that changes something goes through the recorder."""
 
-    def __init__(self, notebooks: Notebooks, recorder: ChangeRecorder, author: Author) -> None:
+    def __init__(self, notebooks: Notebooks, apply: Apply, create: Create, run_cell: RunCell) -> None:
+        """The functions are the recorder's, of that author; `apply` and `run_cell` take what the author saw there."""
         self._notebooks = notebooks
-        self._recorder = recorder
-        self._author = author
+        self._apply = apply
+        self._create = create
+        self._run_cell = run_cell
         self._seen: dict[str, dict[str, Cell]] = {}
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
@@ -45,10 +47,10 @@ class RecordedNotebooks:
         return found
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        return await self._recorder.apply(self._author, path, changes, self._seen.pop(path, {}))
+        return await self._apply(path, changes, self._seen.pop(path, {}))
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
-        return await self._recorder.create(self._author, path, cells, kernel_name)
+        return await self._create(path, cells, kernel_name)
 
     async def run_cell(
         self,
@@ -60,4 +62,4 @@ class RecordedNotebooks:
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
         seen = self._seen.get(path, {}).pop(cell_id, None)  # once: it shows something else from now on
-        return await self._recorder.run_cell(self._author, path, cell_id, progress, seen, base_hash, began)
+        return await self._run_cell(path, cell_id, progress, seen, base_hash, began)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeGuard
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -100,7 +101,9 @@ class ChangeRecorder:
 
     def notebooks_for(self, author: Author) -> RecordedNotebooks:
         """The notebooks as that author is to see them."""
-        return RecordedNotebooks(self._notebooks, self, author)
+        return RecordedNotebooks(
+            self._notebooks, partial(self.apply, author), partial(self.create, author), partial(self.run_cell, author)
+        )
 
     async def apply(
         self, author: Author, path: str, changes: Sequence[CellChange], seen: Mapping[str, Cell] | None = None

@@ -12,13 +12,13 @@ from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.addressing import endpoint_of, speaks_openai
 from onyx_jupyter.providers.embedders.http_json import JsonClient
-from onyx_jupyter.providers.embedders.marks import mark_of, marked
+from onyx_jupyter.providers.embedders.model_tags import mark_of, marked
 from onyx_jupyter.providers.embedders.remote import Call, RemoteEmbedder, probed_dimension
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.known_providers import provider_title
 from onyx_jupyter.providers.litellm_library import load_litellm
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 # Providers that embed a query otherwise than a passage, and what they call the two.
@@ -40,12 +40,12 @@ class ApiSource:
         model_id: str,
         settings: ModelsSettings,
         *,
-        waits: Waits | None = None,
+        waits: RetryDelays | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         self._model_id = model_id
         self._settings = settings
-        self._waits = waits or Waits()
+        self._waits = waits or RetryDelays()
         self._retry = retry or RetryPolicy()
         self._client: JsonClient | None = None
         self.provider, _, self._model = model_id.partition("/")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity, VectorCache
-from onyx_jupyter.providers.embedders.remembered import RememberedVectors
+from onyx_jupyter.providers.embedders.cached_vectors import CachedVectors
 from onyx_jupyter.providers.embedders.source import EmbedderSource, Purpose
-from onyx_jupyter.providers.embedders.standing import PATIENCE_S, Standing
+from onyx_jupyter.providers.embedders.source_health import PATIENCE_S, SourceHealth
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -39,11 +39,11 @@ class EmbedderChoice:
         redact: Callable[[str], str],
         cache: VectorCache | None = None,
     ) -> None:
-        self._standings = [Standing(source) for source in sources]
+        self._standings = [SourceHealth(source) for source in sources]
         self._clock = clock
         self._redact = redact
-        self._remembered = RememberedVectors(cache)
-        self._chosen: Standing | None = None
+        self._remembered = CachedVectors(cache)
+        self._chosen: SourceHealth | None = None
         self._first_look: asyncio.Task[None] | None = None
         self._look: asyncio.Task[None] | None = None
         self._looked_at_s = self._compared_at_s = clock.monotonic()
@@ -116,7 +116,7 @@ class EmbedderChoice:
             query.exception()  # which is noted, whether or not somebody still waits for it
 
     async def _made(
-        self, standing: Standing, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
+        self, standing: SourceHealth, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
     ) -> Vectors:
         now_s = self._clock.monotonic()
         if standing.error is not None and not standing.is_due(now_s):
@@ -132,7 +132,7 @@ class EmbedderChoice:
         standing.succeeded(self._clock.monotonic())
         return vectors
 
-    def _of(self, identity: EmbedderIdentity) -> Standing:
+    def _of(self, identity: EmbedderIdentity) -> SourceHealth:
         """Who makes such vectors; also one that is no longer the best, while an older index is searched."""
         for standing in self._standings:
             if standing.source.provider == identity.provider and (
@@ -159,7 +159,7 @@ class EmbedderChoice:
         if self._has_looked and (self._look is None or self._look.done()) and self._due():
             self._look = asyncio.create_task(self._reconsider(), name="onyx embedders")
 
-    def _due(self) -> list[Standing]:
+    def _due(self) -> list[SourceHealth]:
         """The better ones, and the chosen one where it fails or has not been compared for a while."""
         now_s = self._clock.monotonic()
         is_to_be_compared = now_s - self._compared_at_s >= COMPARED_EVERY_S
@@ -185,7 +185,7 @@ class EmbedderChoice:
         if self._chosen is None:
             await self._choose_next()
 
-    async def _compare(self, standing: Standing) -> None:
+    async def _compare(self, standing: SourceHealth) -> None:
         """Opens another model that came under the same name. One that does not say is left to the next text."""
         self._compared_at_s = self._clock.monotonic()
         assert standing.embedder is not None
@@ -194,7 +194,7 @@ class EmbedderChoice:
             if not await standing.source.still_has(identity) and await self._opens(standing):
                 log.info("%s has another model now than %s.", standing.source.title, identity.model)
 
-    def _is_only_late(self, standing: Standing, now_s: float) -> bool:
+    def _is_only_late(self, standing: SourceHealth, now_s: float) -> bool:
         """Whether it was not there yet when this server started, and an index from before holds its vectors."""
         began_just_now = now_s - self._looked_at_s < PATIENCE_S
         return began_just_now and standing.is_asked_for and not standing.was_left
@@ -206,7 +206,7 @@ class EmbedderChoice:
                 self._choose(standing)
                 return
 
-    def _choose(self, standing: Standing) -> None:
+    def _choose(self, standing: SourceHealth) -> None:
         self._chosen = standing
         log.info("Texts are embedded by %s.", standing.source.title)
 
@@ -215,11 +215,11 @@ class EmbedderChoice:
             self._chosen.leave()
             self._chosen = None
 
-    def _better(self) -> list[Standing]:
+    def _better(self) -> list[SourceHealth]:
         """Those before the chosen one."""
         return self._standings if self._chosen is None else self._standings[: self._standings.index(self._chosen)]
 
-    async def _answers(self, standing: Standing) -> bool:
+    async def _answers(self, standing: SourceHealth) -> bool:
         """Whether it makes a vector."""
         if not await self._opens(standing):
             return False
@@ -230,7 +230,7 @@ class EmbedderChoice:
             return True
         return False
 
-    async def _opens(self, standing: Standing) -> bool:
+    async def _opens(self, standing: SourceHealth) -> bool:
         """Whether it says that it is there."""
         with contextlib.suppress(EmbeddingError), self._failures_of(standing):
             standing.embedder = await standing.source.open()
@@ -238,7 +238,7 @@ class EmbedderChoice:
         return False
 
     @contextlib.contextmanager
-    def _failures_of(self, standing: Standing) -> Iterator[None]:
+    def _failures_of(self, standing: SourceHealth) -> Iterator[None]:
         """Notes what fails inside. Raises: EmbeddingError, also for a fault of ours: another one may embed."""
         try:
             yield
@@ -251,7 +251,7 @@ class EmbedderChoice:
             self._failed(standing, failure)
             raise failure from error
 
-    def _failed(self, standing: Standing, error: EmbeddingError) -> None:
+    def _failed(self, standing: SourceHealth, error: EmbeddingError) -> None:
         if not standing.failing and standing.source.expected:
             log.warning("%s", _told(error))
         standing.failed(error, self._clock.monotonic(), in_use=standing is self._chosen)

@@ -17,10 +17,10 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.local_files import LocalFiles, find_local_files
-from onyx_jupyter.providers.embedders.marks import mark_of, marked
+from onyx_jupyter.providers.embedders.model_tags import mark_of, marked
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
-from onyx_jupyter.storage.freed_memory import give_memory_back
+from onyx_jupyter.storage.release_memory import give_memory_back
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors

@@ -12,12 +12,12 @@ from typing import Any
 from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.embedders.http_json import JsonClient, embedding_error
-from onyx_jupyter.providers.embedders.marks import marked
+from onyx_jupyter.providers.embedders.model_tags import marked
 from onyx_jupyter.providers.embedders.remote import RemoteEmbedder, probed_dimension
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.network_guard import check_allowed
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 
 OLLAMA = "ollama"
 DEFAULT_MODEL = "nomic-embed-text"
@@ -39,7 +39,7 @@ class OllamaSource:
         *,
         api_key: str | None = None,
         expected: bool,
-        waits: Waits | None = None,
+        waits: RetryDelays | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
         self.expected = expected
@@ -49,7 +49,7 @@ class OllamaSource:
         root = base_url.rstrip("/").removesuffix("/v1")
         self._server = Provider(self.title, OLLAMA, model, base_url=root, secrets=secrets)
         self._client = JsonClient(self._server, {"Authorization": f"Bearer {api_key}"} if api_key else None)
-        self._waits = waits or Waits()
+        self._waits = waits or RetryDelays()
         self._retry = retry or RetryPolicy()
 
     async def open(self) -> Embedder:

@@ -14,7 +14,7 @@ from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.embedders.task_prefixes import prefixed
 from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
 from onyx_jupyter.providers.error_map import Provider, model_error
-from onyx_jupyter.providers.retry import RetryPolicy, Waits
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -41,7 +41,7 @@ class RemoteEmbedder:
     identity: EmbedderIdentity
     provider: Provider
     call: Call
-    waits: Waits
+    waits: RetryDelays
     retry: RetryPolicy
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:

@@ -18,7 +18,7 @@ from onyx_jupyter.providers.local_files.fetch_lock import FetchLock
 from onyx_jupyter.providers.local_files.part_file import PartFile
 from onyx_jupyter.providers.local_files.places import find_file, packages_of, part_of, size_of
 from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere, Source
-from onyx_jupyter.storage.own_thread import OneAtATime
+from onyx_jupyter.storage.thread_executor import SerialExecutor
 
 # For packages that are being read, and so that the disk is not full afterwards.
 MARGIN_BYTES = 400_000_000
@@ -56,7 +56,7 @@ class Fetching:
         self._waits_s = waits_s
         self._sleep = sleep
         self._lock = FetchLock(folder, model.file_name)
-        self._disk = OneAtATime("onyx model file")
+        self._disk = SerialExecutor("onyx model file")
         self._writers: set[str] = set()
         self._problems: dict[str, str] = {}
 

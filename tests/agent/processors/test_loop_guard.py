@@ -8,7 +8,7 @@ from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.testing.script import Call
-from tests.runtime.house import House, Peek
+from tests.runs.house import House, Peek
 
 PEEK = Call("peek", {"word": "x"})
 TOUCH = Call("touch", {"word": "x"})

@@ -2,10 +2,10 @@
 
 import pytest
 
+from onyx_jupyter.agent.control_tokens import SCHEDULED_TASK, scheduled_task
 from onyx_jupyter.agent.processors.internal_tags import InternalTagFilter
-from onyx_jupyter.agent.reply_marks import SCHEDULED_TASK, scheduled_task
 from onyx_jupyter.testing.script import Call, Say
-from tests.runtime.house import House
+from tests.runs.house import House
 
 
 def visible(text: str) -> str:

@@ -1,7 +1,7 @@
 """A run that has spent its tokens ends before the next model call, and says so."""
 
 from onyx_jupyter.testing.script import Call, Tokens
-from tests.runtime.house import House
+from tests.runs.house import House
 
 BUDGET = "{ runtime: { maxTokensPerRun: 1000 } }"
 PEEK = Call("peek", {"word": "x"})

@@ -6,16 +6,16 @@ from typing import Any
 
 from pydantic import Field
 
+from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.config.schema import Section
 from onyx_jupyter.config.sections import section
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.feature import Built, Feature
+from onyx_jupyter.operations.keys import CONFIGURED
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import Wire
-from onyx_jupyter.runtime.configured import Configured
-from onyx_jupyter.runtime.keys import CONFIGURED
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool

@@ -12,7 +12,7 @@ from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.protocols import ToolPreview
-from onyx_jupyter.security import beneath
+from onyx_jupyter.security import open_beneath as beneath
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.toolsets.context import ToolContext

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.human_requests.exact import scope_of
+from onyx_jupyter.human_requests.approval_scope import scope_of
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ToolPreview
 from tests.features.notebooks.desk import PATH, Desk

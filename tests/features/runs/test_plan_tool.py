@@ -9,7 +9,7 @@ from onyx_jupyter.features.runs.plan_tool import MAX_STEPS, plan_update_tool
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.runtime.house import House
+from tests.runs.house import House
 
 
 def steps(**statuses: str) -> dict[str, list[dict[str, str]]]:

@@ -1,0 +1,78 @@
+"""How long a run has worked, and its end when that is too long. It never counts the time in which it only waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import OutOfTime
+
+
+class RunTimeout:
+    """One run's time. It is measured with `clock`, and what takes too long is cancelled where it stands."""
+
+    def __init__(self, clock: Clock, limit_s: float) -> None:
+        self._clock = clock
+        self._limit_s = limit_s
+        self._before_s = 0.0
+        self._since: float | None = None
+        self._scope: asyncio.Timeout | None = None
+
+    @property
+    def used_s(self) -> float:
+        return self._before_s + (0.0 if self._since is None else self._clock.monotonic() - self._since)
+
+    def check(self) -> None:
+        """Raises: OutOfTime."""
+        if self.used_s >= self._limit_s:
+            raise self._out_of_time()
+
+    @asynccontextmanager
+    async def limit(self) -> AsyncIterator[None]:
+        """Counts while the block runs, and cancels it when the time is used up. Raises: OutOfTime."""
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._scope = scope
+                self._go_on()
+                try:
+                    yield
+                finally:
+                    self._hold()
+                    self._scope = None
+        except TimeoutError as error:
+            if scope.expired():
+                raise self._out_of_time() from error
+            raise
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nothing is counted inside."""
+        was_counting = self._since is not None
+        self._hold()
+        try:
+            yield
+        finally:
+            if was_counting:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        self._since = self._clock.monotonic()
+        self._ring_in(max(0.0, self._limit_s - self._before_s))
+
+    def _hold(self) -> None:
+        self._before_s, self._since = self.used_s, None
+        self._ring_in(None)
+
+    def _ring_in(self, seconds: float | None) -> None:
+        if self._scope is not None and not self._scope.expired():
+            now = asyncio.get_running_loop().time()
+            self._scope.reschedule(None if seconds is None else now + seconds)
+
+    def _out_of_time(self) -> OutOfTime:
+        return OutOfTime(
+            f"Onyx worked on this for {self._limit_s:g} s, as long as one answer may take.",
+            hint="Ask for it in smaller steps, or raise runtime.defaultTimeoutMs in onyx.json. Waiting for you and "
+            "running cells are not counted.",
+        )

@@ -1,0 +1,95 @@
+"""The models that the server's ceiling allows, in front of all that there are: the one way to any of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from onyx_jupyter.agents.default_model import NO_MODEL
+from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
+from onyx_jupyter.config.schema import Config
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import HoldsModelFiles, Model, ModelInfo, Models
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
+from onyx_jupyter.providers.network_guard import is_loopback
+
+
+def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
+    """Whether models of that provider may be used where the configuration has it."""
+    if name == LOCAL:
+        return ceiling.allows_provider(name, None)  # it goes nowhere, whatever address it is given
+    configured = config.providers.get(name)
+    known = KNOWN_PROVIDERS.get(name)
+    base_url = (configured.base_url if configured else None) or _address_in_environment(name)
+    return ceiling.allows_provider(name, base_url, known.default_url if known else None)
+
+
+def _address_in_environment(name: str) -> str | None:
+    """Where LiteLLM would send a provider's requests that has no `baseUrl`."""
+    prefix = name.upper().replace("-", "_")
+    return os.environ.get(f"{prefix}_BASE_URL") or os.environ.get(f"{prefix}_API_BASE")
+
+
+def allows_model(ceiling: Ceiling, config: Config, model_id: str) -> bool:
+    """`model_id` is provider/model."""
+    return allows_provider(ceiling, config, model_id.partition("/")[0])
+
+
+class AllowedModels:
+    """protocols.Models over others. A model that is not allowed is listed as locked, and never opened.
+
+    `missing` is the error where there is no model at all.
+    """
+
+    def __init__(self, models: Models, config: Config, ceiling: Ceiling, missing: Callable[[], ModelError]) -> None:
+        self._models = models
+        self._config = config
+        self._ceiling = ceiling
+        self._missing = missing
+
+    def open(self, model_id: str) -> Model:
+        """Raises: ModelError (no_model, refused, and whatever the others raise)."""
+        if model_id == NO_MODEL:
+            raise self._missing()
+        if not self._allows(model_id):
+            raise ModelError("refused", f"{NOT_HERE}: {model_id}.", hint="Choose another model.", permanent=True)
+        return self._models.open(model_id)
+
+    async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
+        """What can be chosen, and what could be on another server: configured, or an agent's own model."""
+        listed = [
+            model if self._allows(model.id) else replace(model, locked=True)
+            for model in await self._models.list(refresh=refresh)
+        ]
+        known = {model.id for model in listed}
+        missing = [one for one in self._configured() if one not in known and not self._allows(one)]
+        return [*listed, *(self._locked(model_id) for model_id in dict.fromkeys(missing))]
+
+    async def warm(self) -> None:
+        """Nothing where the configured model is not allowed."""
+        model_id = self._config.model_of(self._config.default_agent())
+        if model_id is None or self._allows(model_id):
+            await self._models.warm()
+
+    async def let_go(self, path: Path) -> bool:
+        """As of protocols.HoldsModelFiles."""
+        return not isinstance(self._models, HoldsModelFiles) or await self._models.let_go(path)
+
+    async def close(self) -> None:
+        await self._models.close()
+
+    def _allows(self, model_id: str) -> bool:
+        return allows_model(self._ceiling, self._config, model_id)
+
+    def _configured(self) -> Sequence[str]:
+        named = [f"{name}/{model}" for name, one in self._config.providers.items() for model in one.models]
+        own = [self._config.model_of(agent) for agent in self._config.agents.items]
+        return [*named, *(model_id for model_id in own if model_id)]
+
+    def _locked(self, model_id: str) -> ModelInfo:
+        name = model_id.partition("/")[0]
+        configured = self._config.providers.get(name)
+        local = name == LOCAL or is_loopback((configured.base_url if configured else None) or "")
+        return ModelInfo(model_id, name, local=local, tools=True, locked=True)

@@ -1,0 +1,150 @@
+"""What follows from the configuration: settings, models, agents, what has to be hidden. It never answers a message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from onyx_jupyter.agents.allowed_models import AllowedModels, allows_model, allows_provider
+from onyx_jupyter.agents.default_model import NO_MODEL, DefaultModel
+from onyx_jupyter.agents.settings import Settings, load_settings, models_settings
+from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.schema import AgentConfig
+from onyx_jupyter.errors import InvalidRequest, OnyxError
+from onyx_jupyter.memory.templates import install_templates
+from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.protocols import Models
+from onyx_jupyter.providers.known_providers import LOCAL
+from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
+from onyx_jupyter.providers.local_files.places import shared_folders
+from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.toolsets.access import is_denied, names_in
+from onyx_jupyter.toolsets.tool import Tool
+
+
+@dataclass
+class Configured:
+    """The configuration in force and what is made from it, anew whenever it has changed.
+
+    `more_secrets` gives what else is to be hidden (value → kind), `tools` are all that are known, and `sections`
+    those of the configuration that features bring; `on_change` is told of every change. Nothing of it goes beyond the
+    `ceiling`.
+    """
+
+    home: Home
+    server_root: Path
+    templates: Path
+    environment: Mapping[str, str]
+    open_models: Callable[[ModelsSettings], Models]
+    tools: Callable[[], Sequence[Tool[Any]]]
+    more_secrets: Callable[[], Mapping[str, str]]
+    on_change: Callable[[Settings], None]
+    ceiling: Ceiling = field(default_factory=Ceiling)
+    sections: Callable[[], Mapping[str, type[BaseModel]]] = dict
+    _settings: Settings | None = field(default=None, init=False)
+    _models: AllowedModels | None = field(default=None, init=False)
+    _default: DefaultModel | None = field(default=None, init=False)
+    _retired: list[AllowedModels] = field(default_factory=list, init=False)
+    changes: int = field(default=0, init=False)
+    """How often it has become another."""
+
+    async def read(self) -> None:
+        """Reads the file anew, and gives each agent a workspace. Raises: StorageError."""
+        settings = await asyncio.to_thread(
+            load_settings, self.home, self.environment, self.more_secrets(), self._settings, self.sections()
+        )
+        settings = replace(settings, config=self.ceiling.over(settings.config))
+        for agent in settings.config.agents.items:
+            workspace = self.home.workspace(agent.id, agent.workspace)
+            await asyncio.to_thread(install_templates, self.templates, workspace)
+        unchanged = self._settings is not None and self._settings.config == settings.config
+        self._settings = settings
+        if unchanged:
+            return
+        self.on_change(settings)
+        self.changes += 1
+        if self._models is not None:
+            self._retired.append(self._models)  # a run may still be using it
+        folders = (self.home.models, *shared_folders())
+        if self._default is None:
+            free_bytes = await asyncio.to_thread(free_memory_bytes)
+            is_allowed = allows_provider(self.ceiling, settings.config, LOCAL)
+            self._default = DefaultModel(folders, free_bytes, is_allowed=is_allowed)
+        wished = replace(
+            models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
+        )
+        models = self.open_models(wished)
+        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
+
+    async def close(self) -> None:
+        """Ends every model's process and connection."""
+        for models in [*self._retired, *([self._models] if self._models else [])]:
+            await models.close()
+
+    async def let_go(self, path: Path) -> bool:
+        """Closes a model's file wherever no answer comes from it just now; whether nobody uses it any more."""
+        opened = [*self._retired, *([self._models] if self._models else [])]
+        return all([await models.let_go(path) for models in opened])
+
+    @property
+    def settings(self) -> Settings:
+        assert self._settings is not None, "read() comes first"
+        return self._settings
+
+    @property
+    def models(self) -> Models:
+        assert self._models is not None, "read() comes first"
+        return self._models
+
+    @property
+    def secrets(self) -> SecretsFilter:
+        """Before the configuration is read none is known."""
+        return self._settings.secrets if self._settings else no_secrets()
+
+    def redact(self, text: str) -> str:
+        """The text without secrets; before the configuration is read none is known."""
+        return self.secrets.apply(text)
+
+    def redact_data(self, data: Any) -> Any:
+        """JSON-like data without secrets."""
+        return self.secrets.redact_data(data)
+
+    def model_of(self, agent: AgentConfig) -> str:
+        """The model that answers for this agent where a session names none; `NO_MODEL` where there is none."""
+        assert self._default is not None, "read() comes first"
+        return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
+
+    def patience_s(self) -> float:
+        """How many seconds a person has for an answer."""
+        return self.settings.config.security.approval_timeout_ms / 1000
+
+    def check_model(self, model_id: str | None) -> None:
+        """Raises: InvalidRequest where that model is not allowed on this server."""
+        if model_id and not allows_model(self.ceiling, self.settings.config, model_id):
+            raise InvalidRequest(f"`model`: {NOT_HERE}: {model_id}. Choose another model.", field="model")
+
+    def forbidden(self, call: ToolCall) -> str | None:
+        """Why nobody may make that call on this server, or None."""
+        tools = self.tools()
+        denied = [name for name in names_in(call, tools) if is_denied(name, self.ceiling.deny, tools)]
+        return f"{NOT_HERE}: {denied[0]}." if denied else None
+
+    def workspaces(self) -> Mapping[str, Path]:
+        """Each agent's folder, by the agent's id; before the configuration is read none is known."""
+        if self._settings is None:
+            return {}
+        return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
+
+    def is_light(self, model_id: str) -> bool:
+        """Whether that model gets a short prompt and few tools."""
+        try:
+            return self.models.open(model_id).light
+        except OnyxError:
+            return False  # whoever asks it will read why it cannot be had

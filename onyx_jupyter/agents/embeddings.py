@@ -1,0 +1,113 @@
+"""The embedders that the configuration asks for, opened anew when that changes. It embeds nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.agents.settings import embedding_settings
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.index_process.client import ProcessEmbedder, ProcessVectorCache
+from onyx_jupyter.index_process.process import IndexProcess
+from onyx_jupyter.protocols import EmbedderIdentity
+from onyx_jupyter.providers.embedders.choice import EmbedderChoice
+from onyx_jupyter.providers.embedders.local import LocalEmbedder
+from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
+from onyx_jupyter.providers.embedders.sources import open_embeddings
+
+if TYPE_CHECKING:
+    from onyx_jupyter.protocols.retrieval import Vectors
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Opened:
+    """Embedders by their configuration; `users` is how many calls are under way."""
+
+    settings: EmbeddingSettings
+    choice: EmbedderChoice
+    users: int = 0
+
+
+class ConfiguredEmbeddings:
+    """protocols.Embeddings; every collection of the index shares it, and with it one cache of vectors."""
+
+    def __init__(
+        self,
+        configured: Configured,
+        redact: Callable[[str], str],
+        clock: Clock,
+        process: IndexProcess,
+    ) -> None:
+        """`process` has the cache, and embeds where no other embedder does."""
+        self._configured = configured
+        self._clock = clock
+        self._redact = redact
+        self._process = process
+        self._cache = ProcessVectorCache(process)
+        self._opened: _Opened | None = None
+        self._retired: list[_Opened] = []
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def current(self) -> EmbedderIdentity | None:
+        """Whose vectors are made now."""
+        with self._using() as choice:
+            return await choice.current()
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Literal["passage", "query"], *, identity: EmbedderIdentity
+    ) -> Vectors:
+        """float32 (texts, dimension), L2-normalised, of that identity. Raises: EmbeddingError."""
+        with self._using() as choice:
+            return await choice.embed(texts, purpose, identity=identity)
+
+    @property
+    def problem(self) -> str | None:
+        """Why a better embedder is not used now."""
+        return self._opened.choice.problem if self._opened else None
+
+    async def close(self) -> None:
+        """Ends every embedder's process and connection."""
+        opened = [*self._retired, *([self._opened] if self._opened else [])]
+        closing = (*self._closing, *(one.choice.close() for one in opened))
+        for failure in await asyncio.gather(*closing, return_exceptions=True):
+            if isinstance(failure, Exception):
+                log.warning("An embedder did not close properly: %s", failure)
+
+    @contextmanager
+    def _using(self) -> Iterator[EmbedderChoice]:
+        """The embedders of the configuration as it is now; former ones are closed when nobody waits for them."""
+        opened = self._as_configured()
+        opened.users += 1
+        try:
+            yield opened.choice
+        finally:
+            opened.users -= 1
+            self._close_unused()
+
+    def _as_configured(self) -> _Opened:
+        settings = embedding_settings(self._configured.settings.config, self._configured.ceiling)
+        if self._opened is None or self._opened.settings != settings:
+            if self._opened is not None:
+                self._retired.append(self._opened)
+            choice = open_embeddings(
+                settings, clock=self._clock, redact=self._redact, cache=self._cache, open_local=self._open_local
+            )
+            self._opened = _Opened(settings, choice)
+        return self._opened
+
+    def _open_local(self, clock: Clock, /, *, threads: int | None, idle_s: float) -> ProcessEmbedder:
+        return ProcessEmbedder(self._process, LocalEmbedder(clock), threads, idle_s)
+
+    def _close_unused(self) -> None:
+        for opened in [one for one in self._retired if not one.users]:
+            self._retired.remove(opened)
+            closing = asyncio.create_task(opened.choice.close(), name="onyx former embedders")
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)

@@ -1,0 +1,75 @@
+"""Which model answers a run, and what stands behind it: retries, circuit breaker, fallback. It asks no model itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from onyx_jupyter.agents.unavailable_model import UnavailableModel
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.config.schema import AgentConfig, Config
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import Model, ModelRequest, Models
+from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreakers
+from onyx_jupyter.providers.fallback_model import FallbackModel
+from onyx_jupyter.providers.known_providers import LOCAL, provider_title
+from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
+from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
+
+
+class ModelChoice:
+    """Opens the model of each run. The circuit breakers live here, so that they outlast the configuration."""
+
+    def __init__(self, clock: Clock, waits: RetryDelays, model_of: Callable[[AgentConfig], str]) -> None:
+        """`model_of` is an agent's own model."""
+        self._breakers = CircuitBreakers(clock)
+        self._model_of = model_of
+        self._waits = waits
+
+    def open(
+        self,
+        models: Models,
+        config: Config,
+        agent: AgentConfig,
+        chosen: str | None,
+        request_for: Callable[[Model, ModelRequest], Awaitable[ModelRequest]],
+    ) -> Model:
+        """The model `chosen` by the user, and that one alone; else the agent's own with its fallback behind it.
+
+        One that cannot be had says so when it is asked.
+        """
+        model_id = chosen or self._model_of(agent)
+        model = self._one(models, config, model_id)
+        fallback_id = agent.fallback_model
+        if chosen or not fallback_id or fallback_id == model_id:
+            return model
+        return FallbackModel(model, lambda: self._one(models, config, fallback_id), request_for)
+
+    def acts_in_cells(self, config: Config, model_id: str, wished: str | None = None) -> bool:
+        """Whether that model proposes cells and calls no tools: as `wished`, else on this machine and by `toolMode`."""
+        if wished is not None:
+            return wished == "cell"
+        name = model_id.partition("/")[0]
+        provider = config.providers.get(name)
+        return name == LOCAL or (provider is not None and provider.tool_mode == "cell")
+
+    def _one(self, models: Models, config: Config, model_id: str) -> Model:
+        try:
+            model = models.open(model_id)
+        except ModelError as error:
+            return UnavailableModel(model_id, error)
+        name = model_id.partition("/")[0]
+        if name == LOCAL:
+            return model  # what fails on this machine does not get better by asking again
+        settings = config.runtime
+        resilience = Resilience(
+            RetryPolicy(settings.retry.attempts, settings.retry.max_wait_ms / 1000),
+            BreakerPolicy(settings.circuit_breaker.failures, settings.circuit_breaker.pause_ms / 1000),
+            self._waits,
+        )
+        return ResilientModel(model, provider_title(name), self._breakers.of(_address(config, name)), resilience)
+
+
+def _address(config: Config, name: str) -> str:
+    """A provider whose address was corrected is another one."""
+    provider = config.providers.get(name)
+    return f"{name} {provider.base_url if provider else None}"

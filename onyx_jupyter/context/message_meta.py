@@ -1,0 +1,70 @@
+"""What is written down beside a message: what goes along with it, who sent it, and from where. It sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from onyx_jupyter.context.asking_cell import asking_kernel
+from onyx_jupyter.context.message_context import MessageContext
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.origin import RunOrigin
+from onyx_jupyter.sessions.transcript import SessionTranscript
+
+MAX_NOTEBOOKS_TOLD = 5
+
+
+class MessageMeta:
+    """Read as the message is sent, so that an older message stays what it was.
+
+    `review_news` gives what a person decided on changes since the model was told last. `notebook_of` says which
+    notebook runs in a kernel, `open_notebooks` which are open in tabs and which is in front, `open_folder` which folder
+    the file browser beside them shows: there a new notebook goes.
+    """
+
+    def __init__(
+        self,
+        context: MessageContext,
+        review_news: Callable[[str, Sequence[Entry]], Awaitable[dict[str, Any]]],
+        notebook_of: Callable[[str], Awaitable[str | None]],
+        open_notebooks: Callable[[], tuple[Sequence[str], str | None]],
+        open_folder: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._context = context
+        self._review_news = review_news
+        self._notebook_of = notebook_of
+        self._open_notebooks = open_notebooks
+        self._open_folder = open_folder
+
+    async def of(
+        self,
+        transcript: SessionTranscript,
+        message: str,
+        *,
+        model: str | None,
+        tool_mode: str | None,
+        mode: str | None,
+        context: Sequence[Mapping[str, Any]],
+        origin: RunOrigin,
+    ) -> dict[str, Any]:
+        """Only what says something; the parameters are those of `Onyx.send`. Raises: NotFound, StorageError."""
+        if origin.session is None:
+            notebooks = self._notebooks_in_tabs()
+            items = await self._context.of_message(transcript, message, context, model)
+        else:
+            notebooks = {}
+            items = await self._context.read(transcript, context, model)
+        if origin.kernel is not None:
+            origin = replace(origin, kernel=await asking_kernel(origin.kernel, self._notebook_of))
+        meta = {"model": model, "toolMode": tool_mode, "mode": mode, "context": items, "notebooks": notebooks}
+        meta |= await self._review_news(transcript.session_key, transcript.entries)
+        return {name: value for name, value in meta.items() if value} | origin.as_meta()
+
+    def _notebooks_in_tabs(self) -> dict[str, Any]:
+        """What the person has open as they send."""
+        paths, active = self._open_notebooks()
+        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
+        folder = self._open_folder()
+        told: dict[str, Any] = {name: value for name, value in (("front", active), ("open", others)) if value}
+        return told if active or folder is None else {**told, "folder": folder}

@@ -1,1 +1,0 @@
-"""What is remembered of a conversation once it is over."""

@@ -1,0 +1,8 @@
+"""What this feature gives to itself and to the surfaces, by name. What other features use is in `operations.keys`."""
+
+from __future__ import annotations
+
+from onyx_jupyter.features.local_models.service import LocalModels
+from onyx_jupyter.operations.parts import Key
+
+LOCAL_MODELS: Key[LocalModels] = Key("local models")

@@ -1,0 +1,202 @@
+"""When a conversation is looked through for what to remember: in the background, one at a time, never during a turn.
+
+It is due after so many messages, or when its person has turned to another one and it has been quiet for a while. What
+has failed is tried again later; what a restart cut short goes on. It never asks a model itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from onyx_jupyter.clock import Clock, timestamp
+from onyx_jupyter.config.schema import MemoryConfig
+from onyx_jupyter.errors import NotFound, OnyxError
+from onyx_jupyter.log_context import log_context
+from onyx_jupyter.sessions.store import ListedSession, SessionStore
+from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.sessions.unconsolidated import unconsolidated
+from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
+from onyx_jupyter.storage.disk_errors import disk_errors
+
+log = logging.getLogger(__name__)
+RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
+"""How long a conversation rests after each failure in a row; then until somebody speaks in it again."""
+OTHER_SERVER_S = 60.0
+LEFT_BEHIND_A_DAY = 20
+"""How many that were left before a start are looked through in a day: each asks a model, perhaps a paid one."""
+MAX_AGE_DAYS = 90
+_DAY_S = 86_400.0
+
+
+@dataclass
+class _Watched:
+    """A conversation with something that was not looked through. Moments are of the monotonic clock, in seconds."""
+
+    quiet_since: float
+    messages: int
+    left: bool = False
+    cut_short: bool = False
+    failures: int = 0
+    not_before: float = 0.0
+
+
+class ConsolidationScheduler:
+    """`consolidate` does one; `is_idle` says whether no turn is in its way; `lock` keeps other servers out."""
+
+    def __init__(
+        self,
+        sessions: SessionStore,
+        consolidate: Callable[[SessionTranscript], Awaitable[None]],
+        config: Callable[[], MemoryConfig],
+        is_idle: Callable[[str], bool],
+        lock: Path,
+        clock: Clock,
+    ) -> None:
+        self._sessions = sessions
+        self._consolidate = consolidate
+        self._config = config
+        self._is_idle = is_idle
+        self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
+        self._clock = clock
+        self._watched: dict[str, _Watched] = {}
+        self._news = asyncio.Event()
+        self._worker: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def start(self, sessions: Iterable[ListedSession]) -> None:
+        """Those that were left before a restart, the last used first, so many a day; what is old is left in peace.
+
+        What was looked through in the day before the start counts for its first day.
+        """
+        now, begin = self._clock.now(), self._clock.monotonic()
+        yesterday, oldest = timestamp(now - timedelta(days=1)), timestamp(now - timedelta(days=MAX_AGE_DAYS))
+        known = [(one.session_key, one.summary) for one in sessions]
+        cut_short = [key for key, summary in known if summary.consolidation_cut_short]
+        waiting = [key for key, summary in known if summary.to_consolidate and summary.updated_at >= oldest]
+        done = sum(yesterday < summary.consolidated_at <= timestamp(now) for _, summary in known)
+        for key in cut_short:
+            self._watched.setdefault(key, _Watched(begin, 0, left=True, cut_short=True))
+        left = [key for key in waiting if key not in self._watched]
+        for place, key in enumerate(left, start=min(done, LEFT_BEHIND_A_DAY)):
+            rest_s = place // LEFT_BEHIND_A_DAY * _DAY_S
+            self._watched[key] = _Watched(begin, 0, left=True, not_before=begin + rest_s)
+        if left:
+            log.info("%d conversations wait to be looked through, %d a day.", len(left), LEFT_BEHIND_A_DAY)
+        self.look()
+
+    def touched(self, transcript: SessionTranscript) -> None:
+        """A turn in it has ended."""
+        key, part = transcript.session_key, unconsolidated(transcript.entries)
+        known = self._watched.get(key, _Watched(0.0, -1))
+        if part.words_of_person and known.messages != part.messages:
+            rest = known.not_before if known.failures else 0.0  # it has waited its turn; a provider that fails has not
+            now = self._clock.monotonic()
+            self._watched[key] = replace(known, quiet_since=now, messages=part.messages, not_before=rest)
+        self.look()
+
+    def opened(self, session_key: str) -> None:
+        """A person turns to this one, and so away from the others."""
+        for key, watched in self._watched.items():
+            watched.left = key != session_key
+        self.look()
+
+    def look(self) -> None:
+        """Looks anew at what is due, also when a clock has been moved on."""
+        self._news.set()
+        if self._worker is None and self._watched and not self._closed:
+            self._worker = asyncio.create_task(self._work(), name="onyx memory consolidation")
+
+    def next_due(self) -> tuple[float, str | None]:
+        """In how many seconds the next one is due, and which it is; None where none is."""
+        config, now = self._config(), self._clock.monotonic()
+        if not config.consolidation:
+            return 0.0, None
+        due = [
+            (max(begin, watched.not_before) - now, key)
+            for key, watched in self._watched.items()
+            if self._is_idle(key) and (begin := _due(watched, config)) is not None
+        ]
+        return min(due, default=(0.0, None))
+
+    async def close(self) -> None:
+        """Nothing is begun any more; what goes on is stopped, and the next start goes on with it."""
+        self._closed = True
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.wait([self._worker], timeout=5)
+
+    async def _work(self) -> None:
+        try:
+            while self._watched:
+                self._news.clear()
+                wait_s, key = self.next_due()
+                if key is not None and wait_s <= 0:
+                    await self._one(key)
+                    continue
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(None if key is None else wait_s):  # `wait_for` may swallow a cancel
+                        await self._news.wait()
+        finally:
+            self._worker = None
+
+    async def _one(self, key: str) -> None:
+        watched = self._watched[key]
+        with log_context(session=key, operation="consolidate"):
+            try:
+                if not self._locked():
+                    watched.not_before = self._clock.monotonic() + OTHER_SERVER_S
+                    return
+                try:
+                    transcript = await self._sessions.get(key)
+                    await self._consolidate(transcript)
+                finally:
+                    self._lock.release()
+                self._done(key, watched, transcript)
+            except NotFound:
+                del self._watched[key]
+            except OnyxError as error:
+                self._failed(key, str(error))
+            except Exception as error:  # whatever goes wrong here must not end the looking
+                log.exception("A conversation could not be looked through for what to remember")
+                self._failed(key, type(error).__name__)
+
+    def _locked(self) -> bool:
+        """False where another server is at it."""
+        with disk_errors("lock", Path(self._lock.lock_file)):
+            try:
+                self._lock.acquire()
+            except Timeout:
+                return False
+        return True
+
+    def _failed(self, key: str, reason: str) -> None:
+        watched = self._watched[key]
+        watched.failures += 1
+        if watched.failures > len(RETRIES_S):
+            log.warning("What to remember of a conversation could not be found out, and is left for later: %s", reason)
+            del self._watched[key]
+            return
+        rest_s = RETRIES_S[watched.failures - 1]
+        log.warning("What to remember of a conversation is tried again in %g s: %s", rest_s, reason)
+        watched.not_before = self._clock.monotonic() + rest_s
+
+    def _done(self, key: str, watched: _Watched, transcript: SessionTranscript) -> None:
+        """What was said meanwhile begins anew."""
+        newest = self._watched.pop(key)
+        part = unconsolidated(transcript.entries)
+        if newest is not watched and part.words_of_person:
+            self._watched[key] = _Watched(newest.quiet_since, part.messages, left=newest.left)
+
+
+def _due(watched: _Watched, config: MemoryConfig) -> float | None:
+    if watched.cut_short or watched.messages >= config.consolidation_window:
+        return watched.quiet_since
+    return watched.quiet_since + config.consolidation_idle_ms / 1000 if watched.left else None

@@ -1,0 +1,205 @@
+"""Review and undo of notebook changes as the doors see it: acts, audits, tells the watchers and, later, the model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.schema import NotebooksConfig
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.notebook.places import NotebookPlaces
+from onyx_jupyter.notebook.review.change_store import ChangeStore
+from onyx_jupyter.notebook.review.lines import Decided
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
+from onyx_jupyter.notebook.review.reviewing import Outcome, Reviewing
+from onyx_jupyter.notebook.review.turns import TurnChanges
+from onyx_jupyter.protocols import Notebooks
+from onyx_jupyter.runs.audit_trail import AuditTrail
+from onyx_jupyter.sessions.entry import Entry
+
+log = logging.getLogger(__name__)
+DAY_S = 86_400.0
+# Of a file's share: one session alone never fills the room of all.
+SHARE = 4
+# Files are tidied each time that a part of their room as small as this was written.
+OFTEN = 20
+REVIEW = "review"
+_WORDS = {"undo": "undid your changes to", "reject": "rejected your changes to", "put_back": "put back your changes to"}
+
+
+class NotebookReview:
+    """What runs change in notebooks, and a person's word about it.
+
+    `broadcast` sends an event to every connection.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        notebooks: Notebooks,
+        places: NotebookPlaces,
+        *,
+        is_under_way: Callable[[str], bool],
+        config: Callable[[], NotebooksConfig],
+        audit: AuditTrail,
+        broadcast: Callable[[str, dict[str, object]], None],
+        clock: Clock,
+        ids: IdSource,
+    ) -> None:
+        self._store = ChangeStore(home.changes)
+        self._config = config
+        self._audit = audit
+        self._broadcast = broadcast
+        self._clock = clock
+        self._ids = ids
+        self._pruned_at: datetime | None = None
+        canonical = places.canonical
+        self._recorder = ChangeRecorder(
+            notebooks, self._store, canonical, clock, ids, self._limits, self._changed, places.path_now
+        )
+        self._reviewing = Reviewing(self._store, self._recorder, canonical, places.remove, is_under_way, clock, ids)
+
+    def notebooks_for(self, author: Author) -> Notebooks:
+        """The notebooks for a call of a run: what it changes there is kept."""
+        return self._recorder.notebooks_for(author)
+
+    async def marks(self, path: str) -> Sequence[ReviewedCell]:
+        """What waits for a person's word in that notebook. Raises: StorageError."""
+        return await self._reviewing.marks(path)
+
+    async def turns(self, session_key: str) -> Sequence[TurnChanges]:
+        """What each run of the session changed. Raises: StorageError."""
+        return await self._reviewing.turns(session_key)
+
+    async def accept(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> int:
+        """How many marks were taken as they are; `shown` as `Reviewing.accept` has it. Raises: StorageError."""
+        count = await self._reviewing.accept(path, cell_ids, by, shown)
+        self._tell([path])
+        return count
+
+    async def reject(
+        self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
+    ) -> Outcome:
+        """Raises: InvalidRequest, NotebookError, StorageError."""
+        outcome = await self._reviewing.reject(path, cell_ids, by, shown)
+        await self._told("reject", by, outcome, {"path": path})
+        return outcome
+
+    async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
+        """Raises: NotFound, InvalidRequest, StorageError."""
+        outcome = await self._reviewing.undo(session_key, run_id, by)
+        await self._told("undo", by, outcome, {"session": session_key, "run": run_id})
+        return outcome
+
+    async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
+        """Raises: NotFound, InvalidRequest, StorageError."""
+        outcome = await self._reviewing.put_back(session_key, run_id, by)
+        await self._told("put_back", by, outcome, {"session": session_key, "run": run_id})
+        return outcome
+
+    async def renamed(self, old: str, new: str) -> None:
+        """A notebook or a folder has another name now; never raises, since nobody waits for it."""
+        try:
+            await self._store.renamed(old, new, self._ids.new())
+        except OnyxError as error:
+            log.error("That %s is now %s could not be written down: %s", old, new, error)
+        self._tell([new])
+
+    async def prune_when_due(self) -> None:
+        """As `thin`, once a day, and sooner where much was written since; never raises."""
+        is_old = self._pruned_at is None or (self._clock.now() - self._pruned_at).total_seconds() >= DAY_S
+        if is_old or self._store.appended_bytes > self._config().max_changes_bytes // OFTEN:
+            await self.prune()
+
+    async def prune(self) -> None:
+        """Lets go what is too old or too much; never raises."""
+        config = self._config()
+        self._pruned_at = self._clock.now()
+        try:
+            count = await self._store.prune(
+                config.keep_changes_days * DAY_S, config.max_changes_bytes, self._clock.now().timestamp()
+            )
+        except OnyxError as error:
+            log.warning("Old records of changes could not be tidied: %s", error)
+            return
+        if count:
+            log.info("%d old records of changes to notebooks were let go", count)
+
+    async def untold(self, session_key: str, entries: Sequence[Entry]) -> dict[str, Any]:
+        """What a person decided that no message of this session has told the model yet, as that message's `meta`.
+
+        Never raises: a message goes out whatever the disk says. What is too old is let go where that is due.
+        """
+        await self.prune_when_due()
+        try:
+            decided = await self._reviewing.reverts(session_key)
+        except OnyxError as error:
+            log.warning("What was decided about changes cannot be told: %s", error)
+            return {}
+        told = {decision for entry in entries for decision in _told_ids(entry)}
+        news = [line for line in decided if line.id not in told]
+        if not news:
+            return {}
+        back = {line.revert_id for line in news if line.what == "put_back"} & {
+            line.revert_id for line in news if line.what == "undo"
+        }
+        said = [line for line in news if line.revert_id not in back and line.cells]
+        return {REVIEW: {"decisions": [line.id for line in news], "text": told_in_words(said)}}
+
+    def _limits(self) -> KeepLimits:
+        config = self._config()
+        return KeepLimits(config.max_output_chars, config.max_changes_bytes // SHARE)
+
+    def _changed(self, path: str, author: Author) -> None:
+        self._tell([path], author.session_key, author.run_id)
+
+    def _tell(
+        self,
+        paths: Iterable[str],
+        session_key: str | None = None,
+        run_id: str | None = None,
+        removed: Iterable[str] = (),
+        removed_cells: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        facts = {
+            "sessionKey": session_key,
+            "runId": run_id,
+            "paths": list(paths),
+            "removed": list(removed),
+            "removedCells": removed_cells,
+        }
+        self._broadcast("notebook.changes_updated", {name: value for name, value in facts.items() if value})
+
+    async def _told(self, what: str, by: str, outcome: Outcome, about: Mapping[str, str]) -> None:
+        paths = list(dict.fromkeys([*outcome.paths, *outcome.removed, *outcome.made]))
+        facts = {"cells": outcome.cells, "paths": paths, "leftAlone": len(outcome.left), **about}
+        await self._audit.reviewed(what, by, facts)
+        self._tell(paths, about.get("session"), about.get("run"), outcome.removed, outcome.removed_cells)
+
+
+def told_in_words(decided: Sequence[Decided]) -> str:
+    """What people decided, for the model; empty where there is nothing to say."""
+    merged: dict[tuple[str, str], list[str]] = {}
+    for line in decided:
+        merged.setdefault((line.what, line.path), []).extend(line.cells)
+    said = [
+        f"{_WORDS[what]} {path} (cells {', '.join(dict.fromkeys(cells))})" for (what, path), cells in merged.items()
+    ]
+    return (
+        f"since your last answer the user {'; '.join(said)}; read a notebook again before you rely on it"
+        if said
+        else ""
+    )
+
+
+def _told_ids(entry: Entry) -> Iterable[str]:
+    told = entry.meta.get(REVIEW)
+    ids = told.get("decisions") if isinstance(told, Mapping) else None
+    return [str(decision) for decision in ids] if isinstance(ids, list) else []

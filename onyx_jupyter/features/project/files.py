@@ -1,0 +1,132 @@
+"""The instructions of the project in the server's root, and what people said of them. It puts nothing into a prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import InvalidRequest, NotFound, ProjectFileChanged
+from onyx_jupyter.project.decisions import Decision, ProjectDecisions
+from onyx_jupyter.project.instructions import Instructions, read_instructions
+from onyx_jupyter.runs.audit_trail import AuditTrail
+
+UPDATED = "project.updated"
+State = Literal["new", "changed", "trusted", "declined", "unusable"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedFile:
+    """A file as it is now, with what a person said of this very content.
+
+    `changed`: another content was trusted before, and `trusted_text` is how that one read.
+    """
+
+    found: Instructions
+    state: State
+    trusted_text: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.found.text
+
+    @property
+    def digest(self) -> str:
+        return self.found.digest
+
+    @property
+    def problem(self) -> str | None:
+        return self.found.problem
+
+
+class ProjectFiles:
+    """Those of one server. `workspaces` are the agents' own folders, whose files need no trust."""
+
+    def __init__(
+        self,
+        root: Path,
+        decisions: Path,
+        workspaces: Callable[[], Mapping[str, Path]],
+        clock: Clock,
+        audit: AuditTrail,
+        broadcast: Callable[[str, dict[str, object]], None],
+    ) -> None:
+        self._root = root.resolve()
+        self._decisions = ProjectDecisions(decisions, clock)
+        self._workspaces = workspaces
+        self._audit = audit
+        self._broadcast = broadcast
+        self._has_looked = False
+        self._seen: tuple[State, str] | None = None
+
+    @property
+    def folder(self) -> str:
+        """The name of the project's folder."""
+        return self._root.name or str(self._root)
+
+    async def files(self) -> Sequence[JudgedFile]:
+        """What there is to trust or to decline, or was; none where the root is every agent's own workspace."""
+        judged = await self._look()
+        own = await asyncio.to_thread(lambda: {place.resolve() for place in self._workspaces().values()})
+        return [] if judged is None or own == {self._root} else [judged]
+
+    async def instructions(self) -> Instructions | None:
+        """What stands there now, where a person trusts this very content of it."""
+        judged = await self._look()
+        return judged.found if judged is not None and judged.state == "trusted" else None
+
+    async def trust(self, path: str, digest: str, by: str) -> None:
+        """It guides the agents from now on, as long as it stays as it is.
+
+        Raises: NotFound, ProjectFileChanged where it is another content by now, InvalidRequest where it cannot be used,
+        StorageError.
+        """
+        found = await self._named(path, digest)
+        await self._audit.project_trusted(str(found.real), digest, by)
+        await self._decide(found, "trusted", by)
+
+    async def decline(self, path: str, digest: str, by: str) -> None:
+        """It is not used, and not asked about again; where it was trusted, it is no more. Raises: as `trust`."""
+        found = await self._named(path, digest)
+        await self._decide(found, "declined", by)  # what tightens is done first and written then
+        await self._audit.project_declined(str(found.real), digest, by)
+
+    async def _named(self, path: str, digest: str) -> Instructions:
+        found = await asyncio.to_thread(read_instructions, self._root)
+        if found is None or path != found.name:
+            raise NotFound(f"There is no {path!r} with instructions in {self._root}.")
+        if found.problem is not None:
+            raise InvalidRequest(f"`path`: {found.name} cannot be used. {found.problem}", field="path")
+        if found.digest != digest:
+            raise ProjectFileChanged(f"{found.name} has changed since it was shown. Look at it as it is now.")
+        return found
+
+    async def _decide(self, found: Instructions, decision: Decision, by: str) -> None:
+        await asyncio.to_thread(self._decisions.add, found, decision, by)
+        await self._look()
+
+    async def _look(self) -> JudgedFile | None:
+        """The file as it is now; everybody is told where it is not as it was at the last look."""
+        judged = await asyncio.to_thread(self._judged)
+        seen = (judged.state, judged.digest) if judged is not None else None
+        is_news = self._has_looked and seen != self._seen
+        self._has_looked, self._seen = True, seen
+        if is_news:
+            self._broadcast(UPDATED, {})
+        return judged
+
+    def _judged(self) -> JudgedFile | None:
+        found = read_instructions(self._root)
+        if found is None:
+            return None
+        if found.problem is not None:
+            return JudgedFile(found, "unusable")
+        said = self._decisions.of(found.real)
+        for entry in said:
+            if entry.digest == found.digest:
+                return JudgedFile(found, entry.decision)
+        former = next((entry.text for entry in said if entry.decision == "trusted"), None)
+        return JudgedFile(found, "new" if former is None else "changed", former)

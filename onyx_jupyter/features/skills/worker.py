@@ -1,0 +1,152 @@
+"""One run's process: started, followed line by line, and ended with its kernel. It keeps nothing of what it did."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import secrets
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from onyx_jupyter.errors import ToolError
+from onyx_jupyter.processes.environment import command_environment
+from onyx_jupyter.processes.process_reaper import ProcessReaper
+from onyx_jupyter.processes.process_tree import end_process_tree
+from onyx_jupyter.skills.running import CellProgress
+
+log = logging.getLogger(__name__)
+GRACE_S = 0.5
+AFTER_TIMEOUT_S = 30.0
+LINE_BYTES = 4_000_000
+STDERR_CHARS = 2000
+_PROCESS = "onyx_jupyter.features.skills.process"
+
+
+@dataclass(frozen=True)
+class Task:
+    """`job` is what the process is sent; `variables` it gets whatever they look like; `stopping` ends it."""
+
+    job: Mapping[str, Any]
+    variables: Collection[str]
+    stopping: asyncio.Event
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How it ended; `said` are the last words of the process, empty where it had none."""
+
+    status: str
+    error: str | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SkillWorker:
+    """Starts processes that run skills, and has them watched should this server be killed."""
+
+    def __init__(self) -> None:
+        self._reaper = ProcessReaper()
+
+    async def close(self) -> None:
+        """Nobody has to be watched any more."""
+        await self._reaper.close()
+
+    async def work(self, task: Task, tell: Callable[[CellProgress], None]) -> Ending:
+        """Until it is over. Whatever happens, nothing of it is left running. Raises: ToolError."""
+        marker = secrets.token_hex(16)
+        await self._reaper.watch(marker)
+        process: asyncio.subprocess.Process | None = None
+        try:
+            process = await self._spawn(task, marker)
+            await self._reaper.watch(marker, process.pid)
+            return await self._converse(task, tell, process)
+        finally:
+            ending = asyncio.ensure_future(self._end(process, marker))
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                await asyncio.wait([ending])
+                raise
+
+    async def _spawn(self, task: Task, marker: str) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        try:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", _PROCESS),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                limit=LINE_BYTES,
+                env=command_environment(marker, task.variables),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolError(f"No process could be started for the skill: {error.strerror or error}.") from error
+
+    async def _converse(
+        self, task: Task, tell: Callable[[CellProgress], None], process: asyncio.subprocess.Process
+    ) -> Ending:
+        """Sends the job, follows its lines, and asks it to stop where somebody wishes that."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        complaints: deque[str] = deque(maxlen=40)
+        reading = asyncio.create_task(_drain(process.stderr, complaints))
+        following = asyncio.create_task(_follow(process.stdout, tell))
+        stopping = asyncio.create_task(task.stopping.wait())
+        try:
+            job = await asyncio.to_thread(json.dumps, task.job)
+            process.stdin.write(job.encode() + b"\n")
+            with contextlib.suppress(ConnectionError):
+                await process.stdin.drain()
+            patience_s = task.job["timeoutS"] + AFTER_TIMEOUT_S
+            await asyncio.wait([following, stopping], timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.done() and not following.done():
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    process.stdin.write(b"stop\n")
+                await asyncio.wait([following], timeout=GRACE_S)
+                last = following.result() if following.done() else None
+                return Ending("stopped", None, last or {})
+            last = following.result() if following.done() else None
+        finally:
+            for waiting in (reading, following, stopping):
+                waiting.cancel()
+        if last is not None:
+            return Ending(str(last["status"]), last.get("error"), last)
+        why = "\n".join(complaints)[-STDERR_CHARS:]
+        log.error("The process of a skill ended without a word: %s", why)
+        return Ending("failed", "The process that runs the skill ended by itself; out of memory, perhaps.")
+
+    async def _end(self, process: asyncio.subprocess.Process | None, marker: str) -> None:
+        await asyncio.to_thread(end_process_tree, process.pid if process is not None else None, marker)
+        if process is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE_S)
+        self._reaper.release(marker)
+
+
+async def _follow(lines: asyncio.StreamReader, tell: Callable[[CellProgress], None]) -> Mapping[str, Any] | None:
+    """Until it says how it ended; None where it ended without."""
+    while line := await lines.readline():
+        said = json.loads(line)
+        if "finished" in said:
+            ended: Mapping[str, Any] = said["finished"]
+            return ended
+        tell(CellProgress(said["index"], said["total"], said["cell"], said["line"]))
+    return None
+
+
+async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
+    """Reads what is complained of, so that nobody waits for it to be read; the last lines are kept."""
+    while True:
+        try:
+            line = await stream.readline()
+        except ValueError:  # a line without end
+            continue
+        if not line:
+            return
+        kept.append(line.decode("utf-8", "replace").rstrip())

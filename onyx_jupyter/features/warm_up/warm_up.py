@@ -1,0 +1,47 @@
+"""Loads what an answer will need while its person still writes: a sidebar that is merely open costs next to nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.operations.contributions import Contributions
+from onyx_jupyter.protocols import Models
+
+log = logging.getLogger(__name__)
+
+
+class WarmUp:
+    """`begin` is called whenever a person begins to write: what has gone since, for want of use, comes back."""
+
+    def __init__(self, models: Callable[[], Models], features: Contributions) -> None:
+        self._models = models
+        self._features = features
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Returns at once."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._load(), name="onyx warm-up")
+
+    def follow(self) -> None:
+        """For a message that nobody was seen writing: the first seconds belong to its answer."""
+        self._features.catch_up()
+
+    async def close(self) -> None:
+        """Ends it."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _load(self) -> None:
+        try:
+            await self._models().warm()
+        except OnyxError as error:
+            log.warning("Not all that an answer needs could be loaded: %s", error)
+        except Exception:
+            log.exception("What an answer needs could not be loaded")
+        self._features.catch_up()
+        await self._features.prepare()  # behind the model: an answer does not wait for an index

@@ -1,0 +1,84 @@
+"""What Onyx runs on: the server's folders and what it lends. It holds nothing of Onyx's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.agents.settings import Settings
+from onyx_jupyter.clock import Clock, IdSource, SystemClock
+from onyx_jupyter.config.ceiling import Ceiling
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.notebook.places import NotebookPlaces
+from onyx_jupyter.protocols import Embeddings, Kernels, Models, Notebooks
+from onyx_jupyter.providers.continuation import Continuation
+from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.retry import RetryDelays
+from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.runs.processors import run_processors
+from onyx_jupyter.security.drive_folders import DriveFolders
+from onyx_jupyter.skills.packaged import recorded_hashes
+from onyx_jupyter.toolsets.context import nowhere
+from onyx_jupyter.toolsets.toolset import Toolset
+
+
+async def _no_notebook(kernel_id: str) -> str | None:
+    """Where there are no kernels, none is a notebook's."""
+    return None
+
+
+def _open_models() -> Callable[[ModelsSettings], Models]:
+    return partial(ProviderModels, continuing=Continuation())
+
+
+@dataclass(frozen=True)
+class Host:
+    """One server, as Onyx sees it.
+
+    `templates` holds a new workspace's files, `packaged_skills` the skills that the package brings and
+    `recorded_skills` their hashes. `open_notebooks` says which notebooks are open in tabs and which is in front,
+    `open_folder` which folder is shown there; `show_notebook` opens one there, and `notebook_of` says which one runs in
+    a kernel; `kernels` are those of the notebooks and `places` their files. `drive` is what JupyterLab shows of Onyx's
+    own files; `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of each change of the
+    configuration; `ceiling` is what the server's administrator allows at most.
+
+    `installed_toolsets` are those of other packages.
+
+    The rest is there to be replaced by who measures or tries: `toolsets` in the place of the features' own, the
+    `embeddings` that the configuration would ask for, `waits` for a busy provider.
+    """
+
+    home: Home
+    server_root: Path
+    notebooks: Notebooks
+    templates: Path
+    open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None)
+    open_folder: Callable[[], str | None] = lambda: None
+    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook
+    kernels: Kernels | None = None
+    places: NotebookPlaces = field(default_factory=NotebookPlaces)
+    drive: DriveFolders | None = None
+    packaged_skills: Path | None = None
+    recorded_skills: Callable[[], Mapping[str, str]] = recorded_hashes
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    secrets: Callable[[], Mapping[str, str]] = dict
+    on_settings: Callable[[Settings], None] = lambda settings: None
+    ceiling: Ceiling = field(default_factory=Ceiling)
+    installed_toolsets: Sequence[Toolset] = ()
+    clock: Clock = field(default_factory=SystemClock)
+    waits: RetryDelays = field(default_factory=RetryDelays)
+    open_models: Callable[[ModelsSettings], Models] = field(default_factory=_open_models)
+    embeddings: Embeddings | None = None
+    toolsets: Sequence[Toolset] | None = None
+    processors: Callable[[Settings], Sequence[Processor]] = run_processors
+
+    ids: IdSource = field(init=False, repr=False)
+    """Ids that sort by this server's time."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", IdSource(self.clock))

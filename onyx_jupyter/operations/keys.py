@@ -1,0 +1,77 @@
+"""What the features of Onyx give each other, by name. The types are only named: nothing is imported for a key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onyx_jupyter.operations.parts import Key
+
+if TYPE_CHECKING:
+    from onyx_jupyter.agents.agents import AgentParts, Agents
+    from onyx_jupyter.agents.configured import Configured
+    from onyx_jupyter.agents.offered_skills import OfferedSkills
+    from onyx_jupyter.agents.toolsets import AgentToolsets
+    from onyx_jupyter.context.recall import Recall
+    from onyx_jupyter.human_requests.broker import ApprovalBroker
+    from onyx_jupyter.human_requests.grants import GrantStore
+    from onyx_jupyter.human_requests.questions import Questions
+    from onyx_jupyter.index_process.process import IndexProcess
+    from onyx_jupyter.memory.fact_store import FactStore
+    from onyx_jupyter.memory.files import MemoryFiles
+    from onyx_jupyter.notebook.browser_tabs import TabRequests
+    from onyx_jupyter.notebook.review.recording import Author
+    from onyx_jupyter.operations.contributions import Contributions, Preparation
+    from onyx_jupyter.operations.host import Host
+    from onyx_jupyter.operations.signal import Signal
+    from onyx_jupyter.project.instructions import Instructions
+    from onyx_jupyter.protocols import Embeddings, Knowledge, Notebooks, Search, Sessions
+    from onyx_jupyter.runs.audit_trail import AuditTrail
+    from onyx_jupyter.runs.journal import TranscriptJournal
+    from onyx_jupyter.runs.prefill import Prefill
+    from onyx_jupyter.runs.runs import Runs
+    from onyx_jupyter.runs.services import RunServices
+    from onyx_jupyter.runs.streams import SessionStreams
+    from onyx_jupyter.security.audit import AuditLog
+    from onyx_jupyter.sessions.entry import Entry
+    from onyx_jupyter.sessions.store import SessionStore
+    from onyx_jupyter.sessions.transcript import SessionTranscript
+
+# From outside of the features.
+HOST: Key[Host] = Key("the server")
+TABS: Key[TabRequests] = Key("browser tabs")
+CONTRIBUTIONS: Key[Contributions] = Key("contributions of the features")
+HEALTH: Key[Callable[[], Awaitable[dict[str, Any]]]] = Key("health")
+
+CONFIGURED: Key[Configured] = Key("configuration")
+STREAMS: Key[SessionStreams] = Key("streams of events")
+AUDIT_LOG: Key[AuditLog] = Key("audit log")
+AUDIT: Key[AuditTrail] = Key("audit trail")
+SESSIONS: Key[SessionStore] = Key("sessions")
+OPENED_SESSION: Key[Signal[str]] = Key("sessions that people turn to")
+CHANGED_SESSION: Key[Signal[SessionTranscript]] = Key("changes of sessions")
+INDEX_PROCESS: Key[IndexProcess] = Key("process of the index")
+EMBEDDINGS: Key[Embeddings] = Key("embeddings")
+TOOLSETS: Key[AgentToolsets] = Key("toolsets")
+AGENTS: Key[Agents] = Key("agents")
+JOURNAL: Key[TranscriptJournal] = Key("journal of answers")
+GRANTS: Key[GrantStore] = Key("grants")
+APPROVALS: Key[ApprovalBroker] = Key("approvals")
+QUESTIONS: Key[Questions] = Key("questions")
+RUN_SERVICES: Key[RunServices] = Key("surroundings of runs")
+RUNS: Key[Runs] = Key("runs")
+PREFILL: Key[Prefill] = Key("reading ahead")
+WARM_UP: Key[Preparation] = Key("what an answer needs")
+
+# What other features and runs use of a feature, without knowing it.
+MEMORY_FILES: Key[Callable[[str, Path], MemoryFiles]] = Key("memory files of an agent")
+MEMORY_SEARCH: Key[Callable[[str], Search]] = Key("search in an agent's memory")
+FACTS: Key[Callable[[MemoryFiles], FactStore]] = Key("facts of an agent")
+RECALL: Key[Recall] = Key("what memory says to a message")
+DOCUMENTS: Key[Knowledge] = Key("documents")
+OFFERED_SKILLS: Key[Callable[[AgentParts], Awaitable[OfferedSkills]]] = Key("skills of an agent")
+PROJECT_INSTRUCTIONS: Key[Callable[[], Awaitable[Instructions | None]]] = Key("instructions of the project")
+RECORDED_NOTEBOOKS: Key[Callable[[Author], Notebooks]] = Key("notebooks whose changes are kept")
+REVIEW_NEWS: Key[Callable[[str, Sequence[Entry]], Awaitable[dict[str, Any]]]] = Key("what a person decided on changes")
+OTHER_SESSIONS: Key[Callable[[str, str, Entry], Sessions]] = Key("other sessions of an agent")

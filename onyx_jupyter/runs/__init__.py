@@ -1,0 +1,1 @@
+"""One answer being made: its queue, prompt, origin and mode, the stream of its events, and its recovery."""

@@ -1,0 +1,142 @@
+"""The mode in which a message is answered, and what it means for tools. It never decides about a single call.
+
+`ask` has only what reads, `agent` asks before each change, `auto` runs unasked what `security.auto` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from onyx_jupyter.config.ceiling import STRICTEST_FIRST, Ceiling, Mode
+from onyx_jupyter.messages import Message, ToolDefinition, ToolResult
+from onyx_jupyter.protocols import Model, ModelRequest
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.toolsets.access import is_named
+from onyx_jupyter.toolsets.arguments import Checked
+from onyx_jupyter.toolsets.context import ToolContext
+from onyx_jupyter.toolsets.registry import ToolRegistry
+from onyx_jupyter.toolsets.run_tools import GatheredTools
+from onyx_jupyter.toolsets.tool import Tool
+
+MODE_NOTE = "mode"
+_ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
+_FOR_THIS = "[Onyx] For this you also have:"
+_FROM_HERE = {
+    "ask": "From here on in Ask mode: nothing more is changed or run.",
+    "agent": "From here on in Agent mode: Onyx asks before each change.",
+}
+
+
+def mode_of(meta: Mapping[str, Any]) -> Mode:
+    """A message's mode; `agent` where it names none, `ask` where what stands there means nothing."""
+    named = meta.get("mode", "agent")
+    return cast(Mode, named) if named in STRICTEST_FIRST else "ask"
+
+
+class RunMode:
+    """The mode of one run: of the messages that are part of it, the strictest one counts."""
+
+    def __init__(self, messages: Iterable[Entry], ceiling: Ceiling | None = None) -> None:
+        strictest = min((mode_of(message.meta) for message in messages), key=STRICTEST_FIRST.index)
+        self._own: Mode = ceiling.mode(strictest) if ceiling else strictest
+        self._above: RunMode | None = None
+        self._told: Mode = self.current
+
+    @property
+    def current(self) -> Mode:
+        modes = (self._own, self._above.current) if self._above else (self._own,)
+        return min(modes, key=STRICTEST_FIRST.index)
+
+    def stay_within(self, above: RunMode) -> None:
+        """Never freer than that one from here on, whatever mode that is in then."""
+        self._above = above
+        self._told = self.current
+
+    def take(self, message: Entry) -> None:
+        """Counts at once, before the message has joined: nothing that it forbids runs any more."""
+        self._own = min(self._own, mode_of(message.meta), key=STRICTEST_FIRST.index)
+
+    def notice(self, joined: Sequence[Entry]) -> str | None:
+        """What the person should know when these messages join: the mode that changed, or that could not."""
+        if self.current != self._told:
+            self._told = self.current
+            return _FROM_HERE[self.current]
+        wished = mode_of(joined[-1].meta)
+        if wished == self.current:
+            return None
+        mode, later = self.current.capitalize(), wished.capitalize()
+        return f"This answer is in {mode} mode and stays in it; {later} mode counts from the next answer on."
+
+
+class RunTools:
+    """What one run has in the mode in which it is now."""
+
+    def __init__(
+        self, gathered: GatheredTools, mode: RunMode, auto: Collection[str], model: Callable[[], Model]
+    ) -> None:
+        """`model` is the one that answers now: a small one that chooses its tools itself is told of few."""
+        self._gathered = gathered
+        self._mode = mode
+        self._auto = auto
+        self._model = model
+        self._registries: dict[tuple[bool, bool], ToolRegistry] = {}
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode.current
+
+    @property
+    def registry(self) -> ToolRegistry:
+        kind = only_reads, few = self.mode == "ask", self._few
+        if kind not in self._registries:
+            tools = self._gathered.tools
+            kept = [tool for tool in tools if tool.risk == "read"] if only_reads else tools
+            left_out = {tool.name: _ONLY_READS for tool in tools if only_reads and tool.risk != "read"}
+            self._registries[kind] = ToolRegistry(kept, left_out, few=few, known=tools)
+        return self._registries[kind]
+
+    @property
+    def offered(self) -> Sequence[ToolDefinition]:
+        """What a model is told of from the start."""
+        return self.registry.definitions()
+
+    def equip(self, request: ModelRequest) -> ModelRequest:
+        """The request with what its model may call.
+
+        A small one is told of a further family behind each message that asks for it, always in the same words: what it
+        has read stays as it was, and its server reads only what is new.
+        """
+        if not self._few:
+            return replace(request, tools=self.offered)
+        further: dict[str, ToolDefinition] = {}
+        messages: list[Message] = []
+        for message in request.messages:
+            named = self.registry.named_in(message.content) if message.role == "user" else ()
+            further |= {tool.name: tool for tool in named}
+            messages.append(_with_tools(message, named))
+        return replace(request, tools=[*self.offered, *further.values()], messages=messages)
+
+    async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
+        """As the toolset does it that the tool is of. Raises: ToolError."""
+        return await self._gathered.call(tool, arguments, context)
+
+    @property
+    def _few(self) -> bool:
+        model = self._model()
+        return model.light and not model.tiny
+
+    def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
+        """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
+        if self.mode != "auto":
+            return False
+        tools = [tool, *map(self.registry.get, tool.also(arguments)), *others]
+        return all(is_named(one, self._auto) for one in tools)
+
+
+def _with_tools(message: Message, tools: Sequence[ToolDefinition]) -> Message:
+    if not tools:
+        return message
+    short = (replace(tool, description=tool.description.partition(". ")[0]) for tool in tools)
+    return replace(message, content="\n".join([message.content, "", _FOR_THIS, *(tool.in_one_line for tool in short)]))

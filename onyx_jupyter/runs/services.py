@@ -1,0 +1,64 @@
+"""What runs draw on, given to them by the features as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.agents.agents import AgentParts
+from onyx_jupyter.agents.offered_skills import OfferedSkills
+from onyx_jupyter.agents.settings import Settings
+from onyx_jupyter.clock import Clock, IdSource
+from onyx_jupyter.config.ceiling import Ceiling
+from onyx_jupyter.config.schema import AgentConfig
+from onyx_jupyter.memory.fact_store import FactStore
+from onyx_jupyter.notebook.review.recording import Author
+from onyx_jupyter.project.instructions import Instructions
+from onyx_jupyter.protocols import (
+    Kernels,
+    Knowledge,
+    Models,
+    Notebooks,
+    Search,
+    Sessions,
+)
+from onyx_jupyter.providers.retry import RetryDelays
+from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.toolsets.context import nowhere
+from onyx_jupyter.toolsets.run_tools import GatheredTools
+
+
+@dataclass(frozen=True)
+class RunServices:
+    """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
+
+    `model_of` is an agent's own model; `notebooks_for` gives an author the notebooks in which its changes are kept,
+    `notebook_of` the notebook of a kernel; `project` gives the instructions in the server's root that a person trusts;
+    `tools` gathers an agent's, with those of the toolsets that are named beside it;
+    `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
+    that a run answers there; `prompt_sections` are what features have to say.
+    """
+
+    settings: Callable[[], Settings]
+    models: Callable[[], Models]
+    agent: Callable[[str], AgentParts]
+    model_of: Callable[[AgentConfig], str]
+    notebooks_for: Callable[[Author], Notebooks]
+    tools: Callable[..., Awaitable[GatheredTools]]
+    skills: Callable[[AgentParts], Awaitable[OfferedSkills]]
+    project: Callable[[], Awaitable[Instructions | None]]
+    notebook_of: Callable[[str], Awaitable[str | None]]
+    other_sessions: Callable[[str, str, Entry], Sessions]
+    memory_search: Callable[[str], Search]
+    facts: Callable[[AgentParts], FactStore]
+    processors: Callable[[Settings], Sequence[Processor]]
+    clock: Clock
+    ids: IdSource
+    waits: RetryDelays = field(default_factory=RetryDelays)
+    ceiling: Ceiling = field(default_factory=Ceiling)
+    kernels: Kernels | None = None
+    knowledge: Knowledge | None = None
+    open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
+    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    prompt_sections: Callable[[], Sequence[str]] = tuple

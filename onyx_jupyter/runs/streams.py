@@ -1,0 +1,160 @@
+"""What happens in each session, numbered, to everybody who watches; kept for those who come back. It never waits.
+
+It carries events as they are. How they look on a wire is the business of each adapter, which encodes one once for all
+its connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onyx_jupyter.events import (
+    END_OF_RUN,
+    ApprovalRequested,
+    ApprovalResolved,
+    ChatDelta,
+    ChatStarted,
+    ChatThought,
+    RunEvent,
+    ToolDraft,
+    event_data,
+)
+from onyx_jupyter.runs.relays import Asked, Relays
+from onyx_jupyter.runs.streamed_event import StreamedEvent
+
+log = logging.getLogger(__name__)
+KEEP_AFTER_RUN_S = 600.0
+
+Subscriber = Callable[[StreamedEvent], None]
+
+
+@dataclass
+class SessionStream:
+    """One session's events: those `kept` are of runs that go on and of runs that ended a while ago.
+
+    `live` gives, for each run that goes on, the number before its first event; `asked` the approvals that wait, with
+    the number of their request.
+    """
+
+    session_key: str
+    seq: int = 0
+    kept: list[StreamedEvent] = field(default_factory=list)
+    subscribers: set[Subscriber] = field(default_factory=set)
+    live: dict[str, int] = field(default_factory=dict)
+    asked: dict[str, tuple[int, ApprovalRequested]] = field(default_factory=dict)
+
+
+class SessionStreams:
+    """Every session's stream."""
+
+    def __init__(self, redact: Callable[[Any], Any] = lambda data: data) -> None:
+        """`redact` takes secrets out of an event's data; words, thoughts and cells under way come without them.
+
+        An approval request alone goes out as it is, since what its person approves is what runs; once it is answered,
+        who comes later gets it without secrets.
+        """
+        self._redact = redact
+        self._streams: dict[str, SessionStream] = {}
+        self._broadcast: set[Subscriber] = set()
+        self._relays = Relays()
+
+    def publish(self, session_key: str, event: RunEvent) -> None:
+        """Numbers the event and hands it to everybody who watches the session."""
+        stream = self._stream(session_key)
+        if isinstance(event, ChatStarted):
+            stream.live[event.run_id] = stream.seq
+        stream.seq += 1
+        told = self._told(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
+        stream.kept.append(told)
+        if isinstance(event, ApprovalRequested):
+            stream.asked[event.approval_id] = (stream.seq, event)
+        elif isinstance(event, ApprovalResolved):
+            self._hide(stream, event.approval_id)
+        _tell(stream.subscribers, told)
+        told.has_been_told()
+        if isinstance(event, END_OF_RUN):
+            stream.live.pop(event.run_id, None)
+            loop = asyncio.get_running_loop()
+            loop.call_later(KEEP_AFTER_RUN_S, self._forget, session_key, stream.seq)
+        if (relayed := self._relays.relayed(event)) is not None:
+            self.publish(*relayed)
+
+    def relay(self, run_id: str, session_key: str, parent_run_id: str) -> None:
+        """What this run asks a person is from now on heard in its parent's session, too."""
+        self._relays.begin(run_id, session_key, parent_run_id)
+
+    def end_relay(self, run_id: str) -> None:
+        self._relays.end(run_id)
+
+    def heard(self, session_key: str) -> Sequence[Asked]:
+        """What children of the session's runs ask there, and wait for."""
+        return self._relays.heard(session_key)
+
+    def broadcast(self, event: str, data: dict[str, object]) -> None:
+        """To every connection, whatever it watches; not numbered."""
+        told = StreamedEvent(event, None, None, self._redact(data))
+        _tell(self._broadcast, told)
+
+    def connect(self, subscriber: Subscriber) -> None:
+        """From now on the subscriber gets broadcasts."""
+        self._broadcast.add(subscriber)
+
+    def disconnect(self, subscriber: Subscriber) -> None:
+        """Neither broadcasts nor any session's events any more."""
+        self._broadcast.discard(subscriber)
+        for stream in self._streams.values():
+            stream.subscribers.discard(subscriber)
+
+    def subscribe(
+        self, session_key: str, subscriber: Subscriber, after_seq: int | None
+    ) -> tuple[int, list[StreamedEvent]]:
+        """The stream's newest number, and the events to tell first: those after `after_seq`, or the run's that goes on.
+
+        No event is published between the two, so nothing is missed and nothing comes twice. A number that is not
+        reached yet is from before a restart and counts as none.
+        """
+        stream = self._stream(session_key)
+        stream.subscribers.add(subscriber)
+        known = after_seq is not None and after_seq <= stream.seq
+        first = after_seq if known else min(stream.live.values(), default=None)
+        missed = [] if first is None else [told for told in stream.kept if (told.seq or 0) > first]
+        return stream.seq, missed
+
+    def watch(self, session_key: str, subscriber: Subscriber) -> None:
+        """Subscribes without asking for what was."""
+        self._stream(session_key).subscribers.add(subscriber)
+
+    def _told(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> StreamedEvent:
+        if isinstance(event, ChatDelta | ChatThought | ToolDraft):
+            return StreamedEvent(event.name, event, seq, None)
+        data = event_data(event)
+        data = {**(data if whole else self._redact(data)), "sessionKey": session_key, "seq": seq}
+        return StreamedEvent(event.name, event, seq, data)
+
+    def _hide(self, stream: SessionStream, approval_id: str) -> None:
+        """Nobody decides about it any more, so it is kept as everything else is."""
+        seq, event = stream.asked.pop(approval_id, (None, None))
+        if seq is not None and event is not None:
+            hidden = self._told(stream.session_key, seq, event)
+            stream.kept = [hidden if told.seq == seq else told for told in stream.kept]
+
+    def _stream(self, session_key: str) -> SessionStream:
+        return self._streams.setdefault(session_key, SessionStream(session_key))
+
+    def _forget(self, session_key: str, up_to_seq: int) -> None:
+        stream = self._stream(session_key)
+        last = min([up_to_seq, *stream.live.values()])
+        stream.kept = [told for told in stream.kept if (told.seq or 0) > last]
+
+
+def _tell(subscribers: Iterable[Subscriber], told: StreamedEvent) -> None:
+    """What is told has happened and is on disk: one who fails to hear it keeps nobody from going on."""
+    for subscriber in tuple(subscribers):
+        try:
+            subscriber(told)
+        except Exception:
+            log.exception("A watcher failed to hear %s", told.name)

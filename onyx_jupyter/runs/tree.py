@@ -1,0 +1,68 @@
+"""Which run was started by which, while they go on. It stops none, and asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from onyx_jupyter.agent.processor import Spent
+from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.runs.modes import RunMode
+from onyx_jupyter.sessions.origin import RunOrigin
+
+
+@dataclass
+class RunNode:
+    """A run that waits or goes on. A child spends what its parent may spend, and is never in a freer mode than it."""
+
+    run_id: str
+    session_key: str
+    mode: RunMode
+    parent: RunNode | None = None
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def root(self) -> RunNode:
+        """The run that nothing else started: its session is where a person looks."""
+        return self if self.parent is None else self.parent.root
+
+
+class RunTree:
+    """The runs of this server that wait or go on."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, RunNode] = {}
+
+    def check(self, origin: RunOrigin, session_key: str) -> None:
+        """Raises: InvalidRequest where a run with this origin would wait for itself, or nobody waits for it."""
+        if origin.parent_run is None:
+            return
+        parent = self._nodes.get(origin.parent_run)
+        if parent is None:
+            raise InvalidRequest(f"The run {origin.parent_run!r} is over, so it starts no other one.")
+        while parent is not None:
+            if parent.session_key == session_key:
+                raise InvalidRequest(f"A run of session {session_key!r} would wait for this one behind itself.")
+            parent = parent.parent
+
+    def add(self, run_id: str, session_key: str, origin: RunOrigin, mode: RunMode) -> RunNode:
+        """The run's node; without a parent also where that is over meanwhile."""
+        parent = self._nodes.get(origin.parent_run or "")
+        if parent is not None:
+            mode.stay_within(parent.mode)
+        node = RunNode(run_id, session_key, mode, parent, parent.spent if parent else Spent())
+        self._nodes[run_id] = node
+        return node
+
+    def node(self, run_id: str) -> RunNode:
+        return self._nodes[run_id]
+
+    def children(self, run_id: str) -> Sequence[RunNode]:
+        """Those that the run started itself."""
+        return [node for node in self._nodes.values() if node.parent is not None and node.parent.run_id == run_id]
+
+    def end(self, run_id: str) -> None:
+        """The run is over; what it started and still goes on is nobody's any more."""
+        for child in self.children(run_id):
+            child.parent = None
+        self._nodes.pop(run_id, None)

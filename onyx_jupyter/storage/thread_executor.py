@@ -1,0 +1,113 @@
+"""Blocking work in threads of its own, which no pool lacks and the end of the process does not wait for.
+
+It never keeps what the work makes: whatever is done here has to bear being cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from typing import TypeVar
+
+T = TypeVar("T")
+# What is under way at the end of the process has so long to come to its end.
+END_S = 2.0
+_log = logging.getLogger(__name__)
+_alive: dict[threading.Thread, Callable[[], None]] = {}
+
+
+def start_thread(run: Callable[[], None], name: str, *, stop: Callable[[], None] = lambda: None) -> None:
+    """Runs it until it returns, or the process ends: `stop` is called then, and asks it to return at once."""
+    _stop_at_exit()
+
+    def until_done() -> None:
+        try:
+            run()
+        finally:
+            _alive.pop(threading.current_thread(), None)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(until_done,), name=name, daemon=True)
+    _alive[thread] = stop
+    try:
+        thread.start()
+    except RuntimeError:
+        del _alive[thread]
+        raise
+
+
+async def in_thread(work: Callable[[], T], name: str) -> T:
+    """What `work` returns or raises. Who is cancelled meanwhile leaves it to its end."""
+    return await asyncio.shield(_begun(work, name))
+
+
+class SerialExecutor:
+    """Blocking work in the order in which it came: however much of it waits for a lock, one thread waits."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._turn = asyncio.Lock()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """What `work` returns or raises. Who is cancelled leaves the turn to the next when the thread has ended."""
+        await self._turn.acquire()
+        done = _begun(work, self._name)
+        done.add_done_callback(lambda _: self._turn.release())
+        return await asyncio.shield(done)
+
+
+def handed_on(error: BaseException) -> Exception:
+    """What a thread raised, as something that a future takes and that ends no event loop.
+
+    A panic of native code is no Exception, and would else be lost with its thread.
+    """
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError(f"A thread ended with {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
+    """Done when the thread has ended. Nobody cancels it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        settle: Callable[[], None]
+        try:
+            settle = partial(done.set_result, work())
+        except BaseException as error:
+            failure = handed_on(error)
+            settle = partial(done.set_exception, failure)
+            if failure is not error:  # nobody expects it, and who waited may have left
+                _log.error("%s: it ended in a way that nobody expected.", name, exc_info=error)
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle)
+
+    try:
+        start_thread(run, name)
+    except RuntimeError as error:  # the system has no thread left
+        done.set_exception(error)
+    return done
+
+
+@cache
+def _stop_at_exit() -> None:
+    atexit.register(_stop)
+
+
+def _stop() -> None:
+    """A thread that is cut off in the middle of native code can take the process with it, so each gets a moment."""
+    last_s = time.monotonic() + END_S
+    alive = list(_alive.items())
+    for _, stop in alive:
+        stop()
+    for thread, _ in alive:
+        thread.join(max(0.0, last_s - time.monotonic()))

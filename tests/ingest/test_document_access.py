@@ -1,0 +1,69 @@
+"""An agent is shown the documents of folders that it may read, pages and uploads; its person is shown all."""
+
+from pathlib import Path
+
+import pytest
+
+from onyx_jupyter.errors import PathNotAllowed
+from onyx_jupyter.ingest.web_pages import Fetched
+from tests.ingest.desk import Desk
+
+PAGE = "https://tides.example/today"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, jp_asyncio_loop):
+    desk = Desk(tmp_path)
+    yield desk
+    jp_asyncio_loop.run_until_complete(desk.close())
+
+
+def own(desk: Desk, agent_id: str, name: str, text: str) -> Path:
+    place = desk.workspace(agent_id) / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    return place
+
+
+async def test_what_one_agent_has_in_its_own_folder_another_one_does_not_find(desk: Desk) -> None:
+    own(desk, "a", "notes/plan.md", "Anemones in the plan of a")
+    desk.write({"shared.md": "Anemones for all"})
+    desk.pages[PAGE] = Fetched(PAGE, 200, "text/plain", b"Anemones on a page", False)
+    await desk.add("onyx:notes", "a")
+    await desk.add("shared.md")
+    await desk.add(PAGE, is_url=True)
+    await desk.finished(await desk.knowledge.add_upload("up.md", b"Anemones uploaded"))
+    private = str(desk.workspace("a") / "notes" / "plan.md")
+    everybodys = {"shared.md", PAGE, "up.md"}
+    assert set(await desk.found("Anemones", agent_id="b")) == everybodys
+    assert set(await desk.found("Anemones", agent_id="a")) == {*everybodys, private}
+    assert set(await desk.found("Anemones")) == {*everybodys, private}  # their person
+    with pytest.raises(PathNotAllowed):
+        await desk.found("Anemones", agent_id="b", paths=[str(desk.workspace("a"))])
+
+
+async def test_what_may_not_be_shown_takes_no_place_of_what_may(desk: Desk) -> None:
+    for number in range(8):
+        own(desk, "a", f"notes/{number}.md", "Anemones")
+    desk.write({"shared.md": "Anemones, and much else that stands in this longer text of the file"})
+    await desk.add("onyx:notes", "a")
+    await desk.add("shared.md")
+    assert await desk.found("Anemones", agent_id="b", limit=2) == ["shared.md"]
+
+
+async def test_memory_is_refused_and_left_out_of_a_folder(desk: Desk) -> None:
+    memory = own(desk, "a", "MEMORY.md", "Anemones")
+    own(desk, "a", "notes.md", "Barnacles")
+    desk.memory.add(memory)
+    with pytest.raises(PathNotAllowed, match="memory"):
+        await desk.add("onyx:MEMORY.md", "a")
+    item = await desk.add("onyx:", "a")
+    assert (item.total, await desk.found("Anemones", agent_id="a")) == (1, [])
+
+
+async def test_what_has_become_memory_is_shown_no_more(desk: Desk) -> None:
+    note = own(desk, "a", "notes.md", "Anemones")
+    await desk.add("onyx:", "a")
+    assert await desk.found("Anemones", agent_id="a") == [str(note)]
+    desk.memory.add(note)
+    assert await desk.found("Anemones", agent_id="a") == []

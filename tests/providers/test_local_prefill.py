@@ -1,0 +1,94 @@
+"""Reading ahead, without a model: once, one at a time, and never in the way."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from onyx_jupyter.providers.local_prefill import Ahead
+
+
+class Readings:
+    """Each reading goes on until it is `released`; `begun` and `ended` are told by their prompts."""
+
+    def __init__(self) -> None:
+        self.ahead = Ahead()
+        self.released = asyncio.Event()
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+
+    def read(self, prompt: str) -> asyncio.Task[None]:
+        return asyncio.create_task(self.ahead.read(prompt, self._reading(prompt)))
+
+    async def _reading(self, prompt: str) -> bool:
+        self.begun.append(prompt)
+        await self.released.wait()
+        self.ended.append(prompt)
+        return True
+
+
+@pytest.fixture
+def readings() -> Readings:
+    return Readings()
+
+
+async def turns(count: int = 5) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_the_same_is_read_once_whether_it_is_under_way_or_done(readings: Readings) -> None:
+    first, second = readings.read("a"), readings.read("a")
+    await turns()
+    readings.released.set()
+    await asyncio.gather(first, second)
+    await readings.read("a")
+    assert readings.ended == readings.begun == ["a"]
+
+
+async def test_another_one_takes_the_place_of_the_one_under_way(readings: Readings) -> None:
+    first = readings.read("a")
+    await turns()
+    second = readings.read("b")
+    await first
+    readings.released.set()
+    await second
+    assert (readings.begun, readings.ended) == (["a", "b"], ["b"])
+
+
+async def test_what_gave_way_is_read_again_and_so_is_all_after_the_process_ended(readings: Readings) -> None:
+    first = readings.read("a")
+    await turns()
+    readings.ahead.give_way()
+    await first
+    assert readings.ended == []
+    readings.released.set()
+    await readings.read("a")
+    readings.ahead.forget()
+    await readings.read("a")
+    assert readings.ended == ["a", "a"]
+
+
+async def test_a_start_outlives_who_waited_for_it_and_is_one_for_all(readings: Readings) -> None:
+    started: list[int] = []
+
+    async def start() -> None:
+        await readings.released.wait()
+        started.append(1)
+
+    first, second = (asyncio.create_task(readings.ahead.start(start())) for _ in range(2))
+    await turns()
+    first.cancel()
+    await asyncio.wait({first})
+    readings.released.set()
+    await second
+    assert started == [1]
+
+
+async def test_closing_ends_a_start_that_goes_on(readings: Readings) -> None:
+    starting = asyncio.create_task(readings.ahead.start(readings._reading("a")))  # type: ignore[arg-type]
+    await turns()
+    await readings.ahead.close()
+    await asyncio.wait({starting})
+    assert (readings.begun, readings.ended, starting.cancelled()) == (["a"], [], True)

@@ -1,0 +1,47 @@
+from onyx_jupyter.providers.tool_call_deltas import ToolCallDeltas
+
+
+def test_interleaved_fragments_belong_to_the_call_of_their_index() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, "a", "read", '{"path"')
+    fragments.add(1, "b", "list", "")
+    fragments.add(0, None, None, ': "x"}')
+    fragments.add(1, None, None, '{"path": "y"}')
+    assert [(c.id, c.name, c.arguments) for c in fragments.calls()] == [
+        ("a", "read", {"path": "x"}),
+        ("b", "list", {"path": "y"}),
+    ]
+
+
+def test_without_indexes_a_new_id_begins_a_new_call() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(None, "a", "read", '{"path":')
+    fragments.add(None, None, None, ' "x"}')
+    fragments.add(None, "b", "list", "")
+    assert [(c.id, c.arguments) for c in fragments.calls()] == [("a", {"path": "x"}), ("b", {})]
+
+
+def test_missing_ids_are_made_up_and_differ() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, None, "read", "{}")
+    fragments.add(1, "", "read", "{}")
+    first, second = fragments.calls()
+    assert first.id
+    assert second.id
+    assert first.id != second.id
+
+
+def test_a_repeated_name_is_taken_once_and_a_nameless_fragment_is_dropped() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, "a", "read", "")
+    fragments.add(0, "a", "read", "{}")
+    fragments.add(1, "b", None, "{}")
+    (call,) = fragments.calls()
+    assert (call.name, call.arguments, call.malformed) == ("read", {}, None)
+
+
+def test_a_number_that_json_does_not_know_makes_the_arguments_malformed() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, "a", "read", '{"x": NaN}')
+    (call,) = fragments.calls()
+    assert (dict(call.arguments), call.malformed) == ({}, '{"x": NaN}')

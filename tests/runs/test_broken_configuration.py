@@ -1,0 +1,211 @@
+"""A configuration with an error never lets Onyx do more: at a start, when it is read anew, and in what it offers."""
+
+import json
+
+import pytest
+
+from onyx_jupyter.agents.settings import load_settings
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.testing.script import Call
+from tests.runs.house import House, Touch
+
+TOUCH = Call("touch", {"word": "x"})
+AUTO_TOUCH = '{security: {auto: ["touch"]}}'
+MODEL = {"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"}
+BROKEN = [
+    '{security: {auto: ["touch"]}, runtime: {maxTurns: "many"}}',
+    '{security: {auto: ["touch"]}, nonsense: 1}',
+    '{security: {auto: ["touch"]},',
+    "[]",
+]
+
+
+class Save(Touch):
+    """Of a family that Auto mode runs unasked where the configuration says nothing."""
+
+    name = "save"
+    family = "fs"
+
+
+SAVE = Call("save", {"word": "x"})
+
+
+def offered(house):
+    return {tool.name for tool in house.model.requests[-1].tools}
+
+
+async def reread(house, text):
+    house.home.config_file.write_text(text)
+    await house.onyx.list_models(refresh=True)
+    return (await house.onyx.container.health())["config"]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+async def test_in_auto_mode_everything_is_asked_while_the_file_has_an_error(tmp_path, text):
+    save = Save()
+    house = House(tmp_path, [[SAVE], "Denied", [TOUCH], "Done"], config=text, more_tools=[save])
+    key = await house.session()
+    run_id = await house.send(key, mode="auto", model="scripted/model")
+    await house.asked()
+    assert save.done == []
+    await house.deny()
+    await house.end(run_id)
+    assert save.done == []
+    assert (await reread(house, AUTO_TOUCH))["ok"]
+    await house.run(key, mode="auto", model="scripted/model")
+    assert house.touch.done == ["x"], "once the file is right, Auto mode is as configured"
+    await house.close()
+
+
+async def test_an_error_that_comes_while_the_server_runs_takes_auto_away_at_the_next_message(tmp_path):
+    house = House(tmp_path, [[TOUCH], "Done", [TOUCH]], config=AUTO_TOUCH)
+    key = await house.session()
+    await house.run(key, mode="auto", model="scripted/model")
+    assert house.touch.done == ["x"]
+    assert not (await reread(house, BROKEN[0]))["ok"]
+    run_id = await house.send(key, mode="auto", model="scripted/model")
+    await house.asked()
+    assert house.touch.done == ["x"]
+    await house.onyx.abort(run_id)
+    await house.end(run_id)
+    await house.close()
+
+
+async def test_the_environment_gives_no_auto_back_and_a_bad_variable_is_an_error_like_any(tmp_path):
+    for variables in ({"ONYX_SECURITY__AUTO": '["touch"]', "ONYX_NO__KEY": "1"}, {"ONYX_SECURITY__AUTO": "touch"}):
+        save = Save()
+        house = House(tmp_path, [[SAVE]], environment=MODEL | variables, more_tools=[save])
+        key = await house.session()
+        assert house.onyx.settings.config.security.auto == []
+        run_id = await house.send(key, mode="auto", model="scripted/model")
+        await house.asked()
+        assert save.done == []
+        await house.onyx.abort(run_id)
+        await house.end(run_id)
+        await house.close()
+
+
+async def test_a_denied_tool_stays_away_when_the_file_breaks_while_the_server_runs(tmp_path):
+    good = '{agents: {list: [{id: "main", tools: {deny: ["touch"]}}]}}'
+    house = House(tmp_path, ["Hi", [TOUCH], "No"], config=good)
+    key = await house.session()
+    await reread(house, "{")
+    await house.run(key, model="scripted/model")
+    assert "peek" in offered(house)
+    assert "touch" not in offered(house)
+    await house.run(key, model="scripted/model")
+    assert house.touch.done == []
+    assert house.of("exec.approval_request") == []
+    await house.close()
+
+
+async def test_a_denied_tool_stays_away_at_a_fresh_start_with_a_broken_file(tmp_path):
+    before = House(tmp_path, config='{agents: {list: [{id: "main", tools: {deny: ["touch"]}}]}}')
+    await before.onyx.ready()
+    await before.close()
+    assert before.home.last_good_file.stat().st_mode & 0o777 == 0o600
+    house = House(tmp_path, ["Hi"], config="{")
+    await house.run(await house.session(), model="scripted/model")
+    assert "peek" in offered(house)
+    assert "touch" not in offered(house)
+    await house.close()
+
+
+async def test_a_session_of_another_agent_keeps_its_few_tools_while_the_file_has_an_error(tmp_path):
+    good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
+    house = House(tmp_path, ["Hi"], config=good)
+    key = await house.session(agent="reader")
+    await reread(house, '{agents: {list: "none"}}')
+    await house.run(key, model="scripted/model")
+    assert offered(house) == {"peek"}
+    await house.close()
+
+
+async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp_path):
+    good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
+    before = House(tmp_path, config=good)
+    key = await before.session(agent="reader")
+    await before.close()
+    before.home.last_good_file.unlink()
+    house = House(tmp_path, [[TOUCH]], config="{")
+    await house.onyx.ready()
+    name, data = await house.run(key, model="scripted/model", mode="auto")
+    assert (name, data["code"]) == ("chat.error", "not_found")
+    assert house.model.requests == []
+    assert house.touch.done == []
+    await house.close()
+
+
+async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
+    house = House(tmp_path, config="{\n runtime: { maxTurns: 'many' } }")
+    await house.onyx.ready()
+    config = (await house.onyx.container.health())["config"]
+    assert "line 2" in config["message"]
+    assert "Auto mode asks for everything" in config["hint"]
+    assert "denied tools stay denied" in config["hint"]
+    await house.close()
+
+
+async def test_what_is_allowed_always_stays_allowed(tmp_path):
+    house = House(tmp_path, [[TOUCH], "Done", [TOUCH], "Done"])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.approve("always")
+    await house.end(run_id)
+    await reread(house, "{")
+    await house.run(key, model="scripted/model")
+    assert house.touch.done == ["x", "x"]
+    await house.close()
+
+
+def test_the_kept_copy_is_written_once_and_holds_no_key(tmp_path):
+    home = Home(tmp_path)
+    home.config_file.write_text('{providers: {lab: {baseUrl: "https://a:pass@lab.example", apiKey: "sk-secret"}}}')
+    load_settings(home, {})
+    written = home.last_good_file.read_text()
+    assert json.loads(written)["schema_version"] == 1
+    assert "sk-secret" not in written
+    assert "pass" not in written
+    stamp = home.last_good_file.stat()
+    load_settings(home, {})
+    assert home.last_good_file.stat().st_ino == stamp.st_ino, "the same is not written twice"
+
+
+def test_a_configuration_with_an_error_is_never_kept(tmp_path):
+    home = Home(tmp_path)
+    home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}}')
+    load_settings(home, {})
+    good = home.last_good_file.read_text()
+    home.config_file.write_text("{agents: {list: [{tools: {deny: []}}]}, nonsense: 1}")
+    settings = load_settings(home, {})
+    assert settings.config.agents.items[0].tools.deny == ["exec"]
+    assert home.last_good_file.read_text() == good
+
+
+@pytest.mark.parametrize("damaged", ["", "{", '{"schema_version": 2, "config": {}}', '{"config": {}}', "\x00"])
+def test_a_damaged_copy_is_as_good_as_none_and_nothing_runs_unasked(tmp_path, damaged, caplog):
+    home = Home(tmp_path)
+    home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}, nonsense: 1}')
+    home.last_good_file.write_text(damaged)
+    settings = load_settings(home, {})
+    assert settings.config.security.auto == []
+    assert settings.config.agents.items[0].tools.deny == ["exec"], "what the file says itself still counts"
+    assert "last-good.json cannot be used" in caplog.text
+
+
+def test_a_copy_that_cannot_be_written_keeps_no_server_from_starting(tmp_path, caplog):
+    home = Home(tmp_path)
+    home.last_good_file.mkdir()
+    assert load_settings(home, {}).error is None
+    assert "could not be kept" in caplog.text
+
+
+def test_keys_in_a_broken_file_are_hidden_all_the_same(tmp_path):
+    home = Home(tmp_path)
+    home.config_file.write_text('{providers: {lab: {apiKey: "first-key-of-the-lab"}}}')
+    before = load_settings(home, {})
+    home.config_file.write_text('{providers: {lab: {apiKey: "second-key-of-the-lab"}}, nonsense: 1}')
+    shown = load_settings(home, {}, before=before).secrets.apply("first-key-of-the-lab second-key-of-the-lab")
+    assert "key-of-the-lab" not in shown
+    home.config_file.write_text("{")
+    assert "first-key" not in load_settings(home, {}, before=before).secrets.apply("first-key-of-the-lab")

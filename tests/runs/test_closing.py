@@ -1,0 +1,23 @@
+"""A server that ends while it still loads what its first answer will need."""
+
+import asyncio
+
+from onyx_jupyter.operations.keys import INDEX_PROCESS, WARM_UP
+from tests.runs.house import House
+
+
+async def test_what_was_still_to_begin_begins_no_more_once_it_is_closed(tmp_path, monkeypatch):
+    house = House(tmp_path, [])
+    loading, never = asyncio.Event(), asyncio.Event()
+
+    async def load() -> None:
+        loading.set()
+        await never.wait()
+
+    await house.onyx.ready()
+    monkeypatch.setattr(house.models, "warm", load)
+    house.onyx.get(WARM_UP).begin()
+    await loading.wait()
+    await house.close()
+    assert house.onyx.get(INDEX_PROCESS).process_id is None
+    assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("onyx")] == []

@@ -1,0 +1,154 @@
+"""The agent asks its person: answered, declined, too late, stopped, across a restart, or with nobody there."""
+
+import pytest
+
+from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
+from onyx_jupyter.features.runs.ask_user_tool import NOBODY, ask_user_tool
+from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
+from onyx_jupyter.testing.fake_clock import FakeClock
+from onyx_jupyter.testing.script import Call
+from tests.runs.house import House
+from tests.waiting import until
+
+ASK = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})
+STRICT = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"], "freeText": False})
+
+
+def house_of(folder, script, **more):
+    return House(folder, script, more_tools=[ask_user_tool], **more)
+
+
+async def test_the_answer_reaches_the_model_and_everybody_who_watches(tmp_path):
+    house = house_of(tmp_path, [[ASK], "April it is."])
+    key = await house.session()
+    run_id = await house.send(key)
+    question_id = await house.questioned()
+    assert house.onyx.runs.activity(key) == "waiting"
+    (asked,) = house.of("chat.question")
+    assert (asked["questionId"], asked["question"], asked["choices"]) == (
+        question_id,
+        "Which month?",
+        ["March", "April"],
+    )
+    assert asked["freeText"] is True
+    await house.onyx.questions.answer(question_id, "ada", "Rather May")
+    assert (await house.end(run_id))[1]["text"] == "April it is."
+    (resolved,) = house.of("chat.question_resolved")
+    assert (resolved["outcome"], resolved["by"], resolved["answer"]) == ("answered", "ada", "Rather May")
+    (result,) = house.results(key).values()
+    assert result["content"] == "The user answered: Rather May"
+    assert house.onyx.questions.pending() == []
+    await house.close()
+
+
+async def test_who_declines_is_respected_and_the_model_knows(tmp_path):
+    house = house_of(tmp_path, [[ASK], "Then I stop."])
+    key = await house.session()
+    run_id = await house.send(key)
+    await house.onyx.questions.answer(await house.questioned(), "ada", None)
+    await house.end(run_id)
+    (result,) = house.results(key).values()
+    assert result["content"] == DECLINED
+    assert house.of("chat.question_resolved")[0]["outcome"] == "declined"
+    await house.close()
+
+
+async def test_only_the_choices_count_where_no_other_words_are_welcome(tmp_path):
+    house = house_of(tmp_path, [[STRICT], "Good."])
+    key = await house.session()
+    run_id = await house.send(key)
+    question_id = await house.questioned()
+    with pytest.raises(InvalidRequest, match="March, April"):
+        await house.onyx.questions.answer(question_id, "ada", "May")
+    await house.onyx.questions.answer(question_id, "ada", "March")
+    await house.end(run_id)
+    with pytest.raises(AlreadyResolved):
+        await house.onyx.questions.answer(question_id, "bob", "April")
+    with pytest.raises(NotFound):
+        await house.onyx.questions.answer("nothing", "bob", "April")
+    (result,) = house.results(key).values()
+    assert result["content"] == "The user answered: March"
+    await house.close()
+
+
+async def test_silence_is_no_answer_and_the_run_goes_on(tmp_path):
+    config = "{security: {approvalTimeoutMs: 1000}}"
+    house = house_of(tmp_path, [[ASK], "I assumed March."], config=config)
+    key = await house.session()
+    assert (await house.run(key))[1]["text"] == "I assumed March."
+    (result,) = house.results(key).values()
+    assert result["content"] == SILENCE
+    assert house.of("chat.question_resolved")[0]["outcome"] == "expired"
+    await house.close()
+
+
+async def test_stop_closes_the_question(tmp_path):
+    house = house_of(tmp_path, [[ASK]])
+    key = await house.session()
+    run_id = await house.send(key)
+    question_id = await house.questioned()
+    assert await house.onyx.abort(run_id)
+    assert (await house.end(run_id))[0] == "chat.aborted"
+    assert house.of("chat.question_resolved")[0]["outcome"] == "aborted"
+    with pytest.raises(AlreadyResolved):
+        await house.onyx.questions.answer(question_id, "ada", "March")
+    assert len(house.results(key)) == 1
+    await house.close()
+
+
+async def test_where_nobody_can_answer_the_model_is_told_at_once(tmp_path):
+    house = house_of(tmp_path, [[ASK], "I assumed March."])
+    key = await house.session()
+    await house.run(key, interactive=False)
+    (result,) = house.results(key).values()
+    assert result["content"] == NOBODY
+    assert house.of("chat.question") == []
+    await house.close()
+
+
+async def test_an_open_question_outlives_the_server_and_is_asked_once(tmp_path):
+    house = house_of(tmp_path, [[ASK]], clock=FakeClock())
+    key = await house.session()
+    run_id = await house.send(key)
+    question_id = await house.questioned()
+    await house.close()
+    again = house_of(tmp_path, ["April it is."], clock=FakeClock())
+    await again.onyx.ready()
+    assert await again.questioned() == question_id
+    again.onyx.streams.watch(key, again.receive)
+    await again.onyx.questions.answer(question_id, "ada", "April")
+    await until(lambda: again.ends(run_id))
+    assert again.ends(run_id)[0][1]["text"] == "April it is."
+    kinds = [line.get("meta", {}).get("kind") for line in again.lines(key)]
+    assert kinds.count("question") == 1
+    (result,) = again.results(key).values()
+    assert result["content"] == "The user answered: April"
+    await again.close()
+
+
+async def test_a_question_whose_time_ran_out_while_the_server_was_down_is_paired_and_its_run_ended(tmp_path):
+    house = house_of(tmp_path, [[ASK]], clock=FakeClock())
+    key = await house.session()
+    await house.send(key)
+    await house.questioned()
+    await house.close()
+    later = FakeClock()
+    later.advance(1801)
+    again = house_of(tmp_path, [], clock=later)
+    await again.onyx.ready()
+    assert again.onyx.questions.pending() == []
+    (result,) = again.results(key).values()
+    assert result["content"] == SILENCE
+    assert again.ends_on_disk(key) == ["interrupted"]
+    await again.close()
+
+
+@pytest.mark.parametrize("arguments", [{}, {"question": ""}, {"question": "x", "choices": ["a"] * 11}, {"question": 1}])
+async def test_a_question_that_makes_no_sense_is_an_error_for_the_model(tmp_path, arguments):
+    house = house_of(tmp_path, [[Call("ask_user", arguments)], "Sorry."])
+    key = await house.session()
+    await house.run(key)
+    (result,) = house.results(key).values()
+    assert "invalid_arguments" in result["content"]
+    assert house.of("chat.question") == []
+    await house.close()

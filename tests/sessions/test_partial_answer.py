@@ -1,0 +1,62 @@
+"""The words of an answer under way, kept for the case of a kill."""
+
+import asyncio
+
+from onyx_jupyter.sessions.partial_answer import PartialFile, rescued_text
+from tests.storage.full_disk import file_size_limit
+from tests.waiting import until
+
+
+async def test_words_reach_the_disk_also_when_no_more_come(tmp_path):
+    path = tmp_path / "s.partial"
+    partial = PartialFile(path, write_every_s=0)
+    await partial.begin("r1")
+    partial.add("Half an ")
+    partial.add("answer 😀")
+    await until(lambda: rescued_text(path).get("r1") == "Half an answer 😀")
+    assert path.stat().st_mode & 0o777 == 0o600
+    await partial.discard()
+
+
+async def test_words_are_gathered_and_written_together(tmp_path):
+    path = tmp_path / "s.partial"
+    partial = PartialFile(path, write_every_s=3600)
+    await partial.begin("r1")
+    for word in ("one ", "two ", "three"):
+        partial.add(word)
+    assert not path.exists()
+    await partial.flush()
+    assert path.read_text().count("\n") == 1
+    assert rescued_text(path) == {"r1": "one two three"}
+    await partial.discard()
+    assert not path.exists()
+
+
+async def test_nothing_is_written_once_the_words_are_discarded(tmp_path):
+    path = tmp_path / "s.partial"
+    partial = PartialFile(path, write_every_s=0)
+    await partial.begin("r1")
+    partial.add("gone")
+    await partial.discard()
+    await partial.flush()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not path.exists()
+
+
+async def test_a_line_cut_by_a_kill_loses_itself_alone(tmp_path):
+    path = tmp_path / "s.partial"
+    path.write_bytes(b'{"runId":"r1","text":"kept "}\n[1]\n{"runId":"r2","text":"other"}\n{"runId":"r1","te')
+    assert rescued_text(path) == {"r1": "kept ", "r2": "other"}
+    assert rescued_text(tmp_path / "none.partial") == {}
+
+
+async def test_a_full_disk_does_not_disturb_the_answer(tmp_path):
+    path = tmp_path / "s.partial"
+    partial = PartialFile(path, write_every_s=3600)
+    await partial.begin("r1")
+    with file_size_limit(0):
+        partial.add("words")
+        await partial.flush()
+    await partial.discard()
+    assert rescued_text(path) == {}

@@ -1,0 +1,139 @@
+import asyncio
+import logging
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from onyx_jupyter.storage.thread_executor import SerialExecutor, in_thread
+from tests.waiting import LIMIT_S, until
+
+
+async def test_what_work_returns_and_raises_comes_back() -> None:
+    assert await in_thread(lambda: 6 * 7, "test") == 42
+    with pytest.raises(ZeroDivisionError):
+        await in_thread(lambda: 1 // 0, "test")
+
+
+class Panic(BaseException):
+    """As native code raises where it meets something that it never expected."""
+
+
+@pytest.mark.parametrize("error", [Panic("index out of range"), SystemExit("bye"), asyncio.CancelledError()])
+async def test_a_thread_that_ends_in_any_way_is_told_and_leaves_its_turn(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def break_down() -> None:
+        raise error
+
+    one = SerialExecutor("test")
+    async with asyncio.timeout(LIMIT_S):
+        with pytest.raises(RuntimeError, match=f"A thread ended with {type(error).__name__}: {error}"):
+            await one.run(break_down)
+        assert await one.run(lambda: "next") == "next"
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert record.exc_info is not None
+    assert record.exc_info[1] is error
+
+
+async def test_the_end_of_an_iterator_is_handed_on_although_no_future_takes_it() -> None:
+    async with asyncio.timeout(LIMIT_S):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await in_thread(lambda: next(iter([])), "test")
+
+
+async def test_where_no_thread_can_be_started_the_turn_is_free_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    one = SerialExecutor("test")
+    with monkeypatch.context() as system:
+        system.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            await one.run(lambda: None)
+    assert await one.run(lambda: "next") == "next"
+
+
+async def test_work_goes_on_where_no_thread_of_the_pool_is_left() -> None:
+    go = threading.Event()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    taken = asyncio.create_task(asyncio.to_thread(go.wait))
+    try:
+        assert await in_thread(lambda: "done", "test") == "done"
+        assert not taken.done()
+    finally:
+        go.set()
+        await taken
+
+
+async def test_however_much_waits_one_thread_waits_and_all_of_it_is_done_in_order() -> None:
+    one, go, done = SerialExecutor("onyx waiting"), threading.Event(), list[int]()
+
+    def work(number: int) -> int:
+        go.wait()
+        done.append(number)
+        return number
+
+    waiting = [asyncio.create_task(one.run(lambda number=number: work(number))) for number in range(20)]
+    await until(lambda: [thread for thread in threading.enumerate() if thread.name == "onyx waiting"])
+    await asyncio.sleep(0)
+    assert len([thread for thread in threading.enumerate() if thread.name == "onyx waiting"]) == 1
+    go.set()
+    assert await asyncio.gather(*waiting) == done == list(range(20))
+
+
+async def test_who_is_cancelled_leaves_the_turn_to_the_next_when_the_thread_has_ended() -> None:
+    one, go, begun = SerialExecutor("onyx cancelled"), threading.Event(), list[int]()
+
+    def work(number: int) -> int:
+        begun.append(number)
+        go.wait()
+        return number
+
+    for number in range(5):
+        cancelled = asyncio.create_task(one.run(lambda number=number: work(number)))
+        await until(lambda: begun)
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+    last = asyncio.create_task(one.run(lambda: work(5)))
+    await asyncio.sleep(0)
+    assert [thread.name for thread in threading.enumerate()].count("onyx cancelled") == 1
+    go.set()
+    assert await last == 5
+    assert begun == [0, 5], "who had not begun when it was cancelled never begins"
+
+
+HANGS = """
+import asyncio, threading
+from onyx_jupyter.storage import own_thread
+
+begun, stopped = threading.Event(), threading.Event()
+
+def hang():
+    begun.set()
+    threading.Event().wait()
+
+def run_until_stopped():
+    stopped.wait()
+    print("stopped", flush=True)
+
+async def main():
+    own_thread.start_thread(run_until_stopped, "test", stop=stopped.set)
+    hanging.append(asyncio.create_task(own_thread.in_thread(hang, "test")))
+    while not begun.is_set():
+        await asyncio.sleep(0.01)
+
+hanging = []
+own_thread.END_S = 0.5
+asyncio.run(main())
+print("ends", flush=True)
+"""
+
+
+def test_a_process_ends_although_work_hangs_and_asks_what_can_be_asked_to_stop() -> None:
+    ended = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "ends\nstopped\n"), ended.stderr
