@@ -1,15 +1,15 @@
-import { approvalsPlugin } from './plugins/approvals';
-import { cellActionsPlugin } from './plugins/cell_actions';
-import { cellCardPlugin } from './plugins/cell_card';
-import { chatPlugin } from './plugins/chat';
-import { connectionPlugin } from './plugins/connection';
-import { knowledgePlugin } from './plugins/knowledge';
-import { memoryPlugin } from './plugins/memory';
-import { notebookPlugin } from './plugins/notebook';
-import { renderingPlugin } from './plugins/rendering';
-import { reviewPlugin } from './plugins/review';
-import { skillsPlugin } from './plugins/skills';
-import { drivePlugin, workspacePlugin } from './plugins/workspace';
+import { approvalsPlugin } from './features/approvals/plugin';
+import { cellActionsPlugin } from './features/cell_actions/plugin';
+import { cellCardPlugin } from './features/cell_card/plugin';
+import { chatPlugin } from './features/chat/plugin';
+import { connectionPlugin } from './features/connection/plugin';
+import { knowledgePlugin } from './features/documents/plugin';
+import { memoryPlugin } from './features/memory/plugin';
+import { notebookPlugin } from './features/notebooks/plugin';
+import { renderingPlugin } from './rendering/plugin';
+import { reviewPlugin } from './features/review/plugin';
+import { skillsPlugin } from './features/skills/plugin';
+import { drivePlugin, workspacePlugin } from './features/workspace/plugin';
 
 export default [
   drivePlugin,

@@ -1,16 +1,16 @@
 /** What the plugins of this extension give to one another, and to others. */
 import { Token } from '@lumino/coreutils';
 
-import type { Assistant } from './models/assistant';
-import type { ChatModel } from './models/chat_model';
-import type { NotebookFront } from './models/notebook_front';
-import type { SidebarPanels } from './models/sidebar_panels';
-import type { ToolResults } from './models/tool_results';
+import type { Assistant } from './features/chat/assistant';
+import type { ChatModel } from './features/chat/chat_model';
+import type { NotebookFront } from './features/notebooks/notebook_front';
+import type { SidebarPanels } from './features/chat/sidebar_panels';
+import type { ToolResults } from './features/chat/tool_results';
 import type { RestClient } from './protocol/rest_client';
 import type { SessionEvents } from './protocol/session_events';
 import type { SocketClient } from './protocol/socket_client';
 import type { Rendering } from './rendering/rendering';
-import type { ChatSidebar } from './widgets/chat_sidebar';
+import type { ChatSidebar } from './features/chat/chat_sidebar';
 
 /** The way to the server. */
 export interface IOnyxConnection {

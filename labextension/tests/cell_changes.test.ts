@@ -1,11 +1,11 @@
 import { YNotebook } from '@jupyter/ydoc';
 import { describe, expect, it } from 'vitest';
 
-import { applyChanges } from '../src/models/cell_changes';
-import type { CellChange } from '../src/models/cell_changes';
-import { cellHash } from '../src/models/cell_hash';
-import { ActionError } from '../src/models/notebook_bridge';
-import { textPatch } from '../src/models/text_patch';
+import { applyChanges } from '../src/features/notebooks/cell_changes';
+import type { CellChange } from '../src/features/notebooks/cell_changes';
+import { cellHash } from '../src/features/notebooks/cell_hash';
+import { ActionError } from '../src/features/notebooks/notebook_bridge';
+import { textPatch } from '../src/features/notebooks/text_patch';
 
 const STREAM = { output_type: 'stream', name: 'stdout', text: ['one\n', 'two\n'] };
 

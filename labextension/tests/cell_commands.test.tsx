@@ -2,9 +2,9 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 
-import { ApprovalDetails } from '../src/components/approval_details';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { ApprovalDetails } from '../src/features/approvals/approval_details';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { ApprovalInfo } from '../src/protocol/wire';
 
 const draw = (details: object) => {

@@ -4,14 +4,14 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { RunView } from '../src/components/run_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { asksAboutCells } from '../src/models/cell_questions';
-import { findRun, newRun, newToolCall } from '../src/models/conversation';
-import type { Conversation, Item, Run, ToolCall } from '../src/models/conversation';
-import type { Mode } from '../src/models/mode';
-import { appendText, applyEvent, noteScope } from '../src/models/run_events';
+import { RunView } from '../src/features/chat/run_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { asksAboutCells } from '../src/features/approvals/cell_questions';
+import { findRun, newRun, newToolCall } from '../src/features/chat/conversation';
+import type { Conversation, Item, Run, ToolCall } from '../src/features/chat/conversation';
+import type { Mode } from '../src/features/composer/mode';
+import { appendText, applyEvent, noteScope } from '../src/features/chat/run_events';
 import type { EventFrame } from '../src/protocol/frames';
 
 vi.mock('@jupyterlab/ui-components', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { cellParts, hasCell } from '../src/models/cell_references';
+import { cellParts, hasCell } from '../src/shared/cell_references';
 
 test('a cell that is named by its place is a reference, wherever it stands', () => {
   expect(cellParts('Churn peaks in March (cell 5). Cell 12 plots it.')).toEqual([

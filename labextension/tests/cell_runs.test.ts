@@ -4,9 +4,9 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { describe, expect, it } from 'vitest';
 
-import { cellHash } from '../src/models/cell_hash';
-import { CellRuns } from '../src/models/cell_runs';
-import type { ActionError } from '../src/models/notebook_bridge';
+import { cellHash } from '../src/features/notebooks/cell_hash';
+import { CellRuns } from '../src/features/notebooks/cell_runs';
+import type { ActionError } from '../src/features/notebooks/notebook_bridge';
 import { settle } from './peer';
 
 /** A notebook with one cell, which runs until the test ends it; `outcome` is what the server gets. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { CellTurn, asStoredTurn } from '../src/models/cell_turn';
-import { isRun } from '../src/models/conversation';
-import { Session } from '../src/models/session';
+import { CellTurn, asStoredTurn } from '../src/features/cell_card/cell_turn';
+import { isRun } from '../src/features/chat/conversation';
+import { Session } from '../src/features/chat/session';
 import { Peer, Refusal, settle } from './peer';
 
 let peer: Peer;

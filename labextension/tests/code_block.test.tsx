@@ -4,15 +4,15 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { CodeBlock } from '../src/components/code_block';
-import { DiffView } from '../src/components/diff_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { CodeBlock } from '../src/shared/code_block';
+import { DiffView } from '../src/shared/diff_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 
 vi.mock('@jupyterlab/ui-components', () =>
   Object.fromEntries(['addBelowIcon', 'checkIcon', 'copyIcon'].map(name => [name, { react: () => null }]))
 );
-vi.mock('../src/components/markdown_block_view', () => ({ MarkdownBlockView: () => null }));
+vi.mock('../src/shared/markdown_block_view', () => ({ MarkdownBlockView: () => null }));
 
 let root: Root;
 let host: HTMLElement;

@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Composer } from '../src/components/composer';
-import type { ComposerProps } from '../src/components/composer';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { MentionOption, MentionSources } from '../src/models/mentions';
+import { Composer } from '../src/features/composer/composer';
+import type { ComposerProps } from '../src/features/composer/composer';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { MentionOption, MentionSources } from '../src/features/composer/mentions';
 import type { ContextItem, SentItem } from '../src/protocol/wire';
 
 // JupyterLab's components do not load outside of a browser; of them only icons are used here.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Composing, MAX_CHARS, PAUSE_MS } from '../src/models/composing';
+import { Composing, MAX_CHARS, PAUSE_MS } from '../src/features/composer/composing';
 import { Peer } from './peer';
 
 let peer: Peer;

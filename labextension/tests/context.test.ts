@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { nullTranslator } from '@jupyterlab/translation';
 
-import { cellRequest, cellRequestMode } from '../src/models/cell_requests';
-import { ContextChips, MAX_CHIPS } from '../src/models/context_chips';
+import { cellRequest, cellRequestMode } from '../src/features/cell_actions/cell_requests';
+import { ContextChips, MAX_CHIPS } from '../src/features/composer/chosen_context';
 import {
   asItems,
   asWish,
@@ -12,10 +12,10 @@ import {
   itemPlace,
   namesInWords,
   tokensInWords
-} from '../src/models/context_items';
-import { draggedItems } from '../src/models/dragged_items';
-import { TabMemory } from '../src/models/tab_memory';
-import type { KeyValueStore } from '../src/models/tab_memory';
+} from '../src/features/composer/context_items';
+import { draggedItems } from '../src/features/composer/dragged_items';
+import { TabMemory } from '../src/features/chat/tab_memory';
+import type { KeyValueStore } from '../src/features/chat/tab_memory';
 import type { ContextItem } from '../src/protocol/wire';
 
 const trans = nullTranslator.load('onyx_jupyter');

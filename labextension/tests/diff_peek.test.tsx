@@ -4,10 +4,10 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { CellMarkView } from '../src/components/cell_mark_view';
-import type { CellMarkViewProps } from '../src/components/cell_mark_view';
-import { CLOSE_MS, OPEN_MS, placed } from '../src/components/diff_peek';
-import type { ShownMark } from '../src/models/shown_marks';
+import { CellMarkView } from '../src/features/review/cell_mark_view';
+import type { CellMarkViewProps } from '../src/features/review/cell_mark_view';
+import { CLOSE_MS, OPEN_MS, placed } from '../src/shared/diff_peek';
+import type { ShownMark } from '../src/features/review/shown_marks';
 
 // JupyterLab's components do not load outside of a browser; of them only icons are used here.
 vi.mock('@jupyterlab/ui-components', () => {

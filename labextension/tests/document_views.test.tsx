@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { DocumentDetail } from '../src/components/document_detail';
-import { DocumentGroup } from '../src/components/document_group';
-import type { DocumentGroupProps } from '../src/components/document_group';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { DocumentDetail } from '../src/features/documents/document_detail';
+import { DocumentGroup } from '../src/features/documents/document_group';
+import type { DocumentGroupProps } from '../src/features/documents/document_group';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
 
 vi.mock('@jupyterlab/ui-components', () => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Documents } from '../src/models/documents';
-import { Uploads } from '../src/models/uploads';
+import { Documents } from '../src/features/documents/documents';
+import { Uploads } from '../src/features/documents/uploads';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
-import { DocumentDrop } from '../src/widgets/document_drop';
+import { DocumentDrop } from '../src/features/documents/document_drop';
 import { Peer, Refusal, settle } from './peer';
 
 const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeItemInfo => ({

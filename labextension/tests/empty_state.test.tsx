@@ -4,9 +4,9 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { EmptyState } from '../src/components/empty_state';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { EmptyState } from '../src/features/chat/empty_state';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 
 // JupyterLab's components do not load outside of a browser, and none is drawn here.
 vi.mock('@jupyterlab/ui-components', () => ({}));

@@ -4,8 +4,8 @@ import { Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { ContextItem } from '../src/protocol/wire';
-import { ContextDrop } from '../src/widgets/context_drop';
-import { addErrorOutputs, ERROR_MIME } from '../src/widgets/error_output';
+import { ContextDrop } from '../src/features/composer/context_drop';
+import { addErrorOutputs, ERROR_MIME } from '../src/features/cell_actions/error_output';
 
 vi.hoisted(() => {
   // Lumino asks for it when it loads, and jsdom has none.

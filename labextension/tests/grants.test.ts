@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { codeIn } from '../src/components/words';
-import { Grants } from '../src/models/grants';
+import { codeIn } from '../src/shared/words';
+import { Grants } from '../src/features/approvals/grants';
 import type { GrantInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 

@@ -3,7 +3,7 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { describe, expect, it } from 'vitest';
 
-import { isKernelFree, kernelFree } from '../src/models/kernel_turn';
+import { isKernelFree, kernelFree } from '../src/features/notebooks/kernel_turn';
 import { settle } from './peer';
 
 /** A notebook with one cell in the kernel's queue for each of `sources`. */

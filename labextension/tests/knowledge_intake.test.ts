@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { KnowledgeIntake } from '../src/models/knowledge_intake';
+import { KnowledgeIntake } from '../src/features/documents/knowledge_intake';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
 import { Peer, Refusal } from './peer';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { foldUnchanged, lineDiff, readUnified } from '../src/models/line_diff';
-import type { DiffLine } from '../src/models/line_diff';
+import { foldUnchanged, lineDiff, readUnified } from '../src/shared/line_diff';
+import type { DiffLine } from '../src/shared/line_diff';
 
 const side = (lines: DiffLine[], without: DiffLine['kind']) =>
   lines

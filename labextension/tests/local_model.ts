@@ -1,5 +1,5 @@
 /** A model of this machine, as the server tells of one, and the browser's view of a server that has it. */
-import { LocalModels } from '../src/models/local_models';
+import { LocalModels } from '../src/features/local_models/local_models';
 import type { LocalModelInfo } from '../src/protocol/wire';
 import { Peer } from './peer';
 

@@ -4,12 +4,12 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { ChatModel } from '../src/models/chat_model';
-import type { LocalModels } from '../src/models/local_models';
-import { ViewState } from '../src/models/view_state';
-import { AllLocalModels, OfferedModel } from '../src/widgets/local_model_parts';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { ChatModel } from '../src/features/chat/chat_model';
+import type { LocalModels } from '../src/features/local_models/local_models';
+import { ViewState } from '../src/features/chat/view_state';
+import { AllLocalModels, OfferedModel } from '../src/features/local_models/local_model_parts';
 import { fetchable, localModel } from './local_model';
 import type { Peer } from './peer';
 

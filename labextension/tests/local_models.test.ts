@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { LocalModels, percent, sizeWords, stateWords } from '../src/models/local_models';
+import { LocalModels, percent, sizeWords, stateWords } from '../src/features/local_models/local_models';
 import type { LocalModelInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 import { localModel } from './local_model';

@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { LocalModelOffer } from '../src/components/local_model_offer';
-import { LocalModelsPanel } from '../src/components/local_models_panel';
-import { ModelPicker } from '../src/components/model_picker';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { LocalModelOffer } from '../src/features/local_models/local_model_offer';
+import { LocalModelsPanel } from '../src/features/local_models/local_models_panel';
+import { ModelPicker } from '../src/features/composer/model_picker';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { LocalModelInfo } from '../src/protocol/wire';
 import { localModel } from './local_model';
 

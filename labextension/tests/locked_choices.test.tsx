@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ModePicker } from '../src/components/mode_picker';
-import { ModelPicker } from '../src/components/model_picker';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { allowedMode } from '../src/models/mode';
+import { ModePicker } from '../src/features/composer/mode_picker';
+import { ModelPicker } from '../src/features/composer/model_picker';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { allowedMode } from '../src/features/composer/mode';
 import type { ModelInfo } from '../src/protocol/wire';
 
 // JupyterLab's components do not load outside of a browser; of them only icons are used here.

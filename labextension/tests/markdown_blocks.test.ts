@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { MarkdownBlocks } from '../src/models/markdown_blocks';
+import { MarkdownBlocks } from '../src/shared/markdown_blocks';
 
 const split = (text: string) => new MarkdownBlocks().update(text, true);
 

@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { describe, expect, it, vi } from 'vitest';
 
-import { MarkedNotebook } from '../src/widgets/marked_notebook';
+import { MarkedNotebook } from '../src/features/review/marked_notebook';
 
 // JupyterLab's components do not load outside of a browser, and none is drawn here.
 vi.mock('@jupyterlab/ui-components', () => ({
@@ -14,8 +14,8 @@ vi.mock('@jupyterlab/ui-components', () => ({
     dispose() {}
   }
 }));
-vi.mock('../src/components/review_bar', () => ({ ReviewBar: () => null }));
-vi.mock('../src/widgets/cell_mark', () => ({ CellMarkWidget: class {} }));
+vi.mock('../src/features/review/review_bar', () => ({ ReviewBar: () => null }));
+vi.mock('../src/features/review/cell_mark', () => ({ CellMarkWidget: class {} }));
 
 describe('a removed cell below one that is not drawn yet', () => {
   it('is waited for once, however often the notebook is drawn', () => {

@@ -1,7 +1,7 @@
 /** What a session's row shows of the turn that was found. */
 import { expect, it } from 'vitest';
 
-import { matchParts } from '../src/models/match_parts';
+import { matchParts } from '../src/shared/match_parts';
 
 const marked = (snippet: string, query: string) =>
   matchParts(snippet, query)

@@ -1,13 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { citedParts, foundPassages } from '../src/models/citations';
-import { factGroups, isAt } from '../src/models/memory_facts';
-import { MemoryFile } from '../src/models/memory_file';
-import type { MemoryPlace, Restored } from '../src/models/memory_file';
-import { MemoryFiles } from '../src/models/memory_files';
-import { MemorySearch } from '../src/models/memory_search';
-import { fileGroups, markedParts, placeName, snippetFrom, textPieces } from '../src/models/memory_text';
-import { memoryDrivePath } from '../src/models/onyx_drive';
+import { citedParts, foundPassages } from '../src/shared/citations';
+import { factGroups, isAt } from '../src/features/memory/memory_facts';
+import { MemoryFile } from '../src/features/memory/memory_file';
+import type { Restored } from '../src/features/memory/memory_file';
+import type { MemoryPlace } from '../src/features/memory/memory_place';
+import { MemoryFiles } from '../src/features/memory/memory_files';
+import { MemorySearch } from '../src/features/memory/memory_search';
+import {
+  fileGroups,
+  markedParts,
+  placeName,
+  snippetFrom,
+  textPieces
+} from '../src/features/memory/memory_text';
+import { memoryDrivePath } from '../src/features/workspace/onyx_drive';
 import type { MemoryFact, MemoryFileInfo, MemoryPassage, MemoryVersionInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 

@@ -4,10 +4,10 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { MemoryFactsView } from '../src/components/memory_facts_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { MemoryPlace } from '../src/models/memory_file';
+import { MemoryFactsView } from '../src/features/memory/memory_facts_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { MemoryPlace } from '../src/features/memory/memory_place';
 import type { MemoryFact } from '../src/protocol/wire';
 
 const AT = '2026-03-01T00:00:00Z';

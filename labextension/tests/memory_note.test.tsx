@@ -4,10 +4,10 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { NoteView } from '../src/components/note_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { MemoryActions } from '../src/models/memory_actions';
+import { NoteView } from '../src/features/chat/note_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { MemoryActions } from '../src/features/memory/memory_actions';
 import { RequestError } from '../src/protocol/frames';
 
 vi.mock('@jupyterlab/ui-components', () => {

@@ -4,9 +4,9 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { MemoryVersions } from '../src/components/memory_versions';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { MemoryVersions } from '../src/features/memory/memory_versions';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { MemoryVersionInfo } from '../src/protocol/wire';
 
 vi.mock('@jupyterlab/ui-components', () => ({ undoIcon: { react: () => null } }));

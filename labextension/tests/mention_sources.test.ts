@@ -1,9 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { PageMentions } from '../src/models/mention_sources';
-import type { PageParts } from '../src/models/mention_sources';
-import type { MentionOption } from '../src/models/mentions';
+import { PageMentions } from '../src/features/composer/mention_sources';
+import type { PageParts } from '../src/features/composer/mention_sources';
+import type { MentionOption } from '../src/features/composer/mentions';
 
 const trans = nullTranslator.load('onyx_jupyter');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { fit, groups, mentionAt, withoutMention } from '../src/models/mentions';
-import type { MentionOption } from '../src/models/mentions';
+import { fit, groups, mentionAt, withoutMention } from '../src/features/composer/mentions';
+import type { MentionOption } from '../src/features/composer/mentions';
 
 const option = (section: MentionOption['section'], name: string, detail?: string): MentionOption => ({
   section,

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { isRun, messagesOf } from '../src/models/conversation';
-import { Session } from '../src/models/session';
-import { TabMemory } from '../src/models/tab_memory';
-import type { KeyValueStore } from '../src/models/tab_memory';
-import { fromEntries } from '../src/models/transcript';
+import { isRun, messagesOf } from '../src/features/chat/conversation';
+import { Session } from '../src/features/chat/session';
+import { TabMemory } from '../src/features/chat/tab_memory';
+import type { KeyValueStore } from '../src/features/chat/tab_memory';
+import { fromEntries } from '../src/features/chat/transcript';
 import { Peer, settle } from './peer';
 
 class Store implements KeyValueStore {

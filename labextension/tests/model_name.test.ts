@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { modelName } from '../src/models/model_name';
+import { modelName } from '../src/features/composer/model_name';
 
 describe('modelName', () => {
   it.each([

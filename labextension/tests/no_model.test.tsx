@@ -4,17 +4,17 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { EmptyState } from '../src/components/empty_state';
-import { RunView } from '../src/components/run_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { ChatModel } from '../src/models/chat_model';
-import { newRun } from '../src/models/conversation';
-import type { LocalModels } from '../src/models/local_models';
-import { whyNobody } from '../src/models/no_model';
-import { ViewState } from '../src/models/view_state';
+import { EmptyState } from '../src/features/chat/empty_state';
+import { RunView } from '../src/features/chat/run_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { ChatModel } from '../src/features/chat/chat_model';
+import { newRun } from '../src/features/chat/conversation';
+import type { LocalModels } from '../src/features/local_models/local_models';
+import { whyNobody } from '../src/features/chat/no_model';
+import { ViewState } from '../src/features/chat/view_state';
 import type { Agent, Component } from '../src/protocol/wire';
-import { WaysWithoutModel } from '../src/widgets/local_model_parts';
+import { WaysWithoutModel } from '../src/features/local_models/local_model_parts';
 import { fetchable, localModel } from './local_model';
 import type { Peer } from './peer';
 

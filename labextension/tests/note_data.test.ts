@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { addNote, newRun } from '../src/models/conversation';
-import type { Note } from '../src/models/conversation';
-import { readCompaction, readMemory } from '../src/models/note_data';
+import { addNote, newRun } from '../src/features/chat/conversation';
+import type { Note } from '../src/features/chat/conversation';
+import { readCompaction, readMemory } from '../src/features/chat/note_data';
 
 describe('what a summing up proposes to remember', () => {
   const proposal = { target: 'MEMORY.md', content: 'The year starts in April.', reason: 'said twice' };

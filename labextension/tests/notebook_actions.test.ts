@@ -3,8 +3,8 @@ import type { INotebookCellExecutor, INotebookTracker } from '@jupyterlab/notebo
 import { PromiseDelegate } from '@lumino/coreutils';
 import { describe, expect, it } from 'vitest';
 
-import { notebookActions } from '../src/models/notebook_actions';
-import type { ActionError } from '../src/models/notebook_bridge';
+import { notebookActions } from '../src/features/notebooks/notebook_actions';
+import type { ActionError } from '../src/features/notebooks/notebook_bridge';
 import { settle } from './peer';
 
 /** An open notebook with the cells `a`, `b` and `c`; `run` is somebody's Shift-Enter. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ActionError, NotebookBridge } from '../src/models/notebook_bridge';
-import type { Action } from '../src/models/notebook_bridge';
+import { ActionError, NotebookBridge } from '../src/features/notebooks/notebook_bridge';
+import type { Action } from '../src/features/notebooks/notebook_bridge';
 import type { OpenNotebook } from '../src/protocol/wire';
 import { Peer, settle } from './peer';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { cellHash } from '../src/models/cell_hash';
-import { NotebookMarks } from '../src/models/notebook_marks';
-import { TurnChanges } from '../src/models/turn_changes';
+import { cellHash } from '../src/features/notebooks/cell_hash';
+import { NotebookMarks } from '../src/features/review/notebook_marks';
+import { TurnChanges } from '../src/features/review/turn_changes';
 import type { CellMark, NotebookReverted, TurnInfo } from '../src/protocol/wire';
 import { Peer } from './peer';
 

@@ -2,11 +2,11 @@ import { YNotebook } from '@jupyter/ydoc';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import { describe, expect, it } from 'vitest';
 
-import { MAX_FRAME_BYTES, jsonBytes, wellFormed } from '../src/models/frame_size';
-import { ActionError } from '../src/models/notebook_bridge';
-import { readPart } from '../src/models/notebook_reading';
-import type { NotebookPart } from '../src/models/notebook_reading';
-import { FULL_LIMITS, READ_LIMITS, limitOutputs } from '../src/models/output_limits';
+import { MAX_FRAME_BYTES, jsonBytes, wellFormed } from '../src/protocol/frame_size';
+import { ActionError } from '../src/features/notebooks/notebook_bridge';
+import { readPart } from '../src/features/notebooks/notebook_reading';
+import type { NotebookPart } from '../src/features/notebooks/notebook_reading';
+import { FULL_LIMITS, READ_LIMITS, limitOutputs } from '../src/features/notebooks/output_limits';
 
 const NONE: ReadonlySet<string> = new Set();
 

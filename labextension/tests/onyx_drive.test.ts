@@ -2,7 +2,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 import { describe, expect, it } from 'vitest';
 
-import { OnyxDrive, browserPath } from '../src/models/onyx_drive';
+import { OnyxDrive, browserPath } from '../src/features/workspace/onyx_drive';
 
 describe('a path as JupyterLab opens it', () => {
   it('leads into the workspace of the agent that wrote it', () => {

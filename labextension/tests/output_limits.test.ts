@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { limitOutputs } from '../src/models/output_limits';
+import { limitOutputs } from '../src/features/notebooks/output_limits';
 
 describe('limitOutputs', () => {
   const limits = { textChars: 10, dataChars: 4, totalChars: 100 };

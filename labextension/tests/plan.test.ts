@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { isRun } from '../src/models/conversation';
-import { isPlanPart, planOf, readPlan } from '../src/models/plan';
-import { applyEvent } from '../src/models/run_events';
-import { fromEntries } from '../src/models/transcript';
-import type { Conversation, Run } from '../src/models/conversation';
+import { isRun } from '../src/features/chat/conversation';
+import { isPlanPart, planOf, readPlan } from '../src/features/chat/plan';
+import { applyEvent } from '../src/features/chat/run_events';
+import { fromEntries } from '../src/features/chat/transcript';
+import type { Conversation, Run } from '../src/features/chat/conversation';
 
 const STEPS = [
   { text: 'Load the data', status: 'done' },

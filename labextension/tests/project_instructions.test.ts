@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ProjectInstructions } from '../src/models/project_instructions';
+import { ProjectInstructions } from '../src/features/project/project_instructions';
 import type { ProjectFile } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 

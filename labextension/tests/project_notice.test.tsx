@@ -4,10 +4,10 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { ProjectNotice } from '../src/components/project_notice';
-import { ProjectPanel } from '../src/components/project_panel';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { ProjectNotice } from '../src/features/project/project_notice';
+import { ProjectPanel } from '../src/features/project/project_panel';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { ProjectFile } from '../src/protocol/wire';
 
 // JupyterLab's components do not load outside of a browser; of them only an icon is used here.

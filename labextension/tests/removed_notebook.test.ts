@@ -1,8 +1,8 @@
 import { YNotebook } from '@jupyter/ydoc';
 import { describe, expect, it } from 'vitest';
 
-import { cellHash } from '../src/models/cell_hash';
-import { hasOwnKernel, holdsOnly } from '../src/models/removed_notebook';
+import { cellHash } from '../src/features/notebooks/cell_hash';
+import { hasOwnKernel, holdsOnly } from '../src/features/notebooks/removed_notebook';
 
 function notebook(...sources: string[]): YNotebook {
   const cells = sources.map((source, index) => ({

@@ -5,11 +5,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { MemoryList } from '../src/components/memory_list';
-import { SessionListView } from '../src/components/session_list_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { MemoryFilter } from '../src/models/memory_search';
+import { MemoryList } from '../src/features/memory/memory_list';
+import { SessionListView } from '../src/features/sessions/session_list_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { MemoryFilter } from '../src/features/memory/memory_search';
 import type { MemoryPassage, SessionInfo } from '../src/protocol/wire';
 
 let root: Root;

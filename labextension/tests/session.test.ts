@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { isRun, waitingCalls } from '../src/models/conversation';
-import type { Run, UserMessage } from '../src/models/conversation';
-import { Session } from '../src/models/session';
+import { isRun, waitingCalls } from '../src/features/chat/conversation';
+import type { Run, UserMessage } from '../src/features/chat/conversation';
+import { Session } from '../src/features/chat/session';
 import type { ApprovalInfo, Entry, QuestionInfo, SessionInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { isRun } from '../src/models/conversation';
-import type { UserMessage } from '../src/models/conversation';
-import { Session } from '../src/models/session';
+import { isRun } from '../src/features/chat/conversation';
+import type { UserMessage } from '../src/features/chat/conversation';
+import { Session } from '../src/features/chat/session';
 import type { ContextItem, Entry, SentItem } from '../src/protocol/wire';
 import { Peer, settle } from './peer';
 

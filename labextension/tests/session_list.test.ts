@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 
-import { SessionList } from '../src/models/session_list';
+import { SessionList } from '../src/features/sessions/session_list';
 import { Peer, Refusal } from './peer';
 
 const peer = new Peer();

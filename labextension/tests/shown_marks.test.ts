@@ -1,9 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { leftWords, markWords, turnWords, whyNot } from '../src/models/mark_words';
-import { changedLines, shownMarks } from '../src/models/shown_marks';
-import type { CellNow } from '../src/models/shown_marks';
+import { leftWords, markWords, turnWords, whyNot } from '../src/features/review/mark_words';
+import { changedLines, shownMarks } from '../src/features/review/shown_marks';
+import type { CellNow } from '../src/features/review/shown_marks';
 import type { CellMark, NotebookReverted, TurnInfo } from '../src/protocol/wire';
 
 const trans = nullTranslator.load('onyx_jupyter');

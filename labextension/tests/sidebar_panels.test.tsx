@@ -3,8 +3,8 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { SidebarPanels } from '../src/models/sidebar_panels';
-import { ToolResults } from '../src/models/tool_results';
+import { SidebarPanels } from '../src/features/chat/sidebar_panels';
+import { ToolResults } from '../src/features/chat/tool_results';
 import { helloPlugin } from './hello/plugin';
 import { Peer } from './peer';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { SkillConsent } from '../src/models/skill_consent';
+import { SkillConsent } from '../src/features/skills/skill_consent';
 import { Peer, Refusal, settle } from './peer';
 
 const ASKED = { schemaVersion: 1, questionId: 'q1' };

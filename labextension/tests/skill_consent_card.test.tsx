@@ -4,10 +4,10 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { SkillConsentCard } from '../src/components/skill_consent_card';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import type { OpenQuestion } from '../src/models/skill_consent';
+import { SkillConsentCard } from '../src/features/skills/skill_consent_card';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import type { OpenQuestion } from '../src/features/skills/skill_consent';
 
 const QUESTION = {
   expiresAt: '2026-01-02T03:04:05.000Z',

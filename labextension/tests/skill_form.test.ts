@@ -1,8 +1,8 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { formOf, initialForm, optionsOf, readForm, widgetOf } from '../src/models/skill_form';
-import type { Filled } from '../src/models/skill_form';
+import { formOf, initialForm, optionsOf, readForm, widgetOf } from '../src/features/skills/form_values';
+import type { Filled } from '../src/features/skills/form_values';
 import type { SkillField } from '../src/protocol/wire';
 
 const trans = nullTranslator.load('');

@@ -4,9 +4,9 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { SkillTrust } from '../src/components/skill_trust';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { SkillTrust } from '../src/features/skills/skill_trust';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { SkillDetail } from '../src/protocol/wire';
 
 let root: Root;

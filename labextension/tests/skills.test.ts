@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { SkillDraft } from '../src/models/skill_draft';
-import { SkillRuns } from '../src/models/skill_runs';
-import { Skills } from '../src/models/skills';
+import { SkillDraft } from '../src/features/skills/skill_draft';
+import { SkillRuns } from '../src/features/skills/skill_runs';
+import { Skills } from '../src/features/skills/skills';
 import type { SkillInfo, SkillRunInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 

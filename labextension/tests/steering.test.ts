@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { isRun, messagesOf } from '../src/models/conversation';
-import type { Item, Part } from '../src/models/conversation';
-import { asMarkdown } from '../src/models/export_markdown';
-import { Session } from '../src/models/session';
+import { isRun, messagesOf } from '../src/features/chat/conversation';
+import type { Item, Part } from '../src/features/chat/conversation';
+import { asMarkdown } from '../src/features/sessions/export_markdown';
+import { Session } from '../src/features/chat/session';
 import type { Entry, SessionInfo } from '../src/protocol/wire';
 import { Peer, settle } from './peer';
 

@@ -1,14 +1,14 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, test, vi } from 'vitest';
 
-import { linkNames } from '../src/components/text_links';
-import type { Ui } from '../src/components/ui_context';
-import type { MeantNotebook } from '../src/models/meant_notebook';
+import { linkNames } from '../src/shared/text_links';
+import type { Ui } from '../src/shared/ui_context';
+import type { TargetNotebook } from '../src/features/chat/target_notebook';
 
 const TEXT = 'See cell 2 and cell 3, <code>cell 2</code>, <a href="x">cell 2</a>.';
 
 function linked(
-  notebook: MeantNotebook | null,
+  notebook: TargetNotebook | null,
   ui: Partial<Ui> = { showCell: vi.fn() }
 ): HTMLAnchorElement[] {
   const root = document.createElement('p');

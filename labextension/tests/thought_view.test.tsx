@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { RunView } from '../src/components/run_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { newRun } from '../src/models/conversation';
-import type { Part, RunStatus } from '../src/models/conversation';
+import { RunView } from '../src/features/chat/run_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { newRun } from '../src/features/chat/conversation';
+import type { Part, RunStatus } from '../src/features/chat/conversation';
 
 vi.mock('@jupyterlab/ui-components', () => {
   const icon = { react: () => null };

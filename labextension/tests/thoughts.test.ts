@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { findRun, newRun } from '../src/models/conversation';
-import type { Conversation, Run } from '../src/models/conversation';
-import { asMarkdown } from '../src/models/export_markdown';
-import { appendText, applyEvent } from '../src/models/run_events';
-import { formatDuration, formatSeconds } from '../src/models/tool_words';
-import { fromEntries } from '../src/models/transcript';
+import { findRun, newRun } from '../src/features/chat/conversation';
+import type { Conversation, Run } from '../src/features/chat/conversation';
+import { asMarkdown } from '../src/features/sessions/export_markdown';
+import { appendText, applyEvent } from '../src/features/chat/run_events';
+import { formatDuration, formatSeconds } from '../src/features/chat/tool_words';
+import { fromEntries } from '../src/features/chat/transcript';
 import type { EventFrame } from '../src/protocol/frames';
 import type { ChatThoughtData, Entry } from '../src/protocol/wire';
 

@@ -4,12 +4,12 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ModelPicker } from '../src/components/model_picker';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { TabMemory } from '../src/models/tab_memory';
-import type { KeyValueStore } from '../src/models/tab_memory';
-import type { ToolMode } from '../src/models/tool_mode';
+import { ModelPicker } from '../src/features/composer/model_picker';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { TabMemory } from '../src/features/chat/tab_memory';
+import type { KeyValueStore } from '../src/features/chat/tab_memory';
+import type { ToolMode } from '../src/features/composer/tool_mode';
 import type { ModelInfo } from '../src/protocol/wire';
 
 const CODER: ModelInfo = {

@@ -4,12 +4,12 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { memoryFound } from '../src/components/memory_found';
-import { ToolCard } from '../src/components/tool_card';
-import { UiProvider } from '../src/components/ui_context';
-import { newToolCall } from '../src/models/conversation';
-import { SidebarPanels } from '../src/models/sidebar_panels';
-import { ToolResults } from '../src/models/tool_results';
+import { memoryFound } from '../src/features/memory/memory_found';
+import { ToolCard } from '../src/features/chat/tool_card';
+import { UiProvider } from '../src/shared/ui_context';
+import { newToolCall } from '../src/features/chat/conversation';
+import { SidebarPanels } from '../src/features/chat/sidebar_panels';
+import { ToolResults } from '../src/features/chat/tool_results';
 import { helloPlugin } from './hello/plugin';
 
 vi.mock('@jupyterlab/ui-components', () => {

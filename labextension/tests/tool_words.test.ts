@@ -1,12 +1,12 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { actionWords } from '../src/models/action_words';
-import { newRun, newToolCall } from '../src/models/conversation';
-import type { Run, ToolCall } from '../src/models/conversation';
-import { applyEvent } from '../src/models/run_events';
-import { answerOf, cellOf, failureOf, fileOf, memoryOf, toolLine } from '../src/models/tool_words';
-import { fromEntries } from '../src/models/transcript';
+import { actionWords } from '../src/features/chat/action_words';
+import { newRun, newToolCall } from '../src/features/chat/conversation';
+import type { Run, ToolCall } from '../src/features/chat/conversation';
+import { applyEvent } from '../src/features/chat/run_events';
+import { answerOf, cellOf, failureOf, fileOf, memoryOf, toolLine } from '../src/features/chat/tool_words';
+import { fromEntries } from '../src/features/chat/transcript';
 import type { EventFrame } from '../src/protocol/frames';
 import type { FailureInfo, LabelInfo } from '../src/protocol/wire';
 

@@ -4,13 +4,13 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { TurnCard } from '../src/components/turn_card';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { asStoredTurn } from '../src/models/cell_turn';
-import { isRun } from '../src/models/conversation';
-import type { Run } from '../src/models/conversation';
-import { fromEntries } from '../src/models/transcript';
+import { TurnCard } from '../src/features/cell_card/turn_card';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { asStoredTurn } from '../src/features/cell_card/cell_turn';
+import { isRun } from '../src/features/chat/conversation';
+import type { Run } from '../src/features/chat/conversation';
+import { fromEntries } from '../src/features/chat/transcript';
 
 vi.mock('@jupyterlab/ui-components', () => {
   const icon = { react: () => null };

@@ -4,9 +4,9 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { TurnFooter } from '../src/components/turn_footer';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
+import { TurnFooter } from '../src/features/review/turn_footer';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
 import type { TurnInfo } from '../src/protocol/wire';
 
 const TURN: TurnInfo = {

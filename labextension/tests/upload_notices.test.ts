@@ -3,8 +3,8 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { DisposableDelegate } from '@lumino/disposable';
 import { beforeEach, expect, it, vi } from 'vitest';
 
-import { Uploads } from '../src/models/uploads';
-import { watchUploads } from '../src/plugins/upload_notices';
+import { Uploads } from '../src/features/documents/uploads';
+import { watchUploads } from '../src/features/documents/upload_notices';
 import { settle } from './peer';
 
 const { notices } = vi.hoisted(() => ({ notices: new Map<string, string>() }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { visiblePieces, withMarks } from '../src/models/visible_characters';
+import { visiblePieces, withMarks } from '../src/shared/visible_characters';
 // The server's answers: tests/security/test_visible_characters.py holds it to the same file.
 import CASES from './visible_characters.json';
 

@@ -4,11 +4,11 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { ApprovalCard } from '../src/components/approval_card';
-import { DiffView, UnifiedDiffView } from '../src/components/diff_view';
-import { UiProvider } from '../src/components/ui_context';
-import type { Ui } from '../src/components/ui_context';
-import { VisibleText } from '../src/components/visible_text';
+import { ApprovalCard } from '../src/features/approvals/approval_card';
+import { DiffView, UnifiedDiffView } from '../src/shared/diff_view';
+import { UiProvider } from '../src/shared/ui_context';
+import type { Ui } from '../src/shared/ui_context';
+import { VisibleText } from '../src/shared/visible_text';
 import type { ApprovalInfo } from '../src/protocol/wire';
 import CASES from './visible_characters.json';
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onyx_jupyter.generated_file import write_or_check
-from onyx_jupyter.security.look_alikes import is_invisible, letters_by_look
+from onyx_jupyter.security.confusables import is_invisible, letters_by_look
 
-TARGET = Path(__file__).parents[2] / "labextension" / "src" / "models" / "character_tables.ts"
+TARGET = Path(__file__).parents[2] / "labextension" / "src" / "shared" / "character_tables.ts"
 HEADER = """\
 // Generated from onyx_jupyter/security/character_tables.py by `python -m onyx_jupyter.security.character_tables`.
 // Do not edit.

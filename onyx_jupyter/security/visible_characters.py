@@ -1,6 +1,6 @@
 """Finds what a text hides from whoever reads it: what cannot be seen, odd spaces, letters that pass for others.
 
-The front end does the same with the same tables (labextension/src/models/visible_characters.ts), which
+The front end does the same with the same tables (labextension/src/shared/visible_characters.ts), which
 `python -m onyx_jupyter.security.character_tables` writes; the cases in labextension/tests hold both to one answer.
 """
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from onyx_jupyter.action_words import ACTIONS, Words
 from onyx_jupyter.generated_file import write_or_check
 
-TARGET = Path(__file__).parents[2] / "labextension" / "src" / "models" / "action_words.ts"
+TARGET = Path(__file__).parents[2] / "labextension" / "src" / "features" / "chat" / "action_words.ts"
 HEADER = """\
 /** What tools do, in words. */
 // Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.screen_words`. Do not edit.

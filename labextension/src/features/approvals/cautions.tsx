@@ -1,0 +1,27 @@
+/** What a text holds that a glance at it does not tell, in a line each. */
+import { useUi } from '../../shared/ui_context';
+
+/** `secret`, `invisible`, `look_alike`; what else is given is not known here. */
+export function Cautions({ cautions }: { cautions: unknown }): JSX.Element | null {
+  const { trans } = useUi();
+  const words = new Map([
+    [
+      'secret',
+      trans.__(
+        'Holds what looks like a secret. You see all of it; the conversation and the model get it hidden.'
+      )
+    ],
+    ['invisible', trans.__('Holds invisible characters, shown as marks.')],
+    ['look_alike', trans.__('Holds characters that look like others, shown as marks.')]
+  ]);
+  const lines = (Array.isArray(cautions) ? cautions : []).map(caution => words.get(String(caution)));
+  return (
+    <>
+      {lines.filter(Boolean).map(line => (
+        <div key={line} className="onyx-Caution" data-onyx="caution">
+          {line}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+/** Whether the cell that a run is writing will be asked about, as far as this page can know before the call is there. */
+import { asksFor, callsOf, isRun } from '../chat/conversation';
+import type { Conversation, Run } from '../chat/conversation';
+import { STANDARD_MODE } from '../composer/mode';
+
+const INSERT = 'notebook_insert_cell';
+const EDIT = 'notebook_edit_cell';
+const WRITES = [INSERT, EDIT, 'notebook_create'];
+
+/** Not in Ask mode, where none is run, nor in Auto mode or after "this session", where it runs at once. */
+export function asksAboutCells(items: Conversation, run: Run): boolean {
+  const asked = items.find(item => asksFor(item, run.runId));
+  if (asked?.kind === 'user' && (asked.mode ?? STANDARD_MODE) !== STANDARD_MODE) {
+    return false;
+  }
+  const next = callsOf(run).some(call => WRITES.includes(call.tool)) ? EDIT : INSERT;
+  return !items
+    .filter(isRun)
+    .flatMap(callsOf)
+    .some(call => call.tool === next && call.decision?.scope === 'session');
+}

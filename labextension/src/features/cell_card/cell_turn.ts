@@ -1,0 +1,167 @@
+/**
+ * A turn that a cell asked for, as its output shows it. While the cell runs it is live: it follows the session as the
+ * sidebar does. Afterwards, and in every saved notebook, it is what the output holds and nothing else.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import { findRun } from '../chat/conversation';
+import type { Run } from '../chat/conversation';
+import { readPlan } from '../chat/plan';
+import type { Plan } from '../chat/plan';
+import { Session } from '../chat/session';
+import type { ApprovalScope, SessionServices } from '../chat/session';
+
+export const TURN_MIME_TYPE = 'application/vnd.onyx.turn+json';
+
+export interface StoredStep {
+  kind: 'step';
+  status: string;
+  verb: string;
+  object: string;
+  isCode: boolean;
+  note: string;
+}
+
+export type StoredPart = { kind: 'text'; text: string } | StoredStep;
+
+/** What an output holds of a turn; the plan is the newest one. */
+export interface StoredTurn {
+  sessionKey: string;
+  runId: string;
+  status: string;
+  parts: readonly StoredPart[];
+  plan: Plan | null;
+  problem: string;
+}
+
+const NOTHING: StoredTurn = {
+  sessionKey: '',
+  runId: '',
+  status: 'interrupted',
+  parts: [],
+  plan: null,
+  problem: ''
+};
+
+export class CellTurn implements IDisposable {
+  constructor(private readonly services: SessionServices) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get stored(): StoredTurn {
+    return this._stored;
+  }
+
+  /** The run as the server has it: only while the cell waits for it, and only of an output that ran here. */
+  get run(): Run | null {
+    return (this._session && findRun(this._session.items, this._stored.runId)) ?? null;
+  }
+
+  /** Whether the server is asked how it goes on, which takes a moment at first. */
+  get isFollowed(): boolean {
+    return this._session !== null && this._session.phase !== 'failed';
+  }
+
+  get online(): boolean {
+    return this.services.client.state === 'open';
+  }
+
+  /** The output changed. One that is not trusted came with a file: it is shown and never followed. */
+  update(data: unknown, isTrusted: boolean): void {
+    this._stored = asStoredTurn(data);
+    const { status, sessionKey } = this._stored;
+    if (status === 'running' && isTrusted && sessionKey) {
+      this._follow(sessionKey);
+    } else {
+      this._leave();
+    }
+    this._changed.emit();
+  }
+
+  approve = (approvalId: string, scope: ApprovalScope, version: string): Promise<void> =>
+    this._session?.approve(approvalId, scope, version) ?? Promise.resolve();
+
+  deny = (approvalId: string, reason: string): Promise<void> =>
+    this._session?.deny(approvalId, reason) ?? Promise.resolve();
+
+  answer = (questionId: string, answer: string | null): Promise<void> =>
+    this._session?.answer(questionId, answer) ?? Promise.resolve();
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._leave();
+      Signal.clearData(this);
+    }
+  }
+
+  private _follow(sessionKey: string): void {
+    if (this._session?.key === sessionKey) {
+      return;
+    }
+    this._leave();
+    this._session = new Session(this.services, sessionKey);
+    this._session.changed.connect(this._onChange, this);
+    this.services.client.stateChanged.connect(this._onChange, this);
+  }
+
+  private _leave(): void {
+    this._session?.dispose();
+    this._session = null;
+    this.services.client.stateChanged.disconnect(this._onChange, this);
+  }
+
+  private _onChange(): void {
+    this._changed.emit();
+  }
+
+  private _session: Session | null = null;
+  private _stored: StoredTurn = NOTHING;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** What came out of a file may be anything: whatever is no turn is an empty one. */
+export function asStoredTurn(data: unknown): StoredTurn {
+  const given = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  const parts: Array<Record<string, unknown> | null> = Array.isArray(given.parts) ? given.parts : [];
+  return {
+    sessionKey: text(given.sessionKey),
+    runId: text(given.runId),
+    status: text(given.status) || NOTHING.status,
+    problem: text(given.problem),
+    parts: parts.flatMap(asPart),
+    plan: readPlan(parts.find(part => part?.kind === 'plan')?.steps)
+  };
+}
+
+function asPart(part: Record<string, unknown> | null): StoredPart[] {
+  if (part?.kind === 'text') {
+    return [{ kind: 'text', text: text(part.text) }];
+  }
+  if (part?.kind !== 'step') {
+    return [];
+  }
+  const { status, verb, object, isCode, note } = part;
+  return [
+    {
+      kind: 'step',
+      status: text(status),
+      verb: text(verb),
+      object: text(object),
+      isCode: isCode === true,
+      note: text(note)
+    }
+  ];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

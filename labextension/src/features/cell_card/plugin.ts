@@ -1,0 +1,71 @@
+/** Shows what `%onyx` asked and got as a card in the output of the cell, where a person also answers its questions. */
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Clipboard } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { CellTurn, TURN_MIME_TYPE } from './cell_turn';
+import { CONSENT_MIME_TYPE, SkillConsent } from '../skills/skill_consent';
+import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
+import { SkillConsentOutput } from '../skills/skill_consent_output';
+import { TurnOutput } from './turn_output';
+import { memoryOpener } from '../memory/plugin';
+
+/** Before text/markdown, which stands beside it for every other front end. */
+const RANK = 10;
+
+export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'onyx-jupyter:cell-card',
+  description: 'Shows the turns of %onyx in the cells that asked.',
+  autoStart: true,
+  requires: [IOnyxConnection, INotebookFront, IOnyxRendering, IRenderMimeRegistry],
+  optional: [IOnyxChat, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    { client, events }: IOnyxConnection,
+    front: INotebookFront,
+    rendering: IOnyxRendering,
+    rendermime: IRenderMimeRegistry,
+    chat: IOnyxChat | null,
+    translator: ITranslator | null
+  ): void => {
+    const services = {
+      client,
+      events,
+      nowMs: () => Date.now(),
+      onFrame: (callback: () => void) => {
+        const frame = requestAnimationFrame(callback);
+        return () => cancelAnimationFrame(frame);
+      }
+    };
+    const ui = {
+      trans: (translator ?? nullTranslator).load('onyx_jupyter'),
+      rendering,
+      copy: (text: string) => Clipboard.copyToSystem(text),
+      insertCode: (code: string) => front.insertCode(code),
+      openMemory: memoryOpener(app, () => null)
+    };
+    const openSession =
+      chat &&
+      ((sessionKey: string) => {
+        chat.model.openSession(sessionKey);
+        app.shell.activateById(chat.sidebar.id);
+      });
+    rendermime.addFactory(
+      {
+        safe: true,
+        mimeTypes: [TURN_MIME_TYPE],
+        createRenderer: () => new TurnOutput({ turn: new CellTurn(services), ui, openSession })
+      },
+      RANK
+    );
+    rendermime.addFactory(
+      {
+        safe: true,
+        mimeTypes: [CONSENT_MIME_TYPE],
+        createRenderer: () => new SkillConsentOutput(new SkillConsent(client), ui)
+      },
+      RANK
+    );
+  }
+};

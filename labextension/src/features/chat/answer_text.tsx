@@ -1,0 +1,48 @@
+/** An answer's Markdown as a row of blocks; only the block that still grows is drawn again. */
+import { memo, useRef } from 'react';
+
+import { MarkdownBlocks } from '../../shared/markdown_blocks';
+import { CodeBlock } from '../../shared/code_block';
+import { MarkdownBlockView } from '../../shared/markdown_block_view';
+import type { NotebookOf } from '../../shared/text_links';
+
+interface AnswerTextProps {
+  text: string;
+  complete: boolean;
+  entryId?: string;
+  /** Makes cells that are named links; without it they are words. */
+  notebookOf?: NotebookOf;
+}
+
+export const AnswerText = memo(function AnswerText({
+  text,
+  complete,
+  entryId,
+  notebookOf
+}: AnswerTextProps): JSX.Element {
+  const splitter = useRef<MarkdownBlocks>(undefined);
+  splitter.current ??= new MarkdownBlocks();
+  const blocks = splitter.current.update(text, complete);
+  return (
+    <div className="onyx-Answer" data-onyx="answer" data-entry={entryId}>
+      {blocks.map((block, index) =>
+        block.kind === 'code' ? (
+          <CodeBlock
+            key={index}
+            source={block.text}
+            code={block.code}
+            language={block.language}
+            finished={block.finished}
+          />
+        ) : (
+          <MarkdownBlockView
+            key={index}
+            source={block.text}
+            finished={block.finished}
+            notebookOf={notebookOf}
+          />
+        )
+      )}
+    </div>
+  );
+});

@@ -1,0 +1,83 @@
+/** Which agents and models there are and how the server is: what the picker and the first page say. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
+import type { Agent, Component, Health, ModelInfo } from '../../protocol/wire';
+import { MODES } from '../composer/mode';
+import type { Mode } from '../composer/mode';
+
+export class Assistant implements IDisposable {
+  constructor(private readonly client: SocketClient) {
+    client.stateChanged.connect(this._onState, this);
+    if (client.state === 'open') {
+      void this.refresh();
+    }
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get agent(): Agent | null {
+    return this._agents.find(agent => agent.default) ?? this._agents[0] ?? null;
+  }
+
+  get models(): readonly ModelInfo[] {
+    return this._models;
+  }
+
+  get health(): Health | null {
+    return this._health;
+  }
+
+  /** The modes that can be chosen here; all of them before the server has said it. */
+  get modes(): readonly Mode[] {
+    return this._health?.ceiling?.modes ?? MODES;
+  }
+
+  /** A component of the health report by its name. */
+  component(name: string): Component | null {
+    return this._health?.components[name] ?? null;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Ask again. `reread` makes the server read its configuration anew. */
+  async refresh(reread = false): Promise<void> {
+    try {
+      const { models } = await this.client.request('models.list', { refresh: reread }, 60_000);
+      const { agents } = await this.client.request('agents.list', {});
+      const health = await this.client.request('health.check', {});
+      this._models = models;
+      this._agents = agents;
+      this._health = health;
+    } catch {
+      // The connection's own state tells what is wrong; the last answer stays on screen.
+    }
+    if (!this._isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      Signal.clearData(this);
+    }
+  }
+
+  private _onState(_: SocketClient, state: ConnectionState): void {
+    if (state === 'open') {
+      void this.refresh();
+    }
+  }
+
+  private _agents: Agent[] = [];
+  private _models: ModelInfo[] = [];
+  private _health: Health | null = null;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}

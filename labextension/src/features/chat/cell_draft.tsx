@@ -1,0 +1,81 @@
+/** The cell that is being written: the card in which it will be asked about, with the room for what comes to it then. */
+import { memo, useLayoutEffect, useRef } from 'react';
+import type { MutableRefObject } from 'react';
+
+import { DiffView } from '../../shared/diff_view';
+import { useUi } from '../../shared/ui_context';
+
+interface CellDraftProps {
+  source: string;
+  /** Whether it will be asked about, as far as that is known. */
+  isAskedAbout: boolean;
+  /** Whether the keyboard was in it when it went. */
+  hadFocus: MutableRefObject<boolean>;
+}
+
+/** What is read out is that a cell is written; the letters are not. */
+export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Element {
+  const { source, isAskedAbout, hadFocus } = props;
+  const { trans } = useUi();
+  const code = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const box = code.current?.firstElementChild;
+    box?.scrollTo?.({ top: box.scrollHeight });
+  }, [source]);
+  useLayoutEffect(() => {
+    const node = code.current;
+    hadFocus.current = false;
+    return () => {
+      hadFocus.current = node?.contains(document.activeElement) ?? false;
+    };
+  }, [hadFocus]);
+  return (
+    <div
+      className={`onyx-Approval onyx-mod-draft${isAskedAbout ? ' onyx-mod-asks' : ''}`}
+      data-onyx="cell-draft"
+    >
+      <div className="onyx-Approval-head">
+        <span>
+          <span className="onyx-Approval-title" role="status">
+            {trans.__('Writing a cell…')}
+          </span>
+          {isAskedAbout && (
+            <span className="onyx-Draft-note">{trans.__('You can answer when it is complete.')}</span>
+          )}
+        </span>
+        <span className="onyx-Working" aria-hidden="true" />
+      </div>
+      <div ref={code} className="onyx-Draft-code" aria-live="off">
+        <DiffView before="" after={source} />
+      </div>
+      {isAskedAbout && <AnswersToCome source={source} />}
+    </div>
+  );
+});
+
+/** The look of what stands below the code of a question, told to nobody: there is nothing yet to say yes to. */
+function AnswersToCome({ source }: { source: string }): JSX.Element {
+  const { trans } = useUi();
+  const lines = source.trimEnd().split('\n').length;
+  return (
+    <div className="onyx-Draft-foot" aria-hidden="true">
+      <div className="onyx-Where">{trans._n('%1 line so far', '%1 lines so far', lines)}</div>
+      <div className="onyx-Approval-answers">
+        <button type="button" className="onyx-Button onyx-mod-accept" disabled>
+          {trans.__('Allow once')}
+          <kbd>⏎</kbd>
+        </button>
+        {[trans.__('This session'), trans.__('Always')].map(label => (
+          <button key={label} type="button" className="onyx-Button" disabled>
+            {label}
+          </button>
+        ))}
+        <button type="button" className="onyx-Button" disabled>
+          {trans.__('Deny')}
+          <kbd>Esc</kbd>
+        </button>
+      </div>
+      <div className="onyx-Scopes" />
+    </div>
+  );
+}

@@ -1,0 +1,235 @@
+/**
+ * The chat behind the sidebar: `@jupyter/chat`'s model (input, attachments, context for its registries) over Onyx's
+ * session in front. It decides which session that is and remembers drafts; the conversation itself is the session's.
+ */
+import { AbstractChatModel } from '@jupyter/chat';
+import type { IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { ContextItem } from '../../protocol/wire';
+import { Composing } from '../composer/composing';
+import { ContextChips } from '../composer/chosen_context';
+import { asWishes } from '../composer/context_items';
+import { isRun, messagesOf } from './conversation';
+import type { Item, Run, WhenBusy } from './conversation';
+import { allowedMode, MODES } from '../composer/mode';
+import type { Mode } from '../composer/mode';
+import { Session } from './session';
+import type { SessionServices } from './session';
+import type { Acting, ToolMode } from '../composer/tool_mode';
+import type { TabMemory } from './tab_memory';
+
+const PERSON = { username: 'you', display_name: 'You' };
+const ONYX = { username: 'onyx', display_name: 'Onyx', bot: true };
+
+/** The notebook that goes along with a message, with the cell that a person stands in. */
+export interface NotebookInFront {
+  readonly path: string | null;
+  readonly activeCellId: string | null;
+  readonly isIncluded: boolean;
+}
+
+export class ChatModel extends AbstractChatModel {
+  constructor(
+    private readonly services: SessionServices,
+    private readonly memory: TabMemory,
+    private readonly front: NotebookInFront | null = null,
+    private readonly allowedModes: () => readonly Mode[] = () => MODES,
+    private readonly standardModel: () => string | null = () => null
+  ) {
+    super({ id: 'onyx' });
+    this.name = 'Onyx';
+    this._chosenModel = memory.model;
+    this._composing = new Composing(services.client, () => ({
+      sessionKey: this._session.key,
+      model: this.chosenModel,
+      mode: this.mode,
+      answeredBy: this.chosenModel ?? this.standardModel()
+    }));
+    this.chips = new ContextChips(memory, memory.session);
+    this._session = this._begin(memory.session);
+    this.input.value = memory.draft(this._session.key);
+    this.input.valueChanged.connect((_, value) => memory.setDraft(this._session.key, value));
+    this.setReady();
+  }
+
+  /** What goes along with the message that is being written, beside the notebook in front. */
+  readonly chips: ContextChips;
+
+  get session(): Session {
+    return this._session;
+  }
+
+  /** Another session came to the front. */
+  get sessionChanged(): ISignal<this, Session> {
+    return this._sessionChanged;
+  }
+
+  /** The model chosen by hand; null leaves it to the agent. */
+  get chosenModel(): string | null {
+    return this._chosenModel ?? this._session.info?.model ?? null;
+  }
+
+  chooseModel(model: string | null): void {
+    this._chosenModel = model;
+    this.memory.model = model;
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** How the model acts that answers next: as the person chose, in this browser or for this session. */
+  get toolMode(): ToolMode {
+    const model = this.chosenModel ?? this.standardModel() ?? '';
+    const { info } = this._session;
+    const before = info && (info.model ?? this.standardModel()) === model ? info.toolMode : null;
+    return this.memory.toolMode(model) ?? before ?? 'auto';
+  }
+
+  chooseToolMode(mode: ToolMode): void {
+    this.memory.setToolMode(this.chosenModel ?? this.standardModel() ?? '', mode);
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** How much Onyx may do with what is sent next; never more than the server allows. */
+  get mode(): Mode {
+    return allowedMode(this.memory.mode(this._session.key), this.allowedModes());
+  }
+
+  chooseMode(mode: Mode): void {
+    this.memory.setMode(this._session.key, mode);
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** Show a stored session, or with null a new one that the server learns of with its first message. */
+  openSession(key: string | null): void {
+    if (key !== null && key === this._session.key) {
+      return;
+    }
+    const before = this._session;
+    this._session = this._begin(key);
+    before.dispose();
+    this.memory.session = key;
+    this._composing.ended();
+    const draft = this.memory.draft(key);
+    this.input.value = draft;
+    this.chips.open(key);
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** The person has changed what stands in the input. */
+  type(text: string): void {
+    this.input.value = text;
+    this._composing.typed(text);
+  }
+
+  /** The person is in the empty input, and no answer is under way. */
+  awaitText(): void {
+    this._composing.awaited();
+  }
+
+  override sendMessage(message: INewMessage): void {
+    const text = message.body.trim();
+    if (text) {
+      const context = [...this._notebookContext(), ...this.chips.items];
+      const { mode } = this;
+      this.memory.setDraft(this._session.key, '');
+      this._composing.ended();
+      this.chips.clear();
+      if (this._session.isGone) {
+        this.openSession(null);
+      }
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode, this._acting);
+    }
+  }
+
+  /** Say something without touching what stands in the input and lies beside it. */
+  ask(text: string, context: readonly ContextItem[], mode: Mode): void {
+    const allowed = allowedMode(mode, this.allowedModes());
+    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed, this._acting);
+  }
+
+  /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */
+  submit(whenBusy?: WhenBusy): void {
+    this._whenBusy = whenBusy;
+    this.input.send(this.input.value);
+    this._whenBusy = undefined;
+  }
+
+  retry(run: Run): void {
+    this._session.retry(run, this.chosenModel ?? undefined, this._acting);
+  }
+
+  /** Put the last thing said back into the input. */
+  editLast(): void {
+    const last = messagesOf(this._session.items).at(-1);
+    if (last) {
+      this.input.value = last.text;
+      asWishes(last.context)
+        .filter(item => item.type !== 'notebook')
+        .forEach(item => this.chips.add(item));
+    }
+  }
+
+  override createChatContext(): IChatContext {
+    const messages = () => this._session.items.map(asMessage);
+    return {
+      name: this.name,
+      user: PERSON,
+      users: [PERSON, ONYX],
+      get messages() {
+        return messages();
+      }
+    };
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._session.dispose();
+      this._composing.dispose();
+      super.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  private _notebookContext(): ContextItem[] {
+    const { front } = this;
+    return front?.isIncluded && front.path ? [notebookItem(front.path, front.activeCellId)] : [];
+  }
+
+  private _begin(key: string | null): Session {
+    const session = new Session(this.services, key);
+    session.created.connect((_, created) => {
+      if (session === this._session) {
+        this.memory.session = created;
+        this.memory.setDraft(null, '');
+        this.memory.begin(created);
+        this.chips.named(created);
+        this.memory.setDraft(created, this.input.value);
+      }
+    });
+    return session;
+  }
+
+  private get _acting(): Acting | undefined {
+    const { toolMode } = this;
+    return toolMode === 'auto' ? undefined : toolMode;
+  }
+
+  private readonly _composing: Composing;
+  private _session: Session;
+  private _whenBusy: WhenBusy | undefined;
+  private _chosenModel: string | null;
+  private readonly _sessionChanged = new Signal<this, Session>(this);
+}
+
+/** The notebook that one has in front, with the cell that one stands in. */
+export function notebookItem(path: string, cellId: string | null): ContextItem {
+  return { type: 'notebook', path, cellId };
+}
+
+/** A conversation's item as `@jupyter/chat` describes messages, for the registries that read them. */
+function asMessage(item: Item): IMessageContent {
+  const text = isRun(item)
+    ? item.parts.flatMap(part => (part.kind === 'text' ? [part.text] : [])).join('\n\n')
+    : item.text;
+  return { id: item.key, type: 'msg', body: text, time: 0, sender: isRun(item) ? ONYX : PERSON };
+}

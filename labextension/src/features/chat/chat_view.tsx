@@ -1,0 +1,383 @@
+/** The sidebar's content: models on one side, plain components on the other, and nothing of its own. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { useCallback, useMemo } from 'react';
+
+import { Banner } from './banner';
+import { Composer } from '../composer/composer';
+import { ConnectPanel } from './connect_panel';
+import { EmptyState } from './empty_state';
+import { GrantsPanel } from '../approvals/grants_panel';
+import { Header } from './header';
+import { useSignals } from '../../shared/hooks';
+import { MessageList } from './message_list';
+import { PinnedPlan } from './plan_view';
+import { SessionListView } from '../sessions/session_list_view';
+import { SessionProblem } from '../sessions/session_problem';
+import { UiProvider } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
+import type { Assistant } from './assistant';
+import { notebookItem } from './chat_model';
+import type { ChatModel } from './chat_model';
+import { cellRequest, cellRequestMode } from '../cell_actions/cell_requests';
+import { asWish } from '../composer/context_items';
+import { totalUsage, waitingCalls } from './conversation';
+import type { Run, UserMessage, WhenBusy } from './conversation';
+import type { Grants } from '../approvals/grants';
+import type { LocalModels } from '../local_models/local_models';
+import type { MentionSources } from '../composer/mentions';
+import type { NotebookFront } from '../notebooks/notebook_front';
+import type { ApprovalScope, Session } from './session';
+import { MemoryActions } from '../memory/memory_actions';
+import { whyNobody } from './no_model';
+import { openTurn } from '../sessions/open_turn';
+import type { ProjectInstructions } from '../project/project_instructions';
+import type { SessionList } from '../sessions/session_list';
+import type { SidebarPanels } from './sidebar_panels';
+import type { TurnChanges } from '../review/turn_changes';
+import { OF_FEATURE } from './view_state';
+import type { ViewState } from './view_state';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { ContextItem, SentItem } from '../../protocol/wire';
+import { ConnectionBanner } from './connection_banner';
+import type { ReachabilityCheck } from './connection_banner';
+import { AllLocalModels, OfferedModel, WaysWithoutModel } from '../local_models/local_model_parts';
+import { InstructionsPanel, UnansweredInstructions } from '../project/project_parts';
+
+export interface ChatViewProps {
+  chat: ChatModel;
+  assistant: Assistant;
+  client: SocketClient;
+  sessions: SessionList;
+  grants: Grants;
+  project: ProjectInstructions;
+  localModels: LocalModels;
+  front: NotebookFront;
+  turns: TurnChanges;
+  /** Open a notebook at the first change that waits there. */
+  review: (path: string) => void;
+  view: ViewState;
+  /** What features show in the place of the conversation. */
+  panels: SidebarPanels;
+  mentions: MentionSources;
+  ui: Omit<Ui, 'insertCode'>;
+  reachability: ReachabilityCheck;
+  openMenu: (x: number, y: number) => void;
+  /** Open the skills, which run without a model, too. */
+  showSkills?: () => void;
+}
+
+export function ChatView(props: ChatViewProps): JSX.Element {
+  const { chat, client, front, view } = props;
+  useSignals(chat.sessionChanged, view.changed, front.changed, client.stateChanged);
+  const hasNotebook = front.path !== null;
+  const ui = useMemo<Ui>(
+    () => ({
+      ...props.ui,
+      insertCode: hasNotebook ? code => front.insertCode(code) : null,
+      memory: new MemoryActions(client, chat.session)
+    }),
+    [props.ui, front, hasNotebook, client, chat.session]
+  );
+  return (
+    <UiProvider value={ui}>
+      <SessionHeader {...props} session={chat.session} trans={ui.trans} />
+      <ConnectionBanner client={client} check={props.reachability} />
+      <ConfigBanner {...props} />
+      <Body {...props} session={chat.session} />
+      <RunningPlan session={chat.session} />
+      <UnansweredInstructions {...props} />
+      <Input {...props} session={chat.session} />
+    </UiProvider>
+  );
+}
+
+type PartProps = ChatViewProps & { session: Session };
+
+function RunningPlan({ session }: { session: Session }): JSX.Element | null {
+  useSignals(session.changed);
+  return <PinnedPlan items={session.items} />;
+}
+
+function SessionHeader(props: PartProps & { trans: TranslationBundle }): JSX.Element {
+  const { chat, session, view, trans, openMenu } = props;
+  useSignals(session.changed);
+  return (
+    <Header
+      title={session.info?.title || (session.key ? trans.__('Session') : trans.__('New session'))}
+      isListOpen={view.panel === 'sessions'}
+      toggleList={() => view.toggle('sessions')}
+      newSession={() => {
+        chat.openSession(null);
+        view.focusInput();
+      }}
+      openMenu={openMenu}
+    />
+  );
+}
+
+function ConfigBanner({ assistant, view, ui }: ChatViewProps): JSX.Element | null {
+  useSignals(assistant.changed);
+  const config = assistant.component('config');
+  if (!config || config.ok || view.panel === 'connect') {
+    return null;
+  }
+  return (
+    <Banner
+      hook="config-banner"
+      action={{ label: ui.trans.__('Check again'), run: () => void assistant.refresh(true) }}
+    >
+      {config.message}
+      {config.hint ? ` ${config.hint}` : ''}
+    </Banner>
+  );
+}
+
+function Body(props: PartProps): JSX.Element {
+  const { view } = props;
+  switch (view.panel) {
+    case 'sessions':
+      return <Sessions {...props} />;
+    case 'connect':
+      return <Connect {...props} />;
+    case 'grants':
+      return <Allowed {...props} />;
+    case 'project':
+      return <InstructionsPanel {...props} />;
+    case 'local':
+      return <AllLocalModels {...props} />;
+    default:
+      return <FeaturesPanel {...props} />;
+  }
+}
+
+/** The panel of a feature; where that has gone meanwhile, and where none is chosen, the conversation. */
+function FeaturesPanel(props: PartProps): JSX.Element {
+  const { panels, view } = props;
+  useSignals(panels.changed);
+  const panel = view.panel.startsWith(OF_FEATURE) && panels.get(view.panel.slice(OF_FEATURE.length));
+  return panel ? panel.render(() => view.show('conversation')) : <Messages {...props} />;
+}
+
+function Messages(props: PartProps): JSX.Element {
+  const { chat, session, client, assistant, localModels, front, turns, review, view, ui } = props;
+  useSignals(session.changed, assistant.changed, front.changed, turns.changed);
+  const turnActions = useMemo(
+    () => ({
+      review,
+      undo: (runId: string) => void turns.undo(runId),
+      putBack: (runId: string) => void turns.putBack(runId)
+    }),
+    [review, turns]
+  );
+  const approve = useCallback(
+    (id: string, scope: ApprovalScope, version: string) => session.approve(id, scope, version),
+    [session]
+  );
+  const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
+  const answer = useCallback((id: string, words: string | null) => session.answer(id, words), [session]);
+  const retry = useCallback((run: Run) => chat.retry(run), [chat]);
+  const resend = useCallback((message: UserMessage) => session.resend(message), [session]);
+  const withdraw = useCallback((message: UserMessage) => session.withdraw(message), [session]);
+  if (session.phase === 'failed') {
+    return (
+      <SessionProblem
+        isGone={session.isGone}
+        message={session.problem?.message ?? ''}
+        tryAgain={() => void session.reload()}
+        beginNew={() => {
+          chat.openSession(null);
+          view.focusInput();
+        }}
+        showSessions={() => view.show('sessions')}
+      />
+    );
+  }
+  const why = whyNobody(assistant, localModels, chat.chosenModel, ui.trans);
+  const ways = why === null ? null : <WaysWithoutModel {...props} />;
+  if (session.items.length === 0 && session.phase !== 'loading') {
+    const model = chat.chosenModel ?? assistant.agent?.model ?? null;
+    return (
+      <div className="onyx-List-frame">
+        <FirstPage
+          {...{ chat, front, trans: ui.trans }}
+          model={model}
+          isLocal={model?.startsWith('local/') ?? false}
+          nobody={why === null ? null : { line: why, ways }}
+          offer={model?.startsWith('local/') && <OfferedModel {...props} />}
+          notebook={front.path}
+          ask={text => chat.sendMessage({ body: text })}
+          connectModel={() => view.show('connect')}
+        />
+      </div>
+    );
+  }
+  return (
+    <MessageList
+      key={session.key ?? 'new'}
+      items={session.items}
+      online={client.state === 'open'}
+      retry={retry}
+      ways={ways}
+      approve={approve}
+      deny={deny}
+      answer={answer}
+      resend={resend}
+      withdraw={withdraw}
+      turns={turns.turns}
+      turnActions={turnActions}
+      approvalFocusRequest={view.approvalFocusRequest}
+      turnRequest={view.turnRequest}
+    />
+  );
+}
+
+type FirstPageProps = Omit<React.ComponentProps<typeof EmptyState>, 'fix'> & {
+  chat: ChatModel;
+  front: NotebookFront;
+  trans: TranslationBundle;
+};
+
+/** The error that the notebook in front shows is one of the things to try. */
+function FirstPage({ chat, front, trans, ...rest }: FirstPageProps): JSX.Element {
+  useSignals(front.cellChanged);
+  const item = front.lastError(trans);
+  const text = item && cellRequest('fix', item, trans);
+  const send = () =>
+    item && text && chat.ask(text, [item], cellRequestMode('fix', chat.mode, chat.session.isRunning));
+  return <EmptyState {...rest} fix={text ? { text: text.replace(/\.$/, ''), send } : null} />;
+}
+
+function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
+  useSignals(sessions.changed);
+  const search = useCallback((query: string) => void sessions.load(query), [sessions]);
+  return (
+    <SessionListView
+      sessions={sessions.sessions}
+      total={sessions.total}
+      isLoading={sessions.isLoading}
+      note={sessions.note}
+      isWhole={sessions.isWhole}
+      problem={sessions.problem}
+      current={session.key}
+      search={search}
+      searched={sessions.query}
+      failed={sessions.failed}
+      open={({ sessionKey, match }) => {
+        if (match) {
+          openTurn(chat, view, sessionKey, match.entryId);
+        } else {
+          chat.openSession(sessionKey);
+          view.focusInput();
+        }
+      }}
+      close={() => view.focusInput()}
+    />
+  );
+}
+
+function Connect({ assistant, view }: PartProps): JSX.Element {
+  useSignals(assistant.changed);
+  return (
+    <ConnectPanel
+      config={assistant.component('config')}
+      model={assistant.agent?.model ?? null}
+      check={() => assistant.refresh(true)}
+      close={() => view.show('conversation')}
+    />
+  );
+}
+
+function Allowed({ grants, client, view }: PartProps): JSX.Element {
+  useSignals(grants.changed);
+  const open = useCallback(() => void grants.open(), [grants]);
+  const left = useCallback(() => grants.close(), [grants]);
+  return (
+    <GrantsPanel
+      grants={grants.grants}
+      revoked={grants.revoked}
+      problem={grants.problem}
+      refusal={grants.refusal}
+      dismissRefusal={() => grants.dismissRefusal()}
+      online={client.state === 'open'}
+      open={open}
+      left={left}
+      revoke={grant => void grants.revoke(grant)}
+      close={() => view.focusInput()}
+    />
+  );
+}
+
+function Input({ chat, session, assistant, client, front, view, mentions }: PartProps): JSX.Element {
+  useSignals(
+    session.changed,
+    assistant.changed,
+    front.changed,
+    chat.input.valueChanged,
+    chat.chips.changed,
+    client.stateChanged
+  );
+  const { path, isIncluded, activeCellId } = front;
+  const { chips } = chat;
+  const notebook = path === null ? null : notebookItem(path, activeCellId);
+  const model = chat.chosenModel;
+  const sessionKey = session.key;
+  const look = useCallback(
+    (item: ContextItem) => preview(client, item, sessionKey, model),
+    [client, sessionKey, model]
+  );
+  const send = (whenBusy?: WhenBusy) => {
+    view.show('conversation'); // whatever panel stands in its place: the answer, and what it asks, come there
+    chat.submit(whenBusy);
+  };
+  return (
+    <Composer
+      text={chat.input.value}
+      setText={text => chat.type(text)}
+      send={() => send()}
+      sendAfter={() => send('followup')}
+      stop={() => void session.abort().catch(() => undefined)}
+      editLast={() => chat.editLast()}
+      awaitText={() => chat.awaitText()}
+      answerWaiting={() => view.focusApproval()}
+      running={session.isRunning}
+      online={client.state === 'open'}
+      waitingForPerson={waitingCalls(session.items).length > 0}
+      chips={[
+        ...(notebook && isIncluded ? [{ item: notebook, remove: () => front.include(false) }] : []),
+        ...chips.items.map(item => ({ item, remove: () => chips.remove(item) }))
+      ]}
+      offered={notebook && !isIncluded ? { item: notebook, add: () => front.include(true) } : null}
+      look={look}
+      mentions={mentions}
+      addContext={item => chips.add(item)}
+      usage={totalUsage(session.items)}
+      focusRequest={view.focusRequest}
+      models={assistant.models}
+      standard={assistant.agent?.model ?? null}
+      chosen={chat.chosenModel}
+      choose={model => chat.chooseModel(model)}
+      toolMode={chat.toolMode}
+      chooseToolMode={mode => chat.chooseToolMode(mode)}
+      connectModel={() => view.show('connect')}
+      showLocalModels={() => view.show('local')}
+      mode={chat.mode}
+      allowedModes={assistant.modes}
+      chooseMode={mode => chat.chooseMode(mode)}
+    />
+  );
+}
+
+/** What the model would get of an item, were it sent now; null where the server cannot be asked. */
+async function preview(
+  client: SocketClient,
+  item: ContextItem,
+  sessionKey: string | null,
+  model: string | null
+): Promise<SentItem | null> {
+  try {
+    const { items } = await client.request('context.preview', { items: [asWish(item)], sessionKey, model });
+    return items[0];
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+/** Says that the connection is away, why as far as one can know, and lets one try at once. */
+import { useEffect, useState } from 'react';
+
+import { Banner } from './banner';
+import { useSignals } from '../../shared/hooks';
+import { useUi } from '../../shared/ui_context';
+import type { Reachability } from '../../protocol/rest_client';
+import type { SocketClient } from '../../protocol/socket_client';
+
+export type ReachabilityCheck = () => Promise<Reachability>;
+
+/** A short loss, such as a restart of the server, is not worth a word. */
+const PATIENCE_MS = 700;
+
+interface ConnectionBannerProps {
+  client: SocketClient;
+  check: ReachabilityCheck;
+}
+
+export function ConnectionBanner({ client, check }: ConnectionBannerProps): JSX.Element | null {
+  const { trans } = useUi();
+  useSignals(client.stateChanged);
+  const isOpen = client.state === 'open';
+  const reason = useReason(isOpen, check);
+  if (isOpen || reason === null) {
+    return null;
+  }
+  const texts: Record<Reachability, string> = {
+    ok: trans.__('Connecting…'),
+    unreachable: trans.__(
+      'Offline. The Jupyter server does not answer; what you write goes when it is back.'
+    ),
+    denied: trans.__('Jupyter asks you to log in again. Reload the page.'),
+    absent: trans.__(
+      'The Onyx server extension is not running. Install onyx-jupyter where Jupyter runs and restart it.'
+    )
+  };
+  return (
+    <Banner hook="connection-banner" action={{ label: trans.__('Try now'), run: () => client.connect() }}>
+      {texts[reason]}
+    </Banner>
+  );
+}
+
+function useReason(isOpen: boolean, check: ReachabilityCheck): Reachability | null {
+  const [reason, setReason] = useState<Reachability | null>(null);
+  useEffect(() => {
+    if (isOpen) {
+      return;
+    }
+    let isCurrent = true;
+    const look = () => void check().then(found => isCurrent && setReason(found));
+    const first = setTimeout(look, PATIENCE_MS);
+    const again = setInterval(look, 5000);
+    return () => {
+      isCurrent = false;
+      clearTimeout(first);
+      clearInterval(again);
+      setReason(null);
+    };
+  }, [isOpen, check]);
+  return reason;
+}

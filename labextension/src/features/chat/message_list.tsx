@@ -1,0 +1,199 @@
+/** The conversation, which follows what is new only while one is at its end. */
+import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+
+import { asksAboutCells } from '../approvals/cell_questions';
+import { asksFor, findRun, isActive, isRun } from './conversation';
+import type { Conversation, Run, UserMessage } from './conversation';
+import type { TurnState } from '../review/turn_changes';
+import type { TurnRequest } from './view_state';
+import type { ApprovalActions } from '../approvals/approval_card';
+import type { QuestionActions } from '../approvals/question_card';
+import { RunView } from './run_view';
+import type { TurnActions } from '../review/turn_footer';
+import { useUi } from '../../shared/ui_context';
+import { UserMessageView } from './user_message';
+import type { UserMessageActions, Waits } from './user_message';
+
+/** Closer to the end than this counts as being there. */
+const NEAR_PX = 24;
+
+interface MessageListProps extends ApprovalActions, QuestionActions, UserMessageActions {
+  items: Conversation;
+  online: boolean;
+  retry: (run: Run) => void;
+  /** What can be done where no model can answer now. */
+  ways?: ReactNode;
+  /** What runs did to notebooks. */
+  turns: ReadonlyMap<string, TurnState>;
+  turnActions: TurnActions;
+  /** Counts up whenever the approval that waits is to have the focus. */
+  approvalFocusRequest: number;
+  /** The turn to bring into view, once. */
+  turnRequest?: TurnRequest | null;
+}
+
+export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
+  const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
+  const { turns, turnActions, ways, turnRequest = null } = props;
+  const { trans } = useUi();
+  const { scroller, content, isAtEnd, toEnd, leaveEnd } = useFollow(items);
+  useTurnRequest(turnRequest, items, content, leaveEnd);
+  useEffect(() => {
+    if (approvalFocusRequest > 0) {
+      scroller.current?.querySelector<HTMLElement>('[data-onyx=approval], [data-onyx=question]')?.focus();
+    }
+  }, [approvalFocusRequest, scroller]);
+  const running = items.some(isActive);
+  const lastRun = items.filter(isRun).at(-1);
+  return (
+    <div className="onyx-List-frame">
+      <div
+        ref={scroller}
+        className="onyx-List"
+        data-onyx="messages"
+        role="log"
+        aria-label={trans.__('Conversation')}
+        tabIndex={0}
+      >
+        <div ref={content} className="onyx-List-content">
+          {items.map(item =>
+            isRun(item) ? (
+              <RunView
+                key={item.key}
+                run={item}
+                asked={askedBy(item, items)}
+                online={online}
+                asksForCells={asksAboutCells(items, item)}
+                canRetry={item === lastRun && !running}
+                retry={retry}
+                ways={item === lastRun && !running ? ways : undefined}
+                changes={turns.get(item.runId)}
+                turnActions={turnActions}
+                approve={approve}
+                deny={deny}
+                answer={answer}
+              />
+            ) : (
+              <UserMessageView
+                key={item.key}
+                message={item}
+                waits={waitsFor(item, items, running)}
+                resend={resend}
+                withdraw={withdraw}
+              />
+            )
+          )}
+        </div>
+      </div>
+      {!isAtEnd && (
+        <button type="button" className="onyx-Pill" data-onyx="jump-to-end" onClick={toEnd}>
+          {trans.__('↓ new')}
+        </button>
+      )}
+    </div>
+  );
+});
+
+function askedBy({ runId }: Run, items: Conversation): UserMessage | undefined {
+  return items.find((item): item is UserMessage => asksFor(item, runId));
+}
+
+/** What a message that the server has waits for; null where it has been read. */
+function waitsFor(message: UserMessage, items: Conversation, running: boolean): Waits | null {
+  if (message.delivery !== 'sent' || message.runId === undefined) {
+    return null;
+  }
+  const run = findRun(items, message.runId);
+  if (!message.steers) {
+    return running && !run ? 'next' : null;
+  }
+  if (run && isActive(run)) {
+    return 'joins';
+  }
+  const isLast = run !== undefined && !items.slice(items.indexOf(run) + 1).some(isRun);
+  return isLast ? 'left' : null;
+}
+
+/** The requests that were met: coming back to a conversation is none. */
+const met = new WeakSet<TurnRequest>();
+
+/** Brings a turn into view as soon as it is there, marks it for a moment, and gives it the focus. */
+function useTurnRequest(
+  request: TurnRequest | null,
+  items: Conversation,
+  content: React.RefObject<HTMLDivElement>,
+  leaveEnd: () => void
+): void {
+  useEffect(() => {
+    if (!request || met.has(request)) {
+      return;
+    }
+    const turn = content.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(request.entryId)}"]`);
+    if (turn) {
+      met.add(request);
+      leaveEnd();
+      turn.tabIndex = -1;
+      turn.focus({ preventScroll: true });
+      turn.scrollIntoView({ block: 'center' });
+      // What was out of sight had no real height until now.
+      requestAnimationFrame(() => turn.scrollIntoView({ block: 'center' }));
+      turn.classList.add('onyx-mod-found');
+      turn.addEventListener('animationend', () => turn.classList.remove('onyx-mod-found'), { once: true });
+    }
+  }, [request, items, content, leaveEnd]);
+}
+
+/** Keeps the end in view while the reader is there; what a person sends always brings them there. */
+function useFollow(items: Conversation) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const [isAtEnd, setIsAtEnd] = useState(true);
+  const toEnd = useCallback(() => {
+    following.current = true;
+    setIsAtEnd(true);
+    const node = scroller.current;
+    node?.scrollTo({ top: node.scrollHeight });
+  }, []);
+  useEffect(() => {
+    const node = scroller.current!;
+    let top = 0;
+    const isNear = () => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX;
+    // Only going up is leaving: between two pictures the end may also run away from one who follows it.
+    const onScroll = () => {
+      if (isNear()) {
+        following.current = true;
+      } else if (node.scrollTop < top) {
+        following.current = false;
+      }
+      top = node.scrollTop;
+      setIsAtEnd(following.current);
+    };
+    const observer = new ResizeObserver(() => {
+      if (following.current) {
+        node.scrollTop = node.scrollHeight;
+      } else {
+        setIsAtEnd(isNear());
+      }
+    });
+    node.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(content.current!);
+    observer.observe(node);
+    return () => {
+      node.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, []);
+  const last = items[items.length - 1];
+  const lastSent = last?.kind === 'user' && last.delivery !== 'sent' ? last.key : '';
+  useLayoutEffect(() => {
+    if (lastSent) {
+      toEnd();
+    }
+  }, [lastSent, toEnd]);
+  const leaveEnd = useCallback(() => {
+    following.current = false;
+  }, []);
+  return { scroller, content, isAtEnd, toEnd, leaveEnd };
+}

@@ -1,0 +1,51 @@
+/** Something to know about a run that is no answer: a file that did not fit, another model that answered. */
+import { caretRightIcon, infoIcon } from '@jupyterlab/ui-components';
+import { useId, useState } from 'react';
+
+import type { Note } from './conversation';
+import { readCompaction, readMemory } from './note_data';
+import { MemoryNote } from '../memory/memory_note';
+import { ProposalList } from '../memory/proposal_list';
+import { useUi } from '../../shared/ui_context';
+
+export function NoteView({ note }: { note: Note }): JSX.Element {
+  if (note.kind === 'compaction') {
+    return <CompactionNote note={note} />;
+  }
+  const memory = note.kind === 'memory' ? readMemory(note.data) : null;
+  if (memory) {
+    return <MemoryNote data={memory} />;
+  }
+  return (
+    <div className="onyx-Notice" role="note" data-onyx="note" data-kind={note.kind}>
+      <infoIcon.react tag="span" className="onyx-Icon" />
+      <span>{note.message}</span>
+    </div>
+  );
+}
+
+/** One line that opens: how much was summed up, and what might be worth remembering. */
+function CompactionNote({ note }: { note: Note }): JSX.Element {
+  const { trans } = useUi();
+  const [isOpen, setIsOpen] = useState(false);
+  const bodyId = useId();
+  const { id, proposals, accepted } = readCompaction(note.data);
+  return (
+    <div className="onyx-Tool onyx-Compaction" role="note" data-onyx="note" data-kind={note.kind}>
+      <button
+        type="button"
+        className="onyx-Tool-line"
+        aria-expanded={isOpen}
+        aria-controls={bodyId}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+        <span>{trans.__('Older messages were summed up')}</span>
+      </button>
+      <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
+        <div>{note.message}</div>
+        {proposals.length > 0 && <ProposalList noteId={id} proposals={proposals} accepted={accepted} />}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,406 @@
+/**
+ * One session as this tab sees it: its conversation, kept current by events, and what a person does in it. It draws
+ * nothing and keeps nothing on disk; the server's transcript is the truth that it reads again when in doubt.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import { RequestError } from '../../protocol/frames';
+import type { EventFrame } from '../../protocol/frames';
+import type { SessionEvent, SessionEvents } from '../../protocol/session_events';
+import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
+import type { ContextItem, Entry, SessionInfo } from '../../protocol/wire';
+import { asksFor, findRun, isActive, isRun, messagesOf, newRun, placeRun, replaceItem } from './conversation';
+import type { Conversation, Item, Problem, Run, UserMessage, WhenBusy } from './conversation';
+import { STANDARD_MODE } from '../composer/mode';
+import type { Mode } from '../composer/mode';
+import { Outbox } from './outbox';
+import type { Arrived } from './outbox';
+import { appendText, applyEvent, noteScope } from './run_events';
+import type { Acting } from '../composer/tool_mode';
+import { endAbandoned, fromEntries } from './transcript';
+
+export interface SessionServices {
+  client: SocketClient;
+  events: SessionEvents;
+  /** Call back before the next picture; what is given back calls it off. */
+  onFrame: (callback: () => void) => () => void;
+  nowMs: () => number;
+}
+
+/** They come so often that they are seen once a frame. */
+const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
+
+export type ApprovalScope = 'once' | 'session' | 'always';
+
+/** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
+export type Phase = 'new' | 'loading' | 'ready' | 'failed';
+
+export class Session implements IDisposable {
+  constructor(
+    private readonly services: SessionServices,
+    key: string | null = null
+  ) {
+    this._key = key;
+    this._outbox = new Outbox(services.client, {
+      items: () => this._items,
+      isOver: () => this._isDisposed,
+      sessionKey: model => this._create(model),
+      update: (key, change) => this._update(key, change),
+      arrived: (key, arrived) => this._onArrived(key, arrived)
+    });
+    services.events.event.connect(this._onEvent, this);
+    services.events.broken.connect(this._onBroken, this);
+    services.client.stateChanged.connect(this._onConnection, this);
+    if (key !== null) {
+      this._phase = 'loading';
+      void this.reload();
+    }
+  }
+
+  /** Something to be seen has changed; at most once a frame while text streams in. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** The server gave this session its key. */
+  get created(): ISignal<this, string> {
+    return this._created;
+  }
+
+  get key(): string | null {
+    return this._key;
+  }
+
+  get phase(): Phase {
+    return this._phase;
+  }
+
+  get problem(): Problem | null {
+    return this._problem;
+  }
+
+  /** The server has no such session any more: nothing can be said in it. */
+  get isGone(): boolean {
+    return this._phase === 'failed' && this._problem?.code === 'not_found';
+  }
+
+  get info(): SessionInfo | null {
+    return this._info;
+  }
+
+  /** Immutable: another object whenever something changed. */
+  get items(): Conversation {
+    return this._items;
+  }
+
+  get isRunning(): boolean {
+    return this._items.some(isActive);
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Read everything from the server; what is shown stays until the answer is there. */
+  async reload(): Promise<void> {
+    const sessionKey = this._key;
+    if (sessionKey === null) {
+      return;
+    }
+    const { client, events } = this.services;
+    this._isBehind = true;
+    this._newestSeq = 0;
+    const early: EventFrame[] = (this._early = []);
+    const isCurrent = () => !this._isDisposed && this._early === early;
+    try {
+      await events.follow(sessionKey);
+      const { session, messages } = await client.request('sessions.get', { sessionKey });
+      const { approvals } = await client.request('approvals.list', { sessionKey });
+      const { questions } = await client.request('questions.list', { sessionKey });
+      if (!isCurrent()) {
+        return;
+      }
+      const waiting = new Set([...approvals, ...questions].map(open => open.runId));
+      this._restore(session, messages, early, waiting);
+      for (const approval of approvals) {
+        this._apply({ event: 'exec.approval_request', data: approval });
+      }
+      for (const question of questions) {
+        this._apply({ event: 'chat.question', data: question });
+      }
+      this._phase = 'ready';
+      this._isBehind = false;
+      this._problem = null;
+    } catch (error) {
+      if (!isCurrent()) {
+        return;
+      }
+      this._early = null;
+      this._phase = error instanceof RequestError ? 'failed' : this._phase;
+      this._problem =
+        error instanceof RequestError
+          ? { code: error.reason ?? String(error.code), message: error.message }
+          : null;
+    }
+    this._emit();
+  }
+
+  /** Say something. Without a connection it waits, in order, and goes when there is one. */
+  send(
+    text: string,
+    context: readonly ContextItem[] = [],
+    model?: string,
+    whenBusy?: WhenBusy,
+    mode?: Mode,
+    toolMode?: Acting
+  ): void {
+    const message: UserMessage = {
+      kind: 'user',
+      key: `local-${++this._lastLocal}`,
+      text,
+      context,
+      delivery: this.services.client.state === 'open' ? 'sending' : 'waiting',
+      whenBusy,
+      mode: mode === STANDARD_MODE ? undefined : mode,
+      toolMode
+    };
+    this._outbox.add(message, model);
+    this._items = [...this._items, message];
+    this._emit();
+    this._outbox.deliver();
+  }
+
+  /** Say again what a run failed on. */
+  retry(run: Run, model?: string, toolMode?: Acting): void {
+    const asked = this._items.find(item => asksFor(item, run.runId));
+    if (asked?.kind === 'user') {
+      this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
+    }
+  }
+
+  /** Try a message again that the server refused. */
+  resend(message: UserMessage): void {
+    this._update(message.key, { delivery: 'waiting', problem: undefined });
+    this._outbox.deliver();
+  }
+
+  /** Take a message back that has not left yet. */
+  withdraw(message: UserMessage): void {
+    if (message.delivery === 'waiting' || message.delivery === 'failed') {
+      this._remove(message.key);
+    }
+  }
+
+  /** Stop every run of this session; the server says when each has ended. */
+  async abort(): Promise<void> {
+    const active = this._items.filter(isRun).filter(isActive);
+    await Promise.all(active.map(run => this.services.client.request('chat.abort', { runId: run.runId })));
+  }
+
+  /** Answer a question of the agent; null declines to. */
+  async answer(questionId: string, answer: string | null): Promise<void> {
+    await this.services.client.request('questions.answer', { questionId, answer });
+  }
+
+  async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
+    await this.services.client.request('exec.approve', { approvalId, scope, version });
+    this._items = noteScope(this._items, approvalId, scope);
+  }
+
+  async deny(approvalId: string, reason: string): Promise<void> {
+    await this.services.client.request('exec.deny', { approvalId, reason: reason || null });
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._cancelFrame?.();
+    Signal.clearData(this);
+  }
+
+  private _restore(info: SessionInfo, entries: Entry[], early: EventFrame[], waiting: Set<string>): void {
+    const replayed = new Set(
+      early.flatMap(frame => (frame.event === 'chat.started' ? [frame.data.runId] : []))
+    );
+    const undelivered = this._items.filter(item => item.kind === 'user' && item.delivery !== 'sent');
+    const running = info.activity === 'running' || info.activity === 'waiting';
+    const stored = endAbandoned(fromEntries(entries, replayed), runId => running || waiting.has(runId));
+    this._info = info;
+    this._early = null;
+    this._text.clear();
+    this._items = [...stored, ...undelivered];
+    early.forEach(frame => this._apply(frame));
+    this._flushText();
+  }
+
+  private _onEvent(_: SessionEvents, { sessionKey, frame }: SessionEvent): void {
+    if (sessionKey !== this._key || !this._isNew(frame)) {
+      return;
+    }
+    if (this._early) {
+      this._early.push(frame);
+      return;
+    }
+    if (STREAMED.has(frame.event)) {
+      this._apply(frame);
+      this._cancelFrame ??= this.services.onFrame(() => {
+        this._cancelFrame = null;
+        this._flushText();
+        this._emit();
+      });
+    } else {
+      this._apply(frame);
+      this._emit();
+    }
+    if (frame.event === 'chat.aborted') {
+      // Which call was stopped and what it cost so far stand in the transcript only.
+      void this.reload();
+    }
+  }
+
+  /** Another view of the same session that reads it again has what goes on repeated, for everybody who listens. */
+  private _isNew(frame: EventFrame): boolean {
+    const { seq } = frame.data as { seq?: number | null };
+    if (typeof seq !== 'number') {
+      return true;
+    }
+    const isNew = seq > this._newestSeq;
+    this._newestSeq = Math.max(seq, this._newestSeq);
+    return isNew;
+  }
+
+  private _apply(frame: EventFrame): void {
+    if (frame.event === 'chat.delta') {
+      const { runId, text } = frame.data;
+      if (!findRun(this._items, runId) && !this._text.has(runId)) {
+        void this.reload();
+        return;
+      }
+      this._text.set(runId, (this._text.get(runId) ?? '') + text);
+      return;
+    }
+    if (frame.event === 'session.updated') {
+      this._info = frame.data;
+      return;
+    }
+    this._flushText();
+    this._items = applyEvent(this._items, frame, this.services.nowMs());
+    if (frame.event === 'chat.started') {
+      void this._adopt(frame.data.runId);
+    }
+  }
+
+  private _flushText(): void {
+    for (const [runId, text] of this._text) {
+      this._items = appendText(this._items, runId, text);
+    }
+    this._text.clear();
+  }
+
+  /** A run that another tab asked for: find what was asked. */
+  private async _adopt(runId: string): Promise<void> {
+    const knows = () => this._items.some(item => asksFor(item, runId));
+    await this._outbox.delivered;
+    if (knows() || this._key === null) {
+      return;
+    }
+    try {
+      const { messages } = await this.services.client.request('chat.history', {
+        sessionKey: this._key,
+        limit: 50
+      });
+      const asked = fromEntries(messages).find(item => asksFor(item, runId));
+      const run = findRun(this._items, runId);
+      if (asked && run && !knows() && !this._isDisposed) {
+        this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
+        this._emit();
+      }
+    } catch {
+      // The run itself is shown; what was asked comes with the next reading.
+    }
+  }
+
+  private _onBroken(_: SessionEvents, sessionKey: string): void {
+    if (sessionKey === this._key) {
+      void this.reload();
+    }
+  }
+
+  private _onConnection(_: SocketClient, state: ConnectionState): void {
+    if (state !== 'open') {
+      return;
+    }
+    if (this._key !== null && (this._phase !== 'ready' || this._isBehind)) {
+      void this.reload();
+    }
+    this._outbox.deliver();
+  }
+
+  /** The server has a message of this tab. */
+  private _onArrived(key: string, { runId, steers, id, context }: Arrived): void {
+    const isShown = messagesOf(this._items).some(
+      message =>
+        message.key !== key &&
+        (id === undefined ? false : message.id === id || (!steers && asksFor(message, runId)))
+    );
+    if (isShown) {
+      this._remove(key);
+      return;
+    }
+    const found = { ...(id === undefined ? {} : { id }), ...(context === undefined ? {} : { context }) };
+    this._update(key, { delivery: 'sent', runId, steers, ...found });
+    if (!steers && !this.isRunning && !findRun(this._items, runId)) {
+      this._items = placeRun(this._items, newRun(runId));
+      this._emit();
+    }
+  }
+
+  private async _create(model: string | null): Promise<string> {
+    if (this._key !== null) {
+      return this._key;
+    }
+    const { sessionKey } = await this.services.client.request('sessions.create', { model });
+    this._key = sessionKey;
+    this._phase = 'ready';
+    this._created.emit(sessionKey);
+    await this.services.events.follow(sessionKey);
+    return sessionKey;
+  }
+
+  private _remove(key: string): void {
+    this._items = this._items.filter(item => item.key !== key);
+    this._emit();
+  }
+
+  private _update(key: string, change: Partial<UserMessage>): void {
+    this._items = replaceItem(this._items, key, item => ({ ...item, ...change }) as Item);
+    this._emit();
+  }
+
+  private _emit(): void {
+    if (!this._isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private readonly _outbox: Outbox;
+  private _key: string | null;
+  private _phase: Phase = 'new';
+  /** A reading was begun and has not succeeded since. */
+  private _isBehind = false;
+  private _problem: Problem | null = null;
+  private _info: SessionInfo | null = null;
+  private _items: Conversation = [];
+  private _lastLocal = 0;
+  private _isDisposed = false;
+  /** Events that come while the session is being read; null when it has been. */
+  private _early: EventFrame[] | null = null;
+  private _newestSeq = 0;
+  private _cancelFrame: (() => void) | null = null;
+  private readonly _text = new Map<string, string>();
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _created = new Signal<this, string>(this);
+}

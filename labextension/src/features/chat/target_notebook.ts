@@ -1,0 +1,97 @@
+/** Which notebook an answer means, and the ids of the cells that it was told of there. It opens nothing. */
+import type { ContextOf } from '../composer/context_items';
+import type { Part, ToolCall, UserMessage } from './conversation';
+import { notebookData } from './result_data';
+import { ToldCells } from './seen_cells';
+
+/** `cellIds` by the cells' places, from 0, as far as the run was told them before the text. */
+export interface TargetNotebook {
+  path: string;
+  cellIds: readonly (string | undefined)[];
+}
+
+const LOOKS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
+const NAMES = /[^\s`'"“”‘’()[\]<>|*,;]+\.ipynb\b/g;
+
+/**
+ * The notebook of a text that says `words` and stands behind these parts of the run that answers `asked`. It is the one
+ * that the words name, else the one that was worked with last; null where none is known or it may be another.
+ */
+export function targetNotebook(
+  asked: UserMessage | undefined,
+  before: readonly Part[],
+  words: string
+): TargetNotebook | null {
+  const known = new KnownNotebooks();
+  if (asked) {
+    known.read(asked);
+  }
+  before.forEach(part => known.follow(part));
+  return known.meant(words);
+}
+
+class KnownNotebooks {
+  follow(part: Part): void {
+    if (part.kind === 'said') {
+      this.read(part.message);
+    } else if (part.kind === 'text') {
+      this._since.clear();
+    } else if (part.kind === 'tool') {
+      this._call(part.call);
+    }
+  }
+
+  read({ context, fromPath }: UserMessage): void {
+    for (const item of context.filter(isInNotebook)) {
+      const cells = this._look(withoutDrive(item.path));
+      const number = /^cell (\d{1,6})$/.exec(item.label ?? '')?.[1];
+      if (item.cellId && number) {
+        cells.learn(Number(number), item.cellId);
+      }
+    }
+    if (fromPath) {
+      this._look(fromPath);
+    }
+    this._since.clear();
+  }
+
+  meant(words: string): TargetNotebook | null {
+    const names = words.match(NAMES);
+    const named = [...this._cells.keys()].filter(path => names?.every(name => path.endsWith(name)));
+    const path = names ? (named.length === 1 ? named[0] : null) : this._last;
+    return path === null ? null : { path, cellIds: this._cells.get(path)?.ids ?? [] };
+  }
+
+  private _call(call: ToolCall): void {
+    const data = notebookData(call.data);
+    const path = data && withoutDrive(data.notebook);
+    if (!path || path.startsWith('/')) {
+      return;
+    }
+    if (!LOOKS.test(call.tool)) {
+      this._since.clear(); // one that is changed is meant, whatever was looked at before
+    }
+    this._look(path).follow(data);
+  }
+
+  /** Several that were looked at since the last words are equally likely. */
+  private _look(path: string): ToldCells {
+    this._since.add(path);
+    this._last = this._since.size === 1 ? path : null;
+    const cells = this._cells.get(path) ?? new ToldCells();
+    this._cells.set(path, cells);
+    return cells;
+  }
+
+  private readonly _cells = new Map<string, ToldCells>();
+  private readonly _since = new Set<string>();
+  private _last: string | null = null;
+}
+
+function isInNotebook({ type, cellId }: ContextOf): boolean {
+  return type === 'notebook' || type === 'cell' || type === 'error' || type === 'variable' || Boolean(cellId);
+}
+
+function withoutDrive(path: string): string {
+  return path.replace(/^RTC:/, '');
+}

@@ -1,0 +1,51 @@
+/** What a model thought before it answered: one folded line that opens to plain text. It is no part of the answer. */
+import { caretRightIcon } from '@jupyterlab/ui-components';
+import { memo, useId, useState } from 'react';
+
+import { formatSeconds } from './tool_words';
+import { useUi } from '../../shared/ui_context';
+import { VisibleText } from '../../shared/visible_text';
+
+interface ThoughtViewProps {
+  text: string;
+  /** How long it thought, where that is known. */
+  seconds?: number;
+  /** Whether more may come. */
+  isThinking: boolean;
+}
+
+export const ThoughtView = memo(function ThoughtView(props: ThoughtViewProps): JSX.Element {
+  const { text, seconds } = props;
+  const { trans } = useUi();
+  const [isOpen, setIsOpen] = useState(false);
+  const bodyId = useId();
+  const isThinking = props.isThinking && seconds === undefined;
+  return (
+    <div className="onyx-Tool onyx-Thought" data-onyx="thought" data-thinking={isThinking}>
+      <button
+        type="button"
+        className="onyx-Tool-line"
+        aria-expanded={isOpen}
+        aria-controls={bodyId}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+        {isThinking && <span className="onyx-Working" aria-hidden="true" />}
+        <span>
+          {isThinking
+            ? trans.__('Thinking…')
+            : seconds === undefined
+              ? trans.__('Thought')
+              : trans.__('Thought for %1', formatSeconds(seconds))}
+        </span>
+      </button>
+      <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
+        {isOpen && (
+          <div className="onyx-Thought-text" data-onyx="thought-text">
+            {text ? <VisibleText text={text} /> : trans.__('Nothing can be shown of it yet.')}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+});

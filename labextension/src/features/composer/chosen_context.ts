@@ -1,0 +1,81 @@
+/** What a person has put beside the message that they are writing. It outlives a reload as the draft does. */
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { ContextItem } from '../../protocol/wire';
+import { asItems, itemKey } from './context_items';
+import type { TabMemory } from '../chat/tab_memory';
+
+/** As many as the server takes with one message, but for the notebook in front. */
+export const MAX_CHIPS = 29;
+
+export class ContextChips {
+  constructor(
+    private readonly memory: Pick<TabMemory, 'chips' | 'setChips'>,
+    private _session: string | null
+  ) {
+    this._items = this._stored(_session);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get items(): readonly ContextItem[] {
+    return this._items;
+  }
+
+  has(item: ContextItem): boolean {
+    return this._items.some(one => itemKey(one) === itemKey(item));
+  }
+
+  /** Put it beside the message; what is there already is not put there twice. False where there is no more room. */
+  add(item: ContextItem): boolean {
+    if (this.has(item)) {
+      return true;
+    }
+    if (this._items.length >= MAX_CHIPS) {
+      return false;
+    }
+    this._set([...this._items, item]);
+    return true;
+  }
+
+  remove(item: ContextItem): void {
+    this._set(this._items.filter(one => itemKey(one) !== itemKey(item)));
+  }
+
+  clear(): void {
+    this._set([]);
+  }
+
+  /** Show what lies beside the draft of that session. */
+  open(session: string | null): void {
+    this._session = session;
+    this._items = this._stored(session);
+    this._changed.emit();
+  }
+
+  /** The session that had no key yet has one: what lies here belongs to it. */
+  named(session: string): void {
+    this.memory.setChips(null, null);
+    this._session = session;
+    this._set(this._items);
+  }
+
+  private _set(items: readonly ContextItem[]): void {
+    this._items = items;
+    this.memory.setChips(this._session, items.length > 0 ? JSON.stringify(items) : null);
+    this._changed.emit();
+  }
+
+  private _stored(session: string | null): readonly ContextItem[] {
+    try {
+      return asItems(JSON.parse(this.memory.chips(session) ?? '[]')).slice(0, MAX_CHIPS);
+    } catch {
+      return [];
+    }
+  }
+
+  private _items: readonly ContextItem[];
+  private readonly _changed = new Signal<this, void>(this);
+}

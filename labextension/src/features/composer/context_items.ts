@@ -1,0 +1,90 @@
+/** What goes along with a message: how an item is called, told apart and asked for. It reads nothing itself. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ContextItem, SentItem } from '../../protocol/wire';
+import { fileName } from '../../shared/short_text';
+
+/** An item as a conversation has it: once the server has it, with the text and tokens that the model got. */
+export type ContextOf = ContextItem & Partial<Pick<SentItem, 'tokens' | 'problem'>>;
+
+/** As much of a selection as the server takes. */
+export const MAX_SELECTION_CHARS = 100_000;
+
+/** The same for the same thing, whatever its text is by now; two selections in one place are two things. */
+export function itemKey(item: ContextItem): string {
+  const { type, path, cellId, name, startLine, endLine, text } = item;
+  const parts = [type, path, type === 'notebook' ? null : cellId, name];
+  const lines = type === 'memory' ? [startLine, endLine] : [];
+  return JSON.stringify(type === 'selection' ? [...parts, startLine, endLine, text] : [...parts, ...lines]);
+}
+
+/** As short as it can be said: on a chip, under a message. */
+export function itemName(item: ContextItem, trans: TranslationBundle): string {
+  const cell = item.label || trans.__('cell');
+  switch (item.type) {
+    case 'cell':
+      return cell;
+    case 'error':
+      return trans.__('Error in %1', cell);
+    case 'variable':
+      return item.name ?? '';
+    case 'selection':
+      return item.cellId
+        ? trans.__('Selection in %1', cell)
+        : [fileName(item.path), lineRange(item)].filter(Boolean).join(':');
+    case 'memory':
+      return [fileName(item.path), lineRange(item)].filter(Boolean).join(':');
+    case 'file':
+    case 'notebook':
+      return fileName(item.path);
+  }
+}
+
+/** All that went along in one line: what memory had to say stands behind the word for it. */
+export function namesInWords(items: readonly ContextItem[], trans: TranslationBundle): string {
+  const sent = items.filter(item => item.type !== 'memory').map(item => itemName(item, trans));
+  const recalled = items.filter(item => item.type === 'memory').map(item => itemName(item, trans));
+  return [...sent, ...(recalled.length > 0 ? [trans.__('memory'), ...recalled] : [])].join(' · ');
+}
+
+/** Which thing it is, in full. */
+export function itemPlace(item: ContextItem, trans: TranslationBundle): string {
+  const name = itemName(item, trans);
+  const isPath = item.type === 'file' || item.type === 'notebook' || name.startsWith(fileName(item.path));
+  const range = item.type === 'selection' || item.type === 'memory' ? lineRange(item) : '';
+  const selected = range.includes('–') ? trans.__('lines %1', range) : range && trans.__('line %1', range);
+  const parts = isPath ? [item.path] : [name, item.path];
+  return [...parts, selected].filter(Boolean).join(' · ');
+}
+
+/** What to ask the server for: names, and of a selection its text. What a former sending read is left behind. */
+export function asWish(item: ContextOf): ContextItem {
+  const { type, path, cellId, name, startLine, endLine, label, text } = item;
+  const wish = { type, path, cellId, name, startLine, endLine, label };
+  return type === 'selection' ? { ...wish, text } : wish;
+}
+
+/** The same for all that a person sent along: what Onyx recalled by itself it recalls anew. */
+export function asWishes(items: readonly ContextOf[]): ContextItem[] {
+  return items.filter(item => item.type !== 'memory').map(asWish);
+}
+
+/** What somebody stored, as far as it is one. */
+export function asItems(value: unknown): ContextItem[] {
+  const isItem = (item: unknown): item is ContextItem =>
+    typeof item === 'object' && item !== null && 'type' in item && 'path' in item;
+  return Array.isArray(value) ? asWishes(value.filter(isItem)) : [];
+}
+
+export function tokensInWords(tokens: number, trans: TranslationBundle): string {
+  const about = tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}k`;
+  return trans._n('~1 token', '~%2 tokens', tokens, about);
+}
+
+/** Which lines a selection takes: 3 or 3–5; empty where that is not known. */
+function lineRange({ startLine, endLine }: ContextItem): string {
+  if (!startLine) {
+    return '';
+  }
+  return endLine && endLine !== startLine ? `${startLine}–${endLine}` : String(startLine);
+}

@@ -1,0 +1,134 @@
+/** Which model answers next, and how it acts; the first choice leaves it to the agent. */
+import { notAllowedHere } from './mode';
+import { modelName } from './model_name';
+import { actingName, usualActing } from './tool_mode';
+import type { Acting, ToolMode } from './tool_mode';
+import type { ModelInfo } from '../../protocol/wire';
+import { useUi } from '../../shared/ui_context';
+
+interface ModelPickerProps {
+  models: readonly ModelInfo[];
+  /** The agent's own model, null before the server has said it. */
+  standard: string | null;
+  chosen: string | null;
+  choose: (model: string | null) => void;
+  /** How the chosen model is to act. */
+  toolMode: ToolMode;
+  chooseToolMode: (mode: ToolMode) => void;
+  connectModel: () => void;
+  /** Go to the models that can run on this machine. */
+  showLocalModels: () => void;
+}
+
+const CONNECT = '\u0000connect';
+const LOCAL = '\u0000local';
+const ACTS = '\u0000acts:';
+
+export function ModelPicker({
+  models,
+  standard,
+  chosen,
+  choose,
+  toolMode,
+  chooseToolMode,
+  connectModel,
+  showLocalModels
+}: ModelPickerProps): JSX.Element {
+  const { trans } = useUi();
+  const shown = chosen ?? standard ?? '';
+  const known = models.map(model => model.id);
+  const extra = [standard, chosen].filter((id): id is string => !!id && !known.includes(id));
+  const isLocked = models.some(model => model.id === shown && model.locked);
+  const usual = usualActing(models, shown);
+  const acting = usual && (toolMode === 'auto' ? usual : toolMode);
+  const name = shown ? trans.__('Model: %1', shown) : trans.__('Model');
+  const title = acting ? `${name} · ${actingName(acting, trans)}` : name;
+  const providers = [...new Set(models.map(model => model.provider))];
+  return (
+    <select
+      className="onyx-Select"
+      data-onyx="model-picker"
+      aria-label={trans.__('Model')}
+      title={isLocked ? `${title} – ${notAllowedHere(trans)}` : title}
+      value={shown}
+      onChange={event => {
+        const { value } = event.target;
+        if (value === CONNECT) {
+          connectModel();
+        } else if (value === LOCAL) {
+          showLocalModels();
+        } else if (value.startsWith(ACTS)) {
+          const wished = value.slice(ACTS.length) as Acting;
+          chooseToolMode(wished === usual ? 'auto' : wished);
+        } else {
+          choose(value === standard ? null : value);
+        }
+      }}
+    >
+      {shown === '' && <option value="">{trans.__('No model')}</option>}
+      {[...new Set(extra)].map(id => (
+        <option key={id} value={id}>
+          {modelName(id)}
+        </option>
+      ))}
+      {providers.map(provider => (
+        <ProviderModels
+          key={provider}
+          provider={provider}
+          models={models.filter(model => model.provider === provider)}
+          inCells={acting === 'cell' ? shown : null}
+        />
+      ))}
+      {acting && usual && <ActingChoice model={shown} acting={acting} usual={usual} />}
+      <option value={LOCAL}>{trans.__('Local models…')}</option>
+      <option value={CONNECT}>{trans.__('Connect a model…')}</option>
+    </select>
+  );
+}
+
+/** How the chosen model acts; the other way is one choice away. */
+function ActingChoice(props: { model: string; acting: Acting; usual: Acting }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <optgroup label={trans.__('How %1 acts', modelName(props.model))} data-onyx="acting">
+      {(['cell', 'tools'] as const).map(way => {
+        const name =
+          way === props.usual ? trans.__('%1 (standard)', actingName(way, trans)) : actingName(way, trans);
+        return (
+          <option key={way} value={ACTS + way}>
+            {way === props.acting ? `✓ ${name}` : name}
+          </option>
+        );
+      })}
+    </optgroup>
+  );
+}
+
+/** A provider is allowed or locked as a whole, so its name says why. */
+function ProviderModels({
+  provider,
+  models,
+  inCells
+}: {
+  provider: string;
+  models: readonly ModelInfo[];
+  /** The chosen model, where it acts in cells: said beside its name, so that it is seen before one asks. */
+  inCells: string | null;
+}): JSX.Element {
+  const { trans } = useUi();
+  const isLocked = models.every(model => model.locked);
+  return (
+    <optgroup label={isLocked ? `${provider} – ${notAllowedHere(trans)}` : provider}>
+      {models.map(model => (
+        <option
+          key={model.id}
+          value={model.id}
+          disabled={model.locked}
+          aria-disabled={model.locked || undefined}
+        >
+          {model.id === inCells ? trans.__('%1 · in cells', modelName(model.id)) : modelName(model.id)}
+        </option>
+      ))}
+    </optgroup>
+  );
+}

@@ -1,0 +1,19 @@
+/** How a model acts: it calls tools, or proposes cells. Which one suits a model is said by the server. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ModelInfo } from '../../protocol/wire';
+
+/** `auto` leaves it to the model's provider. */
+export const TOOL_MODES = ['auto', 'cell', 'tools'] as const;
+export type ToolMode = (typeof TOOL_MODES)[number];
+export type Acting = Exclude<ToolMode, 'auto'>;
+
+/** How the model acts by itself; null of one that cannot be chosen, or is not known. */
+export function usualActing(models: readonly ModelInfo[], id: string): Acting | null {
+  const model = models.find(one => one.id === id);
+  return model && !model.locked ? (model.toolMode ?? 'tools') : null;
+}
+
+export function actingName(acting: Acting, trans: TranslationBundle): string {
+  return acting === 'cell' ? trans.__('Acts in cells') : trans.__('Calls tools');
+}

@@ -1,0 +1,139 @@
+/**
+ * The documents that Onyx finds: what was added, and how far each has been read. It keeps itself current while somebody
+ * looks, and shows nothing.
+ */
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { KnowledgeItemInfo } from '../../protocol/wire';
+import { LiveList } from '../../shared/live_list';
+import type { DroppedFile, Uploads } from './uploads';
+
+/** `undo` brings it back. */
+export interface RemovedDocument {
+  item: KnowledgeItemInfo;
+  undo: () => Promise<void>;
+}
+
+export class Documents extends LiveList {
+  constructor(
+    client: SocketClient,
+    /** They go on when nobody looks at the documents any more. */
+    readonly uploads: Uploads
+  ) {
+    super(client);
+    uploads.changed.connect(this.emit, this);
+    uploads.taken.connect(this._onTaken, this);
+  }
+
+  get removed(): ISignal<this, RemovedDocument> {
+    return this._removed;
+  }
+
+  /** The newest first; null before they were read. */
+  get items(): readonly KnowledgeItemInfo[] | null {
+    return this._items;
+  }
+
+  get chosen(): KnowledgeItemInfo | null {
+    return this._items?.find(item => item.itemId === this._chosenId) ?? null;
+  }
+
+  choose(itemId: string | null): void {
+    if (itemId !== this._chosenId) {
+      this._chosenId = itemId;
+      this.dismissRefusal(); // it was about another one
+      this.emit();
+    }
+  }
+
+  addFiles(files: readonly DroppedFile[]): void {
+    this.uploads.add(files, this._maxUploadBytes);
+  }
+
+  /** Add files and folders by their paths in the file browser. Why one was not stands where refused uploads do. */
+  async addPaths(paths: readonly string[]): Promise<void> {
+    await Promise.all(paths.map(path => this._addPath(path)));
+  }
+
+  refresh(itemId: string): Promise<void> {
+    return this.attempt(async () => {
+      const { items } = await this.client.request('knowledge.refresh', { itemId });
+      items.forEach(item => this._take(item));
+    });
+  }
+
+  stop(itemId: string): Promise<void> {
+    return this.attempt(async () => this._take(await this.client.request('knowledge.stop', { itemId })));
+  }
+
+  remove(itemId: string): Promise<void> {
+    return this.attempt(async () => {
+      const item = this._items?.find(one => one.itemId === itemId);
+      await this.client.request('knowledge.remove', { itemId });
+      this.overtake(); // a list that is under way may still have it
+      this._items = this._items?.filter(one => one.itemId !== itemId) ?? null;
+      this._chosenId = this._chosenId === itemId ? null : this._chosenId;
+      if (item) {
+        this._removed.emit({ item, undo: () => this._restore(itemId) });
+      }
+    });
+  }
+
+  /** What was told of an item since the list was asked for is newer than the list. */
+  protected async read(): Promise<() => void> {
+    this._told.clear();
+    const { items, maxUploadBytes } = await this.client.request('knowledge.list', {});
+    return () => {
+      this._items = items.map(item => this._told.get(item.itemId) ?? item).reverse();
+      this._maxUploadBytes = maxUploadBytes;
+    };
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    if (frame.event === 'knowledge.progress' && this._items) {
+      this._take(frame.data as KnowledgeItemInfo);
+      this.emit();
+    }
+    return frame.event === 'knowledge.updated';
+  }
+
+  /** Also after the panel was closed: its notice is still there. */
+  private async _restore(itemId: string): Promise<void> {
+    this._take(await this.client.request('knowledge.restore', { itemId }));
+    this.emit();
+  }
+
+  private async _addPath(path: string): Promise<void> {
+    try {
+      this._take(await this.client.request('knowledge.add', { path }));
+      this.emit();
+    } catch (error) {
+      this.uploads.refuse(path, (error as Error).message);
+    }
+  }
+
+  /** Before the list is there, it will have it. */
+  private _onTaken(_: Uploads, item: KnowledgeItemInfo): void {
+    if (this._items) {
+      this._take(item);
+      this.emit();
+    }
+  }
+
+  /** The item as it is now, in its place or as the newest. */
+  private _take(item: KnowledgeItemInfo): void {
+    this._told.set(item.itemId, item);
+    const items = this._items ?? [];
+    const isThere = items.some(one => one.itemId === item.itemId);
+    this._items = isThere ? items.map(one => (one.itemId === item.itemId ? item : one)) : [item, ...items];
+  }
+
+  private _items: readonly KnowledgeItemInfo[] | null = null;
+  /** What a file may have that is uploaded; null before the server has told. */
+  private _maxUploadBytes: number | null = null;
+  private _chosenId: string | null = null;
+  private readonly _told = new Map<string, KnowledgeItemInfo>();
+  private readonly _removed = new Signal<this, RemovedDocument>(this);
+}

@@ -1,0 +1,78 @@
+/** No capable model is on this machine yet: what one click would fetch, how large it is, and how it goes. */
+import { sizeWords } from './local_models';
+import type { LocalModelInfo } from '../../protocol/wire';
+import { FetchProgress } from './fetch_progress';
+import { useUi } from '../../shared/ui_context';
+
+export interface LocalModelOfferProps {
+  model: LocalModelInfo;
+  /** Why the last click did nothing. */
+  refusal: string | null;
+  online: boolean;
+  /** Whether a line above says already what it is and how large, since nothing can answer without it. */
+  isNamed?: boolean;
+  fetch: () => void;
+  pause: () => void;
+  /** Go to all the models that there are. */
+  showAll: () => void;
+}
+
+export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
+  const { model, refusal, online, isNamed = false, fetch, pause, showAll } = props;
+  const { trans } = useUi();
+  const isBegun = model.state === 'fetching' || model.state === 'paused';
+  const size = sizeWords(model.bytes);
+  return (
+    <div className="onyx-Offer" data-onyx="local-model-offer">
+      {!isNamed && (
+        <p>
+          {isBegun
+            ? trans.__(
+                '%1 is for this machine: it needs no account, and nothing leaves the machine.',
+                model.title
+              )
+            : trans.__(
+                '%1 can run on this machine: %2 to fetch once, %3. It needs no account, and nothing leaves the machine.',
+                model.title,
+                size,
+                model.licence
+              )}
+        </p>
+      )}
+      {(isBegun || model.error) && <FetchProgress model={model} />}
+      <div className="onyx-Offer-actions">
+        {model.state === 'fetching' ? (
+          !model.fetcher && (
+            <button
+              type="button"
+              className="onyx-Button"
+              data-onyx="offer-pause"
+              disabled={!online}
+              onClick={pause}
+            >
+              {trans.__('Pause')}
+            </button>
+          )
+        ) : (
+          <button
+            type="button"
+            className={isNamed ? 'onyx-Button onyx-mod-accept' : 'onyx-Button'}
+            data-onyx="offer-fetch"
+            disabled={!online}
+            onClick={fetch}
+          >
+            {model.state === 'paused' ? trans.__('Resume') : trans.__('Fetch it (%1)', size)}
+          </button>
+        )}
+        <button type="button" className="onyx-Link" data-onyx="offer-all" onClick={showAll}>
+          {trans.__('Local models…')}
+        </button>
+      </div>
+      {refusal && (
+        <p role="alert" className="onyx-Problem">
+          {refusal}
+        </p>
+      )}
+    </div>
+  );
+}

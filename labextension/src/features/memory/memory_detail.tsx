@@ -1,0 +1,159 @@
+/** One memory file: its text, or its former states with a diff and a way back; what can be done with it at the top. */
+import { editIcon } from '@jupyterlab/ui-components';
+
+import { ago } from '../../shared/relative_time';
+import type { Comparison } from './memory_file';
+import type { MemoryPlace } from './memory_place';
+import { fileTitle, sizeInWords } from './memory_text';
+import type { MemoryFileInfo, MemoryText, MemoryVersionInfo } from '../../protocol/wire';
+import type { DrawDiff } from '../../shared/drawn_diff';
+import { MemoryFactsView } from './memory_facts_view';
+import { MemoryTextView } from './memory_text_view';
+import { MemoryVersions } from './memory_versions';
+import { RefusalNote } from '../../shared/refusal_note';
+import { useUi } from '../../shared/ui_context';
+
+export interface MemoryDetailProps {
+  place: MemoryPlace;
+  /** As the list has it; null where it is not there. */
+  info: MemoryFileInfo | null;
+  /** null until it was read, and of a file that is gone. */
+  text: MemoryText | null;
+  versions: readonly MemoryVersionInfo[] | null;
+  versionCount: number;
+  comparison: Comparison | null;
+  compared: number | null;
+  /** Why it could not be read. */
+  problem: string | null;
+  /** Why nothing was done. */
+  refusal: string | null;
+  dismissRefusal: () => void;
+  hasConflict: boolean;
+  online: boolean;
+  isBusy: boolean;
+  isReadingOlder: boolean;
+  view: 'text' | 'versions';
+  show: (view: 'text' | 'versions') => void;
+  drawDiff: DrawDiff;
+  titleOf: (sessionKey: string) => string | null;
+  compare: (version: number | null) => void;
+  showOlder: () => void;
+  restore: (version: MemoryVersionInfo) => void;
+  openEditor: (() => void) | null;
+  openSession: ((sessionKey: string) => void) | null;
+  back: () => void;
+}
+
+export function MemoryDetail(props: MemoryDetailProps): JSX.Element {
+  const { place, text, problem, hasConflict, view } = props;
+  const { trans } = useUi();
+  return (
+    <>
+      <Head {...props} />
+      {problem && (
+        <div className="onyx-Problem" role="alert" data-onyx="memory-problem">
+          {problem}
+        </div>
+      )}
+      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="memory-refusal" />
+      {hasConflict && (
+        <div className="onyx-Problem onyx-Memory-conflict" role="alert" data-onyx="memory-conflict">
+          <strong>{trans.__('%1 was changed meanwhile, so nothing was brought back.', place.path)}</strong>
+          <span>{trans.__('What you see now is the newest. Look at it, then restore again.')}</span>
+        </div>
+      )}
+      {view === 'versions' ? <MemoryVersions {...props} /> : <Text {...props} text={text} />}
+    </>
+  );
+}
+
+function Head(props: MemoryDetailProps): JSX.Element {
+  const { place, info, view, show, versionCount, openEditor, back } = props;
+  const { trans } = useUi();
+  const title = fileTitle(place.path, trans);
+  const tab = (name: 'text' | 'versions', label: string) => (
+    <button
+      type="button"
+      role="tab"
+      aria-selected={view === name}
+      data-onyx={`memory-show-${name}`}
+      onClick={() => show(name)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <header className="onyx-Detail-head">
+      <button type="button" className="onyx-Link onyx-Detail-back" data-onyx="memory-back" onClick={back}>
+        {trans.__('← All memory')}
+      </button>
+      <div className="onyx-Memory-title">
+        <h3>{title}</h3>
+        <div className="onyx-Tabs" role="tablist">
+          {tab('text', trans.__('Text'))}
+          {tab('versions', trans._n('%1 version', '%1 versions', versionCount))}
+        </div>
+        <button
+          type="button"
+          className="onyx-Button"
+          data-onyx="memory-editor"
+          title={trans.__('Open in JupyterLab’s editor')}
+          disabled={openEditor === null}
+          onClick={openEditor ?? undefined}
+        >
+          <editIcon.react tag="span" className="onyx-Icon" />
+          {trans.__('Edit')}
+        </button>
+      </div>
+      <div className="onyx-Detail-facts">
+        {title !== place.path && <span>{place.path}</span>}
+        {info?.shared && <span>{trans.__('for all agents')}</span>}
+        {info && !info.deleted && <span>{sizeInWords(info.sizeBytes)}</span>}
+        {info?.changedAt && <span title={info.changedAt}>{trans.__('changed %1', ago(info.changedAt))}</span>}
+        {info?.deleted && <span>{trans.__('deleted')}</span>}
+      </div>
+    </header>
+  );
+}
+
+function Text(props: MemoryDetailProps): JSX.Element | null {
+  const { place, text, problem, info, show } = props;
+  const { trans } = useUi();
+  if (info?.deleted) {
+    return (
+      <p className="onyx-Note">
+        {trans.__('This file was deleted. What it held is kept.')}
+        <button type="button" className="onyx-Link" onClick={() => show('versions')}>
+          {trans.__('Show its versions')}
+        </button>
+      </p>
+    );
+  }
+  if (!text) {
+    return problem ? null : <p className="onyx-Note">{trans.__('Reading…')}</p>;
+  }
+  if (text.text.trim() === '') {
+    return <p className="onyx-Note">{trans.__('Nothing stands in it yet.')}</p>;
+  }
+  if (text.facts) {
+    return <MemoryFactsView {...props} facts={text.facts} />;
+  }
+  return (
+    <>
+      {place.lines && <Lines lines={place.lines} text={text.text} />}
+      <MemoryTextView key={place.path} text={text.text} lines={place.lines} />
+      {text.cut && <p className="onyx-Note">{trans.__('The file goes on. Its editor shows all of it.')}</p>}
+    </>
+  );
+}
+
+/** A citation may be older than the file. */
+function Lines({ lines, text }: { lines: readonly [number, number]; text: string }): JSX.Element | null {
+  const { trans } = useUi();
+  const count = text.trimEnd().split('\n').length;
+  return lines[0] > count ? (
+    <p className="onyx-Note" data-onyx="memory-lines-gone">
+      {trans.__('Line %1 is not there any more: the file has %2.', lines[0], count)}
+    </p>
+  ) : null;
+}

@@ -1,0 +1,47 @@
+/** Facts as they are shown: those that hold, those that held once, and all of them as a text to compare. Pure. */
+import type { MemoryFact } from '../../protocol/wire';
+import type { MemoryPlace } from './memory_place';
+
+/** The category of those that were told without one. */
+const GENERAL = 'general';
+
+export function categoryOf({ category }: MemoryFact): string {
+  return category === GENERAL ? '' : category;
+}
+
+/** Those that are true, the last told first; then those that are true no more, the last of them first. */
+export function factGroups(facts: readonly MemoryFact[]): [true: MemoryFact[], former: MemoryFact[]] {
+  const holds = facts.filter(fact => !fact.validUntil);
+  const held = facts.filter(fact => fact.validUntil);
+  return [
+    holds.sort((one, other) => other.toldAt.localeCompare(one.toldAt) || lastLine(other) - lastLine(one)),
+    held.sort((one, other) => (other.validUntil ?? '').localeCompare(one.validUntil ?? ''))
+  ];
+}
+
+function lastLine({ lines }: MemoryFact): number {
+  return lines[lines.length - 1];
+}
+
+/** Whether the place names that fact: by its id, or by any line that tells of it. */
+export function isAt(fact: MemoryFact, { fact: id, lines }: MemoryPlace): boolean {
+  return id
+    ? fact.id === id
+    : lines !== undefined && fact.lines.some(line => line >= lines[0] && line <= lines[1]);
+}
+
+/** One a line, as `The deadline is 5 March [dates] 2026-03-01 100 %`. */
+export function factsAsText(facts: readonly MemoryFact[]): string {
+  return facts
+    .map(fact => {
+      const category = categoryOf(fact) && `[${categoryOf(fact)}]`;
+      const sure = `${Math.round(fact.confidence * 100)} %`;
+      return [fact.text, category, spanOf(fact), sure].filter(Boolean).join(' ') + '\n';
+    })
+    .join('');
+}
+
+function spanOf({ validFrom, validUntil }: MemoryFact): string {
+  const day = (moment: string) => moment.slice(0, 10);
+  return validUntil ? `${day(validFrom)} – ${day(validUntil)}` : day(validFrom);
+}

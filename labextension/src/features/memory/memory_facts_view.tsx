@@ -1,0 +1,128 @@
+/** The facts of an agent, each as a row: what is true, what was true once, how sure it is and since when. */
+import { useMemo } from 'react';
+
+import { ago } from '../../shared/relative_time';
+import { categoryOf, factGroups, isAt } from './memory_facts';
+import type { MemoryPlace } from './memory_place';
+import type { MemoryFact, MemoryFacts } from '../../protocol/wire';
+import { useUi } from '../../shared/ui_context';
+import { useKeptInSight } from '../../shared/use_kept_in_sight';
+
+interface MemoryFactsViewProps {
+  facts: MemoryFacts;
+  place: MemoryPlace;
+  titleOf: (sessionKey: string) => string | null;
+  openSession: ((sessionKey: string) => void) | null;
+}
+
+export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
+  const { place } = props;
+  const { facts, otherLines } = props.facts;
+  const { trans } = useUi();
+  const [holding, former] = useMemo(() => factGroups(facts), [facts]);
+  const isNamed = place.fact !== undefined || place.lines !== undefined;
+  const root = useKeptInSight<HTMLDivElement>(isNamed && place);
+  return (
+    <div className="onyx-MemoryText onyx-Facts" data-onyx="memory-facts" ref={root}>
+      {isNamed && !facts.some(fact => isAt(fact, place)) && (
+        <p className="onyx-Note" data-onyx="memory-fact-gone">
+          {trans.__('The fact that was cited is not there any more. A former version may hold it.')}
+        </p>
+      )}
+      {facts.length === 0 && <p className="onyx-Note">{trans.__('No fact is remembered any more.')}</p>}
+      <List {...props} facts={holding} all={facts} />
+      {former.length > 0 && (
+        <section aria-label={trans.__('True no more')}>
+          <h4>{trans.__('True no more')}</h4>
+          <List {...props} facts={former} all={facts} />
+        </section>
+      )}
+      {!!otherLines && (
+        <p className="onyx-Note">
+          {trans._n(
+            '%1 line of the file is no fact. Its editor shows it.',
+            '%1 lines of the file are no facts. Its editor shows them.',
+            otherLines
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type ListProps = Omit<MemoryFactsViewProps, 'facts'> & { facts: MemoryFact[]; all: MemoryFact[] };
+
+function List({ facts, all, ...props }: ListProps): JSX.Element {
+  return (
+    <ul>
+      {facts.map(fact => (
+        <Fact
+          key={fact.id}
+          {...props}
+          fact={fact}
+          successor={all.find(one => one.id === fact.supersededBy) ?? null}
+        />
+      ))}
+    </ul>
+  );
+}
+
+type FactProps = Omit<ListProps, 'facts' | 'all'> & { fact: MemoryFact; successor: MemoryFact | null };
+
+function Fact({ fact, successor, place, titleOf, openSession }: FactProps): JSX.Element {
+  const { trans } = useUi();
+  const { id, text, lines, sessionKey, validUntil } = fact;
+  const category = categoryOf(fact);
+  return (
+    <li
+      className="onyx-MemoryText-piece onyx-Fact"
+      data-onyx="memory-fact"
+      data-fact={id}
+      data-line={lines[lines.length - 1]}
+      data-marked={isAt(fact, place) || undefined}
+    >
+      <span className="onyx-Fact-text">{text}</span>
+      {successor && <span className="onyx-Fact-next">{trans.__('Now: %1', successor.text)}</span>}
+      <span className="onyx-Fact-about">
+        {category && <span>{category}</span>}
+        <Span fact={fact} />
+        {!validUntil && <Sure fact={fact} />}
+        {sessionKey && openSession && (
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="memory-session"
+            title={trans.__('Open the conversation')}
+            onClick={() => openSession(sessionKey)}
+          >
+            {titleOf(sessionKey) ?? trans.__('Conversation')}
+          </button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** From when to when it was true. */
+function Span({ fact }: { fact: MemoryFact }): JSX.Element {
+  const { trans } = useUi();
+  const [from, until] = [day(fact.validFrom), day(fact.validUntil)];
+  const words = until ? trans.__('from %1 until %2', from, until) : trans.__('since %1', from);
+  return <span title={[fact.validFrom, fact.validUntil].filter(Boolean).join(' – ')}>{words}</span>;
+}
+
+function Sure({ fact }: { fact: MemoryFact }): JSX.Element {
+  const { trans } = useUi();
+  const percent = Math.round(fact.confidence * 100);
+  const told = trans.__(
+    'Told last %1. It grows surer when told again, and less sure by the week.',
+    ago(fact.toldAt)
+  );
+  return <span title={told}>{trans.__('%1 % sure', percent)}</span>;
+}
+
+function day(moment: string | null | undefined): string {
+  const date = new Date(moment ?? '');
+  const format: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
+  return Number.isNaN(date.getTime()) ? '' : new Intl.DateTimeFormat(undefined, format).format(date);
+}

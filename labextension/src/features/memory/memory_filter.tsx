@@ -1,0 +1,57 @@
+/** What a search of memory looks through: all of it, or one kind, or what is not older than some days. */
+import { isDated, type MemoryFilter } from './memory_search';
+import { useUi } from '../../shared/ui_context';
+
+interface MemoryFilterRowProps {
+  filter: MemoryFilter;
+  narrow: (filter: Partial<MemoryFilter>) => void;
+}
+
+export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.Element {
+  const { trans } = useUi();
+  const { where, lastDays } = filter;
+  const hasUndated = lastDays !== null && (where === 'all' || where === 'files');
+  return (
+    <div className="onyx-Memory-filter" data-onyx="memory-filter">
+      <select
+        className="onyx-Input"
+        data-onyx="memory-where"
+        aria-label={trans.__('Where to search')}
+        value={where}
+        onChange={event => narrow({ where: event.target.value as MemoryFilter['where'] })}
+      >
+        <option value="all">{trans.__('Everywhere')}</option>
+        <option value="files">{trans.__('Files')}</option>
+        <option value="facts">{trans.__('Facts')}</option>
+        <option value="conversations">{trans.__('Conversations')}</option>
+      </select>
+      <select
+        className="onyx-Input"
+        data-onyx="memory-since"
+        aria-label={trans.__('Since when')}
+        title={
+          isDated(where)
+            ? trans.__('What has no date, such as facts and MEMORY.md, is only found at any time')
+            : trans.__('Facts are searched by no date: each holds until another takes its place')
+        }
+        disabled={!isDated(where)}
+        value={lastDays ?? ''}
+        onChange={event =>
+          narrow({ lastDays: (Number(event.target.value) || null) as MemoryFilter['lastDays'] })
+        }
+      >
+        <option value="">{trans.__('Any time')}</option>
+        <option value="7">{trans.__('Past week')}</option>
+        <option value="30">{trans.__('Past month')}</option>
+        <option value="365">{trans.__('Past year')}</option>
+      </select>
+      {hasUndated && (
+        <div className="onyx-Note" data-onyx="memory-undated">
+          {where === 'all'
+            ? trans.__('What has no date is left out: facts, MEMORY.md and the like.')
+            : trans.__('What has no date is left out: MEMORY.md and the like.')}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,182 @@
+/** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
+import type { ReactNode } from 'react';
+
+import type { MemoryPlace } from './memory_place';
+import type { MemoryFilter } from './memory_search';
+import { fileGroups, fileTitle, placeName, sizeInWords } from './memory_text';
+import type { FileGroup } from './memory_text';
+import { ago } from '../../shared/relative_time';
+import type { MemoryFileInfo, MemoryPassage, MemoryStatus, SessionInfo } from '../../protocol/wire';
+import { MemoryConversations } from './memory_conversations';
+import { MemoryFilterRow } from './memory_filter';
+import { MemoryResult } from './memory_result';
+import { MemoryStatusLine } from './memory_status';
+import { moveFocus } from '../../shared/move_focus';
+import { useUi } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
+import { useOpensFirst } from '../../shared/use_opens_first';
+
+interface MemoryListProps {
+  /** null while they are being read. */
+  files: readonly MemoryFileInfo[] | null;
+  status: MemoryStatus | null;
+  place: MemoryPlace | null;
+  query: string;
+  /** What the results are an answer to. */
+  searched: string | null;
+  /** What was searched for in vain. */
+  failed: string | null;
+  /** null where nothing was searched for, or no answer came yet. */
+  results: readonly MemoryPassage[] | null;
+  conversations: readonly SessionInfo[];
+  note: string | null;
+  searchProblem: string | null;
+  type: (query: string) => void;
+  filter: MemoryFilter;
+  narrow: (filter: Partial<MemoryFilter>) => void;
+  openFile: (path: string) => void;
+  openPassage: (passage: MemoryPassage) => void;
+  /** null where this page has no chat. */
+  openConversation: ((session: SessionInfo) => void) | null;
+  /** Below the files: what else Onyx finds. What a search of memory found needs the room. */
+  documents?: ReactNode;
+}
+
+const NOTHING: readonly MemoryPassage[] = [];
+const ROWS = ['memory-file', 'memory-result', 'memory-conversation', 'document']
+  .map(name => `[data-onyx=${name}]`)
+  .join();
+
+export function MemoryList(props: MemoryListProps): JSX.Element {
+  const { query, type, searched, failed, openPassage } = props;
+  const { trans } = useUi();
+  const asked = query.trim();
+  const openFirst = useOpensFirst({
+    ...{ query: asked, searched, failed, open: openPassage },
+    results: props.results ?? NOTHING
+  });
+  return (
+    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
+      <input
+        type="search"
+        className="onyx-Input"
+        data-onyx="memory-search"
+        placeholder={trans.__('Search memory')}
+        aria-label={trans.__('Search memory')}
+        value={query}
+        onChange={event => {
+          openFirst.callOff();
+          type(event.target.value);
+        }}
+        onBlur={openFirst.callOff}
+        onKeyDown={event => {
+          if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            openFirst.callOff();
+            type('');
+          }
+          if (asked !== '') {
+            openFirst.onKey(event);
+          }
+        }}
+      />
+      {asked !== '' && <MemoryFilterRow filter={props.filter} narrow={props.narrow} />}
+      {asked !== '' ? <Results {...props} /> : <Files {...props} />}
+      {asked === '' && props.documents}
+      <MemoryStatusLine status={props.status} />
+    </div>
+  );
+}
+
+function Results(props: MemoryListProps): JSX.Element {
+  const { query, results, note, searchProblem, place, openPassage, conversations, openConversation } = props;
+  const { filter } = props;
+  const hasSaid = openConversation !== null && conversations.length > 0;
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Rows" data-onyx="memory-results">
+      <div className="onyx-Note" role="status">
+        {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
+        {!searchProblem && results?.length === 0 && !(hasSaid && filter.where === 'conversations') && (
+          <span>{hasSaid ? trans.__('Nothing was noted.') : trans.__('Nothing found.')}</span>
+        )}
+      </div>
+      {(results ?? NOTHING).map((passage, index) => (
+        <MemoryResult
+          key={`${placeName(passage)}:${index}`}
+          passage={passage}
+          query={query}
+          isSelected={isAt(place, passage)}
+          open={() => openPassage(passage)}
+        />
+      ))}
+      {openConversation && (
+        <MemoryConversations conversations={conversations} query={query} open={openConversation} />
+      )}
+    </div>
+  );
+}
+
+function isAt(place: MemoryPlace | null, { path, startLine, endLine }: MemoryPassage): boolean {
+  return place?.path === path && place.lines?.[0] === startLine && place.lines[1] === endLine;
+}
+
+function Files({ files, place, openFile }: MemoryListProps): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Rows" data-onyx="memory-files">
+      {files === null && <div className="onyx-Note">{trans.__('Reading…')}</div>}
+      {fileGroups(files ?? []).map(([group, found]) => (
+        <section key={group} aria-label={groupName(group, trans)}>
+          <h3>{groupName(group, trans)}</h3>
+          {found.map(file => (
+            <FileRow key={file.path} file={file} isSelected={file.path === place?.path} open={openFile} />
+          ))}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function FileRow(props: {
+  file: MemoryFileInfo;
+  isSelected: boolean;
+  open: (path: string) => void;
+}): JSX.Element {
+  const { file, isSelected, open } = props;
+  const { trans } = useUi();
+  const changed = file.changedAt ? ago(file.changedAt) : '';
+  return (
+    <button
+      type="button"
+      className="onyx-Row"
+      data-onyx="memory-file"
+      data-path={file.path}
+      data-state={file.problem ? 'broken' : undefined}
+      aria-current={isSelected}
+      title={file.problem ? `${file.path}\n${file.problem}` : file.path}
+      onClick={() => open(file.path)}
+    >
+      <span className="onyx-Row-name">{fileTitle(file.path, trans)}</span>
+      <span className="onyx-Row-state">
+        {file.problem ? trans.__('unreadable') : file.deleted ? '' : sizeInWords(file.sizeBytes)}
+      </span>
+      <span className="onyx-Row-about">
+        {file.deleted
+          ? trans._n('%1 version is kept', '%1 versions are kept', file.versions)
+          : file.problem || (changed && trans.__('changed %1', changed))}
+      </span>
+    </button>
+  );
+}
+
+function groupName(group: FileGroup, trans: Ui['trans']): string {
+  const names: Record<FileGroup, string> = {
+    remembered: trans.__('What stays true'),
+    days: trans.__('Days'),
+    shared: trans.__('All agents'),
+    instructions: trans.__('How the agent works'),
+    deleted: trans.__('Deleted')
+  };
+  return names[group];
+}

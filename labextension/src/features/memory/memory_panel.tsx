@@ -1,0 +1,280 @@
+/** The agent's memory as a panel of the main area: models on one side, plain components on the other. */
+import { ReactWidget, refreshIcon } from '@jupyterlab/ui-components';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { Message } from '@lumino/messaging';
+import { useEffect } from 'react';
+
+import type { DrawDiff } from '../../shared/drawn_diff';
+import { useSignals } from '../../shared/hooks';
+import { IconButton } from '../../shared/icon_button';
+import { MemoryDetail } from './memory_detail';
+import { MemoryEmpty } from './memory_empty';
+import { MemoryList } from './memory_list';
+import { PanelFrame } from '../../shared/panel_frame';
+import { UiProvider } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
+import type { Citation } from '../../shared/citations';
+import type { Documents } from '../documents/documents';
+import type { MemoryFile } from './memory_file';
+import type { MemoryFiles } from './memory_files';
+import type { MemorySearch } from './memory_search';
+import type { SessionTitles } from '../sessions/session_titles';
+import type { MemoryPassage } from '../../protocol/wire';
+import { DocumentDrop } from '../documents/document_drop';
+import { DocumentDetailPart, DocumentListPart, useDocuments } from '../documents/document_parts';
+
+/** As in panel.css: so narrow a panel shows its list or its detail. */
+const NARROW_PX = 560;
+
+export interface MemoryPanelProps {
+  files: MemoryFiles;
+  search: MemorySearch;
+  file: MemoryFile;
+  documents: Documents;
+  titles: SessionTitles;
+  ui: Ui;
+  drawDiff: DrawDiff;
+  /** Open it in JupyterLab's own editor. */
+  openEditor: (path: string, agentId: string | null) => void;
+  /** Open a document, or its folder in the file browser. */
+  openDocument: (path: string) => void;
+  /** null where this page has no chat. */
+  openSession: ((sessionKey: string, entryId?: string) => void) | null;
+}
+
+export class MemoryPanel extends ReactWidget {
+  constructor(private readonly props: MemoryPanelProps) {
+    super();
+    this.addClass('onyx-Panel');
+    this.node.dataset.onyx = 'memory-panel';
+    const { documents, file, search } = props;
+    // What becomes of a drop is seen in the documents' group, which a search or, in a narrow panel, a detail hides.
+    const showDocuments = () => {
+      search.type('');
+      if (this.node.clientWidth <= NARROW_PX) {
+        file.open(null);
+        documents.choose(null);
+      }
+    };
+    // One thing at a time is looked at.
+    file.changed.connect(() => file.place && documents.choose(null));
+    this._drop = new DocumentDrop(this.node, {
+      addFiles: files => {
+        showDocuments();
+        documents.addFiles(files);
+      },
+      addPaths: paths => {
+        showDocuments();
+        void documents.addPaths(paths);
+      }
+    });
+  }
+
+  /** Look at lines of a file of that agent's memory; null is the standard agent. */
+  open(citation: Citation, agentId: string | null): void {
+    const { files, file } = this.props;
+    files.choose(agentId);
+    file.open({ ...citation, agentId: files.agentId });
+  }
+
+  /** What the command that opens the panel needs, so that it shows the same after a reload. */
+  restoreArgs(): ReadonlyPartialJSONObject {
+    const { path, agentId } = this.props.file.place ?? {};
+    return path === undefined ? {} : { path, agentId: agentId ?? null };
+  }
+
+  override dispose(): void {
+    const { files, search, file, documents } = this.props;
+    [files, search, file, documents, this._drop].forEach(one => one.dispose());
+    super.dispose();
+  }
+
+  /** Files may have changed while nobody looked. */
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    readAgain(this.props);
+  }
+
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    void Promise.resolve(this.renderPromise).then(() =>
+      this.node.querySelector<HTMLElement>('[data-onyx=memory-search]')?.focus()
+    );
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <UiProvider value={this.props.ui}>
+        <Panel {...this.props} />
+      </UiProvider>
+    );
+  }
+
+  private readonly _drop: DocumentDrop;
+}
+
+function readAgain({ files, file, documents }: Pick<MemoryPanelProps, 'files' | 'file' | 'documents'>): void {
+  void files.load();
+  void file.load();
+  void documents.load();
+}
+
+function Panel(props: MemoryPanelProps): JSX.Element {
+  const { files, file, documents, ui } = props;
+  const { trans } = ui;
+  useSignals(files.changed, file.changed, files.client.stateChanged);
+  useDocuments(documents);
+  useEffect(() => {
+    void files.open();
+    return () => files.close();
+  }, [files]);
+  const isOffline = files.client.state === 'offline';
+  const problem = isOffline
+    ? trans.__('No connection to the server. What you see may be old.')
+    : files.problem;
+  const again = () => (isOffline ? files.client.connect() : void files.load());
+  return (
+    <PanelFrame
+      title={trans.__('Memory')}
+      about={trans.__('What Onyx remembers, in files that are yours.')}
+      hook="memory-frame"
+      showsDetail={file.place !== null || documents.chosen !== null}
+      actions={
+        <>
+          <AgentPicker files={files} file={file} trans={trans} />
+          <IconButton
+            icon={refreshIcon}
+            label={trans.__('Read again')}
+            hook="memory-refresh"
+            onClick={() => readAgain(props)}
+          />
+        </>
+      }
+      notice={
+        problem && (
+          <div className="onyx-Problem" role="alert" data-onyx="memory-list-problem">
+            <span>{problem}</span>
+            <button type="button" className="onyx-Link" onClick={again}>
+              {trans.__('Try again')}
+            </button>
+          </div>
+        )
+      }
+      list={<ListPart {...props} />}
+      detail={<DetailPart {...props} />}
+    />
+  );
+}
+
+/** Only where there is more than one. */
+function AgentPicker(
+  props: Pick<MemoryPanelProps, 'files' | 'file'> & { trans: Ui['trans'] }
+): JSX.Element | null {
+  const { files, file, trans } = props;
+  if (files.agents.length < 2) {
+    return null;
+  }
+  const standard = files.agents.find(agent => agent.default)?.id ?? '';
+  return (
+    <select
+      className="onyx-Input onyx-Memory-agent"
+      data-onyx="memory-agent"
+      aria-label={trans.__('Whose memory')}
+      value={files.agentId ?? standard}
+      onChange={event => {
+        file.open(null);
+        files.choose(event.target.value);
+      }}
+    >
+      {files.agents.map(agent => (
+        <option key={agent.id} value={agent.id}>
+          {agent.name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function ListPart({ files, search, file, documents, openSession }: MemoryPanelProps): JSX.Element {
+  useSignals(files.changed, search.changed, file.changed);
+  // What changed may be found now, or not any more.
+  useEffect(() => {
+    const again = () => void search.load();
+    files.changed.connect(again);
+    return () => void files.changed.disconnect(again);
+  }, [files, search]);
+  const openPassage = (passage: MemoryPassage) => {
+    const { path, startLine, endLine } = passage;
+    file.open({ path, agentId: files.agentId, lines: [startLine, endLine] });
+  };
+  return (
+    <MemoryList
+      files={files.files}
+      status={files.status}
+      place={file.place}
+      query={search.query}
+      searched={search.searched}
+      failed={search.failed}
+      results={search.results}
+      note={search.note}
+      searchProblem={search.problem}
+      type={query => search.type(query)}
+      filter={search.filter}
+      narrow={filter => search.narrow(filter)}
+      openFile={path => file.open({ path, agentId: files.agentId })}
+      openPassage={openPassage}
+      documents={
+        <DocumentListPart
+          documents={documents}
+          choose={itemId => {
+            file.open(null);
+            documents.choose(itemId);
+          }}
+        />
+      }
+      conversations={search.conversations}
+      openConversation={openSession && (({ sessionKey, match }) => openSession(sessionKey, match?.entryId))}
+    />
+  );
+}
+
+function DetailPart(props: MemoryPanelProps): JSX.Element {
+  const { files, file, documents, titles, drawDiff, openEditor, openSession } = props;
+  useSignals(files.changed, file.changed, documents.changed, titles.changed, files.client.stateChanged);
+  const { place } = file;
+  if (documents.chosen) {
+    return <DocumentDetailPart documents={documents} open={props.openDocument} />;
+  }
+  if (!place) {
+    return <MemoryEmpty />;
+  }
+  const info = files.file(place.path);
+  return (
+    <MemoryDetail
+      place={place}
+      info={info}
+      text={file.text}
+      versions={file.versions}
+      versionCount={file.versionCount}
+      comparison={file.comparison}
+      compared={file.compared}
+      problem={file.problem}
+      refusal={file.refusal}
+      dismissRefusal={() => file.dismissRefusal()}
+      hasConflict={file.hasConflict}
+      online={files.client.state === 'open'}
+      isBusy={file.isBusy}
+      isReadingOlder={file.isReadingOlder}
+      view={file.view}
+      show={view => file.show(view)}
+      drawDiff={drawDiff}
+      titleOf={key => titles.of(key)}
+      compare={version => file.compare(version)}
+      showOlder={() => void file.showOlder()}
+      restore={version => void file.restore(version)}
+      openEditor={info?.deleted ? null : () => openEditor(place.path, place.agentId)}
+      openSession={openSession}
+      back={() => file.open(null)}
+    />
+  );
+}

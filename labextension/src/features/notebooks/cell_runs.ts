@@ -1,0 +1,180 @@
+/** Runs cells of open notebooks as the run button does, and remembers how the last ones went. It shows no dialog. */
+import type { ISharedCodeCell } from '@jupyter/ydoc';
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook';
+
+import { checkBase } from './cell_changes';
+import { carry, cellOf } from './cell_content';
+import { MAX_ANSWER_BYTES } from '../../protocol/frame_size';
+import { KernelLife } from './kernel_life';
+import { isKernelFree, kernelFree } from './kernel_turn';
+import { ActionError } from './notebook_bridge';
+import { fullOutputs } from './output_limits';
+import { Remembered } from '../../shared/bounded_cache';
+
+const KERNEL_TIMEOUT_MS = 60_000;
+const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED_CHARS = 10_000_000;
+const MAX_BEFORE_BYTES = 1_000_000;
+
+type Outcome = Promise<Record<string, unknown>>;
+
+export class CellRuns {
+  constructor(private readonly executor: INotebookCellExecutor) {}
+
+  /** Starts the notebook's kernel where there is none, and waits until nothing else runs there. */
+  async wait(panel: NotebookPanel): Promise<void> {
+    await ensureKernel(panel);
+    await kernelFree(panel);
+  }
+
+  /**
+   * Runs it, under a key by which its outcome can be asked for again after a break of the connection; refused where it
+   * is not what `baseHash` says any more.
+   */
+  run(panel: NotebookPanel, cellId: string, runKey: string, baseHash: string | null = null): Outcome {
+    const outcome = run(panel, cellId, baseHash, this.executor);
+    this._outcomes.add(runKey, outcome);
+    return outcome;
+  }
+
+  /** The outcome of a run that this page has begun. */
+  join(runKey: string): Outcome {
+    const outcome = this._outcomes.get(runKey);
+    if (!outcome) {
+      throw new ActionError('no_run', 'This page has not run it.');
+    }
+    return outcome;
+  }
+
+  /** Whether it has ended, or never began: then what runs in the kernel is somebody else's. */
+  hasEnded(runKey: string): boolean {
+    return this._outcomes.hasEnded(runKey);
+  }
+
+  private readonly _outcomes = new Remembered<Record<string, unknown>>(MOST_REMEMBERED, MAX_REMEMBERED_CHARS);
+}
+
+async function run(
+  panel: NotebookPanel,
+  cellId: string,
+  baseHash: string | null,
+  executor: INotebookCellExecutor
+): Outcome {
+  const cell = panel.content.widgets.find(widget => widget.model.id === cellId);
+  if (!cell) {
+    throw new ActionError('no_cell', `The notebook has no cell ${cellId}.`);
+  }
+  if (cell.model.type !== 'code') {
+    throw new ActionError('not_code', 'Only a code cell can be run.');
+  }
+  if (!(await isKernelFree(panel))) {
+    throw new ActionError('kernel_busy', 'Something else runs in the kernel of the notebook.');
+  }
+  const shared = cell.model.sharedModel as ISharedCodeCell;
+  const now = cellOf(shared);
+  checkBase(now, baseHash);
+  const [before, outputsLeftOut] = carry(now, { bytes: MAX_BEFORE_BYTES });
+  const life = new KernelLife(panel);
+  const ended = await execute(panel, cell, executor).finally(() => life.dispose());
+  if (!ended) {
+    checkLost(panel, life);
+  }
+  const outputs = cell.isDisposed
+    ? []
+    : fullOutputs(shared.getOutputs(), MAX_ANSWER_BYTES - 2 * MAX_BEFORE_BYTES);
+  const failed = outputs.some(output => output.output_type === 'error');
+  return {
+    status: failed ? 'error' : ended ? 'ok' : 'aborted',
+    executionCount: cell.isDisposed ? null : shared.execution_count,
+    outputs,
+    before,
+    outputsLeftOut
+  };
+}
+
+/** As the run button does it, so that outputs, prompt and timing appear where they belong. True when it ran through. */
+async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCellExecutor): Promise<boolean> {
+  const notebook = panel.content;
+  let succeeded = false;
+  try {
+    await executor.runCell({
+      cell,
+      notebook: panel.context.model,
+      notebookConfig: notebook.notebookConfig,
+      sessionContext: panel.sessionContext,
+      onCellExecuted: ({ success }) => {
+        succeeded = success;
+      },
+      onCellExecutionScheduled: () => undefined
+    });
+  } catch {
+    // The error is among the outputs; one that is not there means that the run was called off.
+    return false;
+  }
+  return succeeded;
+}
+
+/** Throws where a run that did not end was not stopped either. */
+function checkLost(panel: NotebookPanel, life: KernelLife): void {
+  if (panel.isDisposed) {
+    // Its own end of the connection is gone with it, which says nothing of the kernel.
+    throw new ActionError(
+      'closed',
+      'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
+    );
+  }
+  if (life.hasEnded) {
+    throw new ActionError(
+      'kernel_died',
+      'The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out until then is kept.'
+    );
+  }
+}
+
+async function ensureKernel(panel: NotebookPanel): Promise<void> {
+  const context: ISessionContext = panel.sessionContext;
+  await forgetLostKernel(context);
+  if (!context.isReady && !context.hasNoKernel) {
+    await within(context.ready, KERNEL_TIMEOUT_MS);
+  }
+  if (context.hasNoKernel) {
+    const named = panel.context.model.sharedModel.getMetadata('kernelspec') as { name?: string } | undefined;
+    await context.specsManager.ready;
+    const known = context.specsManager.specs?.kernelspecs ?? {};
+    if (!named?.name || !(named.name in known)) {
+      throw new ActionError('no_kernel', 'The notebook has no kernel. Choose one at its top right.');
+    }
+    await within(context.changeKernel({ name: named.name }), KERNEL_TIMEOUT_MS);
+  }
+  if (context.isTerminating || context.hasNoKernel) {
+    throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
+  }
+  if (context.pendingInput) {
+    throw new ActionError('no_kernel', 'The kernel waits for input in another cell.');
+  }
+}
+
+/** A server that was started anew does not know the kernel that the tab still tries to reach: it would be waited for in vain. */
+async function forgetLostKernel(context: ISessionContext): Promise<void> {
+  const kernel = context.session?.kernel;
+  if (kernel && kernel.connectionStatus !== 'connected') {
+    await within(context.sessionManager.refreshRunning(), KERNEL_TIMEOUT_MS);
+  }
+}
+
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ActionError('no_kernel', 'The kernel did not start in time.')),
+      timeoutMs
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,93 @@
+/** The notebook that a person has in front: what goes along with a message, and where code from an answer goes. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ContextItem } from '../../protocol/wire';
+import { cellItem, lastError } from './notebook_context';
+
+import { serverPath } from './notebook_open';
+
+export class NotebookFront implements IDisposable {
+  /** Without a tracker (Notebook 7's file list) there is never a notebook in front. */
+  constructor(private readonly tracker: INotebookTracker | null) {
+    tracker?.currentChanged.connect(this._onChange, this);
+    tracker?.activeCellChanged.connect(this._onCell, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** One stands in another cell: what it shows may have changed with it. */
+  get cellChanged(): ISignal<this, void> {
+    return this._cellChanged;
+  }
+
+  get path(): string | null {
+    const panel = this.tracker?.currentWidget;
+    return panel ? serverPath(panel.context) : null;
+  }
+
+  /** Whether it goes along with the next message. */
+  get isIncluded(): boolean {
+    return this.path !== null && this.path !== this._leftOut;
+  }
+
+  /** Send it along or leave it out, until another one comes to the front and this one again. */
+  include(included: boolean): void {
+    this._leftOut = included ? null : this.path;
+    this._changed.emit();
+  }
+
+  get activeCellId(): string | null {
+    return this.tracker?.activeCell?.model.id ?? null;
+  }
+
+  /** The error that it shows, the newest where it shows several. */
+  lastError(trans: TranslationBundle): ContextItem | null {
+    const panel = this.tracker?.currentWidget;
+    const found = panel && lastError(panel);
+    return panel && found ? cellItem(panel, found.cell, trans, 'error') : null;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** A new code cell below the active one. */
+  insertCode(code: string): void {
+    const panel = this.tracker?.currentWidget;
+    const model = panel?.context.model.sharedModel;
+    if (!panel || !model) {
+      return;
+    }
+    const index = panel.content.activeCellIndex + 1;
+    model.insertCell(index, { cell_type: 'code', source: code, metadata: { trusted: true } });
+    panel.content.activeCellIndex = index;
+    void panel.content.scrollToItem(index, 'smart').catch(() => undefined);
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this.tracker?.currentChanged.disconnect(this._onChange, this);
+      this.tracker?.activeCellChanged.disconnect(this._onCell, this);
+      Signal.clearData(this);
+    }
+  }
+
+  private _onCell(): void {
+    this._cellChanged.emit();
+  }
+
+  private _onChange(): void {
+    this._changed.emit();
+  }
+
+  private _leftOut: string | null = null;
+  private _isDisposed = false;
+  private readonly _cellChanged = new Signal<this, void>(this);
+  private readonly _changed = new Signal<this, void>(this);
+}

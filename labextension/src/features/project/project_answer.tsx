@@ -1,0 +1,106 @@
+/** A project's instructions with a person's answer to them: a yes is for the text that is shown, and for no other. */
+import { useCallback, useEffect, useState } from 'react';
+
+import type { ProjectFile } from '../../protocol/wire';
+import { ProjectText } from './project_text';
+import { useUi } from '../../shared/ui_context';
+
+export interface ProjectAnswers {
+  online: boolean;
+  trust: (file: ProjectFile) => Promise<void>;
+  decline: (file: ProjectFile) => Promise<void>;
+}
+
+/** What one reads stays as it is: another version takes its place after a click, or after an answer. */
+export interface Shown {
+  file: ProjectFile;
+  isOutdated: boolean;
+  isBusy: boolean;
+  showNow: () => void;
+  answer: (given: (file: ProjectFile) => Promise<void>) => Promise<void>;
+}
+
+export function useShown(file: ProjectFile, isOpen: boolean): Shown {
+  const [kept, setKept] = useState<ProjectFile | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  useEffect(() => {
+    if (isOpen !== (kept !== null)) {
+      setKept(isOpen ? file : null);
+    }
+  }, [isOpen, kept, file]);
+  const isOutdated = isOpen && kept !== null && kept.digest !== file.digest;
+  const shown = isOutdated ? kept : file;
+  const answer = useCallback(
+    async (given: (file: ProjectFile) => Promise<void>) => {
+      setIsBusy(true);
+      try {
+        await given(shown);
+      } finally {
+        setKept(null);
+        setIsBusy(false);
+      }
+    },
+    [shown]
+  );
+  return { file: shown, isOutdated, isBusy, showNow: () => setKept(file), answer };
+}
+
+/** The text, and a word where the file has changed meanwhile. */
+export function ShownText({ shown }: { shown: Shown }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <>
+      <ProjectText key={shown.file.digest} file={shown.file} />
+      {shown.isOutdated && (
+        <div className="onyx-Note" role="alert" data-onyx="project-outdated">
+          {trans.__('It has changed while it was shown.')}{' '}
+          <button type="button" className="onyx-Link" data-onyx="project-show-now" onClick={shown.showNow}>
+            {trans.__('Show it as it is now')}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface AnswerProps {
+  shown: Shown;
+  online: boolean;
+  given: (file: ProjectFile) => Promise<void>;
+}
+
+/** `isSeen`: the text is in view. */
+export function TrustButton({
+  shown,
+  online,
+  given,
+  isSeen
+}: AnswerProps & { isSeen: boolean }): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <button
+      type="button"
+      className="onyx-Button onyx-mod-accept"
+      data-onyx="project-trust"
+      title={isSeen ? undefined : trans.__('Show them first: you trust what you have seen')}
+      disabled={!isSeen || shown.isOutdated || shown.isBusy || !online}
+      onClick={() => void shown.answer(given)}
+    >
+      {trans.__('Trust')}
+    </button>
+  );
+}
+
+export function DeclineButton({ shown, online, given, label }: AnswerProps & { label: string }): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="onyx-Button"
+      data-onyx="project-decline"
+      disabled={shown.isOutdated || shown.isBusy || !online}
+      onClick={() => void shown.answer(given)}
+    >
+      {label}
+    </button>
+  );
+}

@@ -1,0 +1,56 @@
+/** What the project in the server's root tells Onyx to do, as the server has it now, and a person's answer to it. */
+import type { EventFrame } from '../../protocol/frames';
+import type { Methods, ProjectFile } from '../../protocol/wire';
+import { LiveList } from '../../shared/live_list';
+
+/** The server looks at the files when it builds a prompt; after a turn they may be others. */
+const OCCASIONS: ReadonlySet<string> = new Set([
+  'project.updated',
+  'chat.final',
+  'chat.error',
+  'chat.aborted'
+]);
+
+export class ProjectInstructions extends LiveList {
+  /** null before they were read. */
+  get files(): readonly ProjectFile[] | null {
+    return this._files;
+  }
+
+  /** Those that nobody has answered for yet: they are not used. */
+  get waiting(): readonly ProjectFile[] {
+    return this._files?.filter(({ state }) => state === 'new' || state === 'changed') ?? [];
+  }
+
+  /** From now on the file guides Onyx, as long as it stays what is shown here; else that is the refusal. */
+  trust(file: ProjectFile): Promise<void> {
+    return this._answer('project.trust', file);
+  }
+
+  /** It is not used, nor asked about again while it stays as it is. */
+  decline(file: ProjectFile): Promise<void> {
+    return this._answer('project.decline', file);
+  }
+
+  protected async read(): Promise<() => void> {
+    const { files } = await this.client.request('project.files', {});
+    return () => {
+      this._files = files;
+    };
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    return OCCASIONS.has(frame.event);
+  }
+
+  /** Whatever came of it, the files are then as the server has them. */
+  private async _answer(method: keyof Methods & `project.${string}`, file: ProjectFile): Promise<void> {
+    const { path, digest } = file;
+    await this.attempt(async () => {
+      await this.client.request(method, { path, digest });
+    });
+    await this.load();
+  }
+
+  private _files: readonly ProjectFile[] | null = null;
+}

@@ -1,0 +1,85 @@
+/**
+ * When to ask the server again what turns changed in notebooks: after what it tells, after a reconnect, and once for
+ * several reasons within a moment. It keeps no answer.
+ */
+import type { IDisposable } from '@lumino/disposable';
+
+import type { EventFrame } from '../../protocol/frames';
+import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
+import type { Methods } from '../../protocol/wire';
+
+type Changes = Methods['notebook.changes'];
+
+export interface Subject {
+  /** Milliseconds within which several reasons to ask are one. */
+  togetherMs: number;
+  /** Hears each event; true where it is a reason to ask. */
+  hears: (frame: EventFrame) => boolean;
+  /** What to ask; null where there is nothing to ask about. */
+  params: () => Changes['params'] | null;
+  /** Takes the answer to these params, unless a later one was asked for meanwhile. */
+  take: (changes: Changes['result'], params: Changes['params']) => void;
+}
+
+export class ChangeFeed implements IDisposable {
+  constructor(
+    private readonly client: SocketClient,
+    private readonly subject: Subject
+  ) {
+    client.event.connect(this._onEvent, this);
+    client.stateChanged.connect(this._onState, this);
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Ask the server again, soon. */
+  refresh(): void {
+    this._timer ??= setTimeout(() => void this.load(), this.subject.togetherMs);
+  }
+
+  /** Ask it now. Without a connection nothing is asked: that is done when there is one again. */
+  async load(): Promise<void> {
+    clearTimeout(this._timer);
+    this._timer = undefined;
+    const params = this.subject.params();
+    if (this._isDisposed || params === null || this.client.state !== 'open') {
+      return;
+    }
+    const request = ++this._lastRequest;
+    try {
+      const changes = await this.client.request('notebook.changes', params);
+      if (request === this._lastRequest && !this._isDisposed) {
+        this.subject.take(changes, params);
+      }
+    } catch {
+      // The connection's own state tells what is wrong; what was known stays.
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      clearTimeout(this._timer);
+      this.client.event.disconnect(this._onEvent, this);
+      this.client.stateChanged.disconnect(this._onState, this);
+    }
+  }
+
+  private _onEvent(_: SocketClient, frame: EventFrame): void {
+    if (this.subject.hears(frame)) {
+      this.refresh();
+    }
+  }
+
+  private _onState(_: SocketClient, state: ConnectionState): void {
+    if (state === 'open') {
+      this.refresh();
+    }
+  }
+
+  private _isDisposed = false;
+  private _lastRequest = 0;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+}

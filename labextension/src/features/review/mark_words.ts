@@ -1,0 +1,121 @@
+/** What is said about changed cells and about what came of taking them back. Pure. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { LeftAlone, NotebookReverted, TurnInfo } from '../../protocol/wire';
+import type { ShownMark } from './shown_marks';
+
+/** The last part of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** What the agent did to the cell, in the shortest words; `from` is where a moved one stood. */
+export function markWords(shown: ShownMark, from: string, trans: TranslationBundle): string[] {
+  const words = {
+    added: [trans.__('new cell')],
+    deleted: [trans.__('removed a cell')],
+    edited: [trans._n('%1 line changed', '%1 lines changed', shown.lines)],
+    moved: [] as string[]
+  }[shown.kind];
+  if (shown.isMoved && shown.kind !== 'deleted' && shown.kind !== 'added') {
+    words.push(trans.__('moved from %1', from));
+  }
+  if (shown.isYours) {
+    words.push(trans.__('changed by you since'));
+  }
+  return words;
+}
+
+/** Why a mark cannot be reverted, or null where it can. */
+export function whyNot(shown: ShownMark, trans: TranslationBundle): string | null {
+  if (shown.mark.working) {
+    return trans.__('Onyx still works on this turn. Stop it, or wait for its end.');
+  }
+  return shown.isYours
+    ? trans.__('You changed this cell since, so Onyx leaves it alone. Open the diff to see how it was.')
+    : null;
+}
+
+/** What a turn did to notebooks: `3 cells changed`. */
+export function turnWords(turn: TurnInfo, trans: TranslationBundle): string {
+  if (turn.cells > 0) {
+    return trans._n('%1 cell changed', '%1 cells changed', turn.cells);
+  }
+  return turn.created.length > 0
+    ? trans.__('%1 made', turn.created.map(nameOf).join(', '))
+    : trans._n('%1 cell run', '%1 cells run', turn.ran);
+}
+
+/** What a revert did not do, one sentence a reason; empty where it did all. */
+export function leftWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
+  const reasons = new Map<string, LeftAlone[]>();
+  for (const left of outcome.leftAlone) {
+    const key = left.cellId ? left.reason : `${left.path}: ${left.message ?? left.reason}`;
+    reasons.set(key, [...(reasons.get(key) ?? []), left]);
+  }
+  return [...reasons].map(([reason, left]) =>
+    left[0].cellId ? cellsLeft(reason, left.length, trans) : reason
+  );
+}
+
+/** Which notebooks a revert took away or made again. */
+export function notebookWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
+  const names = (paths: readonly string[]) => paths.map(nameOf).join(', ');
+  return [
+    ...(outcome.removed.length > 0 ? [trans.__('%1 was removed.', names(outcome.removed))] : []),
+    ...(outcome.made.length > 0 ? [trans.__('%1 is there again.', names(outcome.made))] : [])
+  ];
+}
+
+function cellsLeft(reason: string, count: number, trans: TranslationBundle): string {
+  switch (reason) {
+    case 'changed':
+      return trans._n(
+        '%1 cell was left as it is: you changed it since.',
+        '%1 cells were left as they are: you changed them since.',
+        count
+      );
+    case 'changed_later':
+      return trans._n(
+        '%1 cell was left as it is: a later turn changed it.',
+        '%1 cells were left as they are: a later turn changed them.',
+        count
+      );
+    case 'deleted':
+      return trans._n(
+        '%1 cell was not put back: you deleted it.',
+        '%1 cells were not put back: you deleted them.',
+        count
+      );
+    case 'moved':
+      return trans._n(
+        '%1 cell was left in its place: you moved it since.',
+        '%1 cells were left in their places: you moved them since.',
+        count
+      );
+    case 'ran':
+      return trans._n(
+        '%1 cell keeps its outputs: it ran since.',
+        '%1 cells keep their outputs: they ran since.',
+        count
+      );
+    case 'running':
+      return trans._n(
+        '%1 cell was left as it is: it runs now. Stop it, or wait for its end, and try again.',
+        '%1 cells were left as they are: they run now. Stop them, or wait for their end, and try again.',
+        count
+      );
+    case 'not_found':
+      return trans._n(
+        '%1 cell was left as it is: the undo had changed nothing in it.',
+        '%1 cells were left as they are: the undo had changed nothing in them.',
+        count
+      );
+    default:
+      return trans._n(
+        'The former outputs of %1 cell were too large to be kept.',
+        'The former outputs of %1 cells were too large to be kept.',
+        count
+      );
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What turns changed in one notebook and nobody has decided about yet: kept current from the server, with what a person
+ * does about it. It knows no widget and keeps nothing: after a reload the server says the same again.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { CellMark, NotebookMarksParams, NotebookReverted } from '../../protocol/wire';
+import { cellHash } from '../notebooks/cell_hash';
+import { ChangeFeed } from './change_feed';
+import { nameOf } from './mark_words';
+
+const TOGETHER_MS = 120;
+
+export class NotebookMarks implements IDisposable {
+  constructor(
+    private readonly client: SocketClient,
+    private readonly path: () => string
+  ) {
+    this._feed = new ChangeFeed(client, {
+      togetherMs: TOGETHER_MS,
+      hears: frame => this._hears(frame),
+      params: () => ({ path: this.path() }),
+      take: ({ marks }) => {
+        this._marks = marks;
+        this._emit();
+      }
+    });
+    this.refresh();
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get marks(): readonly CellMark[] {
+    return this._marks;
+  }
+
+  /** What came of the last revert where it left something alone; null when it is read. */
+  get outcome(): NotebookReverted | null {
+    return this._outcome;
+  }
+
+  /** Why the last thing that a person asked for was not done. */
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  get isBusy(): boolean {
+    return this._isBusy;
+  }
+
+  get isDisposed(): boolean {
+    return this._feed.isDisposed;
+  }
+
+  /** Ask the server again, soon; several wishes within a moment are one. */
+  refresh(): void {
+    this._feed.refresh();
+  }
+
+  /** Take changes as they are: of these cells, or with null all. */
+  async keep(cellIds: readonly string[] | null): Promise<void> {
+    await this._act(async () => {
+      await this.client.request('notebook.accept', this._params(cellIds));
+    });
+  }
+
+  /** Make these cells, or with null all, as they were. */
+  async revert(cellIds: readonly string[] | null): Promise<void> {
+    await this._act(async () => {
+      const outcome = await this.client.request('notebook.reject', this._params(cellIds), 60_000);
+      this._outcome = outcome.leftAlone.length > 0 ? outcome : null;
+    });
+  }
+
+  /** The words about the last revert have been read. */
+  dismiss(): void {
+    this._outcome = null;
+    this._problem = null;
+    this._emit();
+  }
+
+  dispose(): void {
+    this._feed.dispose();
+    Signal.clearData(this);
+  }
+
+  /** With what is shown at this moment: a turn that goes on may have changed more since. */
+  private _params(cellIds: readonly string[] | null): NotebookMarksParams {
+    const marks = this._marks.filter(mark => cellIds === null || cellIds.includes(mark.cellId));
+    const shown = Object.fromEntries(
+      marks.map(({ cellId, after }) => [cellId, after ? cellHash(after.source) : ''] as const)
+    );
+    return { path: this.path(), shown, ...(cellIds === null ? {} : { cellIds: [...cellIds] }) };
+  }
+
+  private async _act(action: () => Promise<void>): Promise<void> {
+    if (this._isBusy) {
+      return;
+    }
+    this._isBusy = true;
+    this._outcome = null;
+    this._problem = null;
+    this._emit();
+    try {
+      await action();
+    } catch (error) {
+      this._problem = String((error as Error).message ?? error);
+    }
+    this._isBusy = false;
+    await this._feed.load();
+    this._emit();
+  }
+
+  private _hears(frame: EventFrame): boolean {
+    if (frame.event === 'notebook.changes_updated') {
+      // The server follows links, so that only the name is sure to be the same.
+      const name = nameOf(this.path());
+      const isOurs =
+        !frame.data.paths || frame.data.paths.some(path => nameOf(path) === name || !path.includes('.'));
+      this._outcome = isOurs ? null : this._outcome; // it was about what is no longer so
+      return isOurs;
+    }
+    if (frame.event === 'session.updated' && frame.data.activity === 'idle') {
+      const { sessionKey } = frame.data;
+      return this._marks.some(
+        mark => mark.working && mark.turns.some(turn => turn.sessionKey === sessionKey)
+      );
+    }
+    return false;
+  }
+
+  private _emit(): void {
+    if (!this.isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private _marks: readonly CellMark[] = [];
+  private _outcome: NotebookReverted | null = null;
+  private _problem: string | null = null;
+  private _isBusy = false;
+  private readonly _feed: ChangeFeed;
+  private readonly _changed = new Signal<this, void>(this);
+}

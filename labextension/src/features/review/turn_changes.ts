@@ -1,0 +1,128 @@
+/**
+ * What each turn of the session in front did to notebooks, and undoing it. It keeps nothing: the server says the same
+ * again after a reload.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { NotebookReverted, TurnInfo } from '../../protocol/wire';
+import { ChangeFeed } from './change_feed';
+
+const TOGETHER_MS = 200;
+
+/** A turn with what goes on about it here: being undone, what came of it, why it was not done. */
+export interface TurnState {
+  readonly turn: TurnInfo;
+  readonly isBusy: boolean;
+  readonly outcome: NotebookReverted | null;
+  readonly problem: string | null;
+}
+
+type Doing = Omit<TurnState, 'turn'>;
+
+const IDLE: Doing = { isBusy: false, outcome: null, problem: null };
+
+export class TurnChanges implements IDisposable {
+  constructor(private readonly client: SocketClient) {
+    this._feed = new ChangeFeed(client, {
+      togetherMs: TOGETHER_MS,
+      hears: frame => this._hears(frame),
+      params: () => (this._sessionKey === null ? null : { sessionKey: this._sessionKey }),
+      take: ({ turns }, { sessionKey }) => {
+        if (sessionKey === this._sessionKey) {
+          this._states = new Map(turns.map(turn => [turn.runId, this._state(turn)]));
+          this._emit();
+        }
+      }
+    });
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this._feed.isDisposed;
+  }
+
+  /** Look at this session from now on; null is one that the server does not know yet. */
+  follow(sessionKey: string | null): void {
+    if (sessionKey !== this._sessionKey) {
+      this._sessionKey = sessionKey;
+      this._states = new Map();
+      this._doing.clear();
+      this._emit();
+      this._feed.refresh();
+    }
+  }
+
+  /** By run; another object only where something about it is new. */
+  get turns(): ReadonlyMap<string, TurnState> {
+    return this._states;
+  }
+
+  async undo(runId: string): Promise<void> {
+    await this._act(runId, 'notebook.undo');
+  }
+
+  async putBack(runId: string): Promise<void> {
+    await this._act(runId, 'notebook.put_back');
+  }
+
+  dispose(): void {
+    this._feed.dispose();
+    Signal.clearData(this);
+  }
+
+  private async _act(runId: string, method: 'notebook.undo' | 'notebook.put_back'): Promise<void> {
+    const sessionKey = this._sessionKey;
+    if (sessionKey === null || this._doing.get(runId)?.isBusy) {
+      return;
+    }
+    this._do(runId, { ...IDLE, isBusy: true });
+    let done = IDLE;
+    try {
+      done = { ...IDLE, outcome: await this.client.request(method, { sessionKey, runId }, 120_000) };
+    } catch (error) {
+      done = { ...IDLE, problem: String((error as Error).message ?? error) };
+    }
+    await this._feed.load();
+    if (sessionKey === this._sessionKey) {
+      this._do(runId, done);
+    }
+  }
+
+  private _do(runId: string, doing: Doing): void {
+    this._doing.set(runId, doing);
+    const state = this._states.get(runId);
+    if (state) {
+      this._states = new Map(this._states).set(runId, { turn: state.turn, ...doing });
+    }
+    this._emit();
+  }
+
+  private _state(turn: TurnInfo): TurnState {
+    const known = this._states.get(turn.runId);
+    const isSame = known && JSON.stringify(known.turn) === JSON.stringify(turn);
+    return isSame ? known : { turn, ...(this._doing.get(turn.runId) ?? IDLE) };
+  }
+
+  private _hears(frame: EventFrame): boolean {
+    const isOurs = (key: string | null | undefined) => !key || key === this._sessionKey;
+    return frame.event === 'notebook.changes_updated' && isOurs(frame.data.sessionKey);
+  }
+
+  private _emit(): void {
+    if (!this.isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private _sessionKey: string | null = null;
+  private _states: ReadonlyMap<string, TurnState> = new Map();
+  private readonly _doing = new Map<string, Doing>();
+  private readonly _feed: ChangeFeed;
+  private readonly _changed = new Signal<this, void>(this);
+}

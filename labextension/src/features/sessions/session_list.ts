@@ -1,0 +1,103 @@
+/** The sessions to choose from, newest first, as far as a search narrows them. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { SocketClient } from '../../protocol/socket_client';
+import type { SessionInfo } from '../../protocol/wire';
+
+const PAGE = 50;
+
+export class SessionList implements IDisposable {
+  constructor(private readonly client: SocketClient) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get sessions(): readonly SessionInfo[] {
+    return this._sessions;
+  }
+
+  get total(): number {
+    return this._total;
+  }
+
+  get isLoading(): boolean {
+    return this._isLoading;
+  }
+
+  /** What the sessions were searched for; null before the first answer. */
+  get query(): string | null {
+    return this._query;
+  }
+
+  /** What was searched for in vain, where the newest search has failed. */
+  get failed(): string | null {
+    return this._failed;
+  }
+
+  /** What kept the search from being better. */
+  get note(): string | null {
+    return this._note;
+  }
+
+  /** False where there was no time to look through all that was said. */
+  get isWhole(): boolean {
+    return this._isWhole;
+  }
+
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Read the first sessions that match; an answer to an older search is dropped. */
+  async load(query = '', limit = PAGE): Promise<void> {
+    const turn = ++this._turn;
+    this._isLoading = true;
+    this._changed.emit();
+    try {
+      const found = await this.client.request('sessions.list', { query: query || null, limit });
+      const { sessions, total, note, isWhole } = found;
+      if (turn === this._turn) {
+        this._sessions = sessions;
+        this._note = note ?? null;
+        this._isWhole = isWhole !== false;
+        this._query = query;
+        this._total = total;
+        this._problem = this._failed = null;
+      }
+    } catch (error) {
+      if (turn === this._turn) {
+        this._failed = query;
+        this._problem = (error as Error).message;
+      }
+    }
+    if (turn === this._turn && !this._isDisposed) {
+      this._isLoading = false;
+      this._changed.emit();
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      Signal.clearData(this);
+    }
+  }
+
+  private _sessions: SessionInfo[] = [];
+  private _query: string | null = null;
+  private _failed: string | null = null;
+  private _total = 0;
+  private _turn = 0;
+  private _isLoading = false;
+  private _note: string | null = null;
+  private _isWhole = true;
+  private _problem: string | null = null;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}

@@ -1,0 +1,170 @@
+/** All sessions, newest first, narrowed by a search; it lies over the conversation until one is chosen. */
+import { useEffect, useRef, useState } from 'react';
+
+import { ago } from '../../shared/relative_time';
+import { matchParts } from '../../shared/match_parts';
+import type { SessionInfo } from '../../protocol/wire';
+import { useUi } from '../../shared/ui_context';
+import { useOpensFirst } from '../../shared/use_opens_first';
+
+const SEARCH_PAUSE_MS = 200;
+
+interface SessionListViewProps {
+  sessions: readonly SessionInfo[];
+  total: number;
+  isLoading: boolean;
+  /** What kept the search from being better. */
+  note: string | null;
+  /** False where there was no time to look through all that was said. */
+  isWhole: boolean;
+  problem: string | null;
+  current: string | null;
+  search: (query: string) => void;
+  /** What the sessions shown were searched for; null before there are any. */
+  searched: string | null;
+  /** What was searched for in vain, where the newest search has failed. */
+  failed: string | null;
+  open: (session: SessionInfo) => void;
+  close: () => void;
+}
+
+export function SessionListView(props: SessionListViewProps): JSX.Element {
+  const { sessions, current, search, searched, failed, open, close } = props;
+  const { trans } = useUi();
+  const [query, setQuery] = useState('');
+  const first = useRef(true);
+  useEffect(() => {
+    const timer = setTimeout(() => search(query), first.current ? 0 : SEARCH_PAUSE_MS);
+    first.current = false;
+    return () => clearTimeout(timer);
+  }, [query, search]);
+  const openFirst = useOpensFirst({ query, searched, failed, results: sessions, open });
+  const list = useRef<HTMLUListElement>(null);
+  const move = (event: React.KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const rows = Array.from(list.current?.querySelectorAll('button') ?? []);
+    const at = rows.indexOf(document.activeElement as HTMLButtonElement);
+    if (step !== 0 && rows[at + step]) {
+      event.preventDefault();
+      rows[at + step].focus();
+    }
+  };
+  return (
+    <div
+      className="onyx-Sessions"
+      data-onyx="session-list"
+      role="dialog"
+      aria-label={trans.__('Sessions')}
+      onKeyDown={event => {
+        if (event.nativeEvent.isComposing) {
+          return; // Escape ends the composition, arrows choose in it
+        }
+        return event.key === 'Escape' ? close() : move(event);
+      }}
+    >
+      <input
+        autoFocus
+        type="search"
+        className="onyx-Input"
+        data-onyx="session-search"
+        value={query}
+        placeholder={trans.__('Search sessions')}
+        aria-label={trans.__('Search sessions')}
+        onChange={event => {
+          setQuery(event.target.value);
+          openFirst.callOff();
+        }}
+        onBlur={openFirst.callOff}
+        onKeyDown={openFirst.onKey}
+      />
+      <ul className="onyx-Sessions-items" ref={list}>
+        {sessions.map(session => (
+          <SessionRow
+            key={session.sessionKey}
+            session={session}
+            isCurrent={session.sessionKey === current}
+            query={searched ?? ''}
+            open={open}
+          />
+        ))}
+      </ul>
+      <Standing {...props} query={query} />
+    </div>
+  );
+}
+
+/** What is to be known of the list as it is: that nothing was found, that there is more, how it was searched. */
+function Standing(props: SessionListViewProps & { query: string }): JSX.Element {
+  const { sessions, total, isLoading, note, isWhole, problem, search, query } = props;
+  const { trans } = useUi();
+  const isEmpty = sessions.length === 0 && !isLoading;
+  const nothing = isWhole ? trans.__('Nothing found.') : trans.__('Nothing found so far.');
+  return (
+    <div className="onyx-Note onyx-Sessions-note" role="status" data-onyx="session-note">
+      {problem ?? (
+        <>
+          {isEmpty && <span>{query ? nothing : trans.__('No sessions yet')}</span>}
+          {total > sessions.length && (
+            <span>{trans.__('%1 more: search to find them', total - sessions.length)}</span>
+          )}
+          {note && <span>{note}</span>}
+          {!isWhole && !isLoading && (
+            <button
+              type="button"
+              className="onyx-Link"
+              data-onyx="session-search-again"
+              onClick={() => search(query)}
+            >
+              {trans.__('Search again')}
+            </button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+interface SessionRowProps {
+  session: SessionInfo;
+  isCurrent: boolean;
+  query: string;
+  open: (session: SessionInfo) => void;
+}
+
+function SessionRow({ session, isCurrent, query, open }: SessionRowProps): JSX.Element {
+  const { trans } = useUi();
+  const activity =
+    session.activity === 'waiting'
+      ? trans.__('waits for you')
+      : session.activity === 'running'
+        ? trans.__('working')
+        : ago(session.updatedAt);
+  return (
+    <li>
+      <button
+        type="button"
+        className="onyx-Session"
+        data-onyx="session"
+        data-session-key={session.sessionKey}
+        data-activity={session.activity}
+        aria-current={isCurrent}
+        onClick={() => open(session)}
+      >
+        <span className="onyx-Session-title">{session.title || trans.__('Untitled')}</span>
+        <span className="onyx-Session-time">{activity}</span>
+        {session.match ? (
+          <span className="onyx-Session-match" data-onyx="session-match">
+            <span className="onyx-Session-who">
+              {session.match.role === 'user' ? trans.__('You:') : trans.__('Onyx:')}
+            </span>{' '}
+            {matchParts(session.match.snippet, query).map((part, index) =>
+              part.isHit ? <mark key={index}>{part.text}</mark> : part.text
+            )}
+          </span>
+        ) : (
+          <span className="onyx-Session-preview">{session.lastMessagePreview}</span>
+        )}
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,43 @@
+/** How conversations are called, by their keys. It asks once for those that it does not know. */
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { SocketClient } from '../../protocol/socket_client';
+
+const LIMIT = 200;
+
+export class SessionTitles {
+  constructor(private readonly client: SocketClient) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Its title; null where it is not known, or not yet. */
+  of(sessionKey: string): string | null {
+    if (!this._titles.has(sessionKey)) {
+      this._titles.set(sessionKey, null);
+      void this._load();
+    }
+    return this._titles.get(sessionKey) ?? null;
+  }
+
+  private async _load(): Promise<void> {
+    if (this._isLoading) {
+      return;
+    }
+    this._isLoading = true;
+    try {
+      const { sessions } = await this.client.request('sessions.list', { limit: LIMIT });
+      sessions.forEach(({ sessionKey, title }) => this._titles.set(sessionKey, title || null));
+      this._changed.emit();
+    } catch {
+      // A version without a title still says where it comes from.
+    } finally {
+      this._isLoading = false;
+    }
+  }
+
+  private _isLoading = false;
+  private readonly _titles = new Map<string, string | null>();
+  private readonly _changed = new Signal<this, void>(this);
+}

@@ -1,0 +1,154 @@
+/**
+ * The question of a cell that waits for a yes to a skill. Whether it is open, what is asked and what becomes of an answer
+ * is the server's to say: the output holds no more than an id, since any code in a kernel can write an output.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { SkillDetail, SkillQuestionClosedData } from '../../protocol/wire';
+
+export const CONSENT_MIME_TYPE = 'application/vnd.onyx.skill-question+json';
+
+export interface OpenQuestion {
+  expiresAt: string;
+  /** The version that would run. */
+  detail: SkillDetail;
+}
+
+export type QuestionEnd = Pick<SkillQuestionClosedData, 'outcome' | 'reason'>;
+
+export class SkillConsent implements IDisposable {
+  constructor(private readonly client: SocketClient) {
+    client.event.connect(this._onEvent, this);
+    client.stateChanged.connect(this._onConnection, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get online(): boolean {
+    return this.client.state === 'open';
+  }
+
+  /** What the server said of it while it was open; null until then. */
+  get question(): OpenQuestion | null {
+    return this._question;
+  }
+
+  /** null while it is open, and until one knows; nothing can be answered any more afterwards. */
+  get end(): QuestionEnd | null {
+    return this._end;
+  }
+
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  update(data: unknown): void {
+    const given = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+    const id = typeof given.questionId === 'string' ? given.questionId : '';
+    if (id === this._id) {
+      return;
+    }
+    this._id = id;
+    this._question = null;
+    this._end = id ? null : { outcome: 'gone' };
+    this._say(null);
+    void this._load();
+  }
+
+  /** The version with that hash may run from now on, and the cell goes on. */
+  trust = (hash: string): Promise<void> => this._answer({ hash });
+
+  refuse = (): Promise<void> => this._answer({});
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this.client.event.disconnect(this._onEvent, this);
+      this.client.stateChanged.disconnect(this._onConnection, this);
+      Signal.clearData(this);
+    }
+  }
+
+  private async _answer(given: { hash?: string }): Promise<void> {
+    if (!this._question || this._end) {
+      return;
+    }
+    try {
+      await this.client.request('skills.answer', { questionId: this._id, ...given });
+    } catch (error) {
+      await this._load();
+      const isOther = given.hash !== undefined && given.hash !== this._question.detail.skill.hash;
+      if (!this._end && !isOther) {
+        this._say((error as Error).message); // of another version by now the card itself says so
+      }
+    }
+  }
+
+  private async _load(): Promise<void> {
+    if (this._end || !this.online) {
+      return;
+    }
+    const turn = ++this._turn;
+    try {
+      const { open, expiresAt, detail } = await this.client.request('skills.question', {
+        questionId: this._id
+      });
+      if (turn !== this._turn) {
+        return;
+      }
+      if (open && detail) {
+        this._question = { expiresAt: expiresAt ?? '', detail };
+        this._say(null);
+      } else {
+        this._finish({ outcome: 'gone' });
+      }
+    } catch (error) {
+      if (turn === this._turn) {
+        this._say((error as Error).message);
+      }
+    }
+  }
+
+  private _finish(end: QuestionEnd): void {
+    this._turn += 1; // what is still on its way is from before
+    this._end = end;
+    this._say(null);
+  }
+
+  private _say(problem: string | null): void {
+    if (!this._isDisposed) {
+      this._problem = problem;
+      this._changed.emit();
+    }
+  }
+
+  private _onEvent(_: SocketClient, frame: EventFrame): void {
+    if (frame.event === 'skills.updated') {
+      void this._load();
+    } else if (frame.event === 'skills.question_closed' && frame.data.questionId === this._id) {
+      this._finish(frame.data);
+    }
+  }
+
+  private _onConnection(): void {
+    void this._load();
+    this._changed.emit();
+  }
+
+  private _id = '';
+  private _question: OpenQuestion | null = null;
+  private _end: QuestionEnd | null = { outcome: 'gone' };
+  private _problem: string | null = null;
+  private _turn = 0;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}

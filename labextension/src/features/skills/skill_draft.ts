@@ -1,0 +1,146 @@
+/** A skill that is to be made of a notebook: what is proposed, what a person makes of it, and saving it. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import { RequestError } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { SkillInfo, SkillsSaveParams } from '../../protocol/wire';
+
+export type Place = NonNullable<SkillsSaveParams['place']>;
+
+export interface Draft {
+  readonly path: string;
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: string;
+  readonly place: Place;
+  readonly overwrite: boolean;
+}
+
+export class SkillDraft implements IDisposable {
+  constructor(private readonly client: SocketClient) {}
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** null while nobody is making one, and while the proposal is on its way. */
+  get draft(): Draft | null {
+    return this._draft;
+  }
+
+  /** The notebook that it is made of, from the moment it was asked for. */
+  get path(): string | null {
+    return this._path;
+  }
+
+  /** What the proposal could not do. */
+  get hint(): string | null {
+    return this._hint;
+  }
+
+  /** By field; what belongs to none stands under `''`. */
+  get errors(): Readonly<Record<string, string>> {
+    return this._errors;
+  }
+
+  get isSaving(): boolean {
+    return this._isSaving;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  async begin(path: string): Promise<void> {
+    this._path = path;
+    this._draft = null;
+    this._hint = null;
+    this._errors = {};
+    this._emit();
+    try {
+      const { name, description, parameters, problem } = await this.client.request('skills.propose', {
+        path
+      });
+      if (this._path === path) {
+        this._draft = { path, name, description, parameters, place: 'workspace', overwrite: false };
+        this._hint = problem ?? null;
+      }
+    } catch (error) {
+      if (this._path === path) {
+        this._errors = { '': (error as Error).message };
+      }
+    }
+    this._emit();
+  }
+
+  change(values: Partial<Omit<Draft, 'path'>>): void {
+    if (!this._draft) {
+      return;
+    }
+    this._draft = { ...this._draft, ...values };
+    const cleared = new Set(['', ...Object.keys(values)]);
+    this._errors = Object.fromEntries(Object.entries(this._errors).filter(([field]) => !cleared.has(field)));
+    this._emit();
+  }
+
+  /** The skill as it was saved; null where something is to be mended first. */
+  async save(): Promise<SkillInfo | null> {
+    const { _draft: draft } = this;
+    if (!draft || this._isSaving) {
+      return null;
+    }
+    this._isSaving = true;
+    this._errors = {};
+    this._emit();
+    try {
+      const { skill } = await this.client.request('skills.save', { ...draft });
+      this.cancel();
+      return skill;
+    } catch (error) {
+      this._errors = { [fieldOf(error)]: (error as Error).message.replace(/^`\w+`: /, '') };
+      return null;
+    } finally {
+      this._isSaving = false;
+      this._emit();
+    }
+  }
+
+  cancel(): void {
+    this._path = null;
+    this._draft = null;
+    this._hint = null;
+    this._errors = {};
+    this._emit();
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      Signal.clearData(this);
+    }
+  }
+
+  private _emit(): void {
+    if (!this._isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private _path: string | null = null;
+  private _draft: Draft | null = null;
+  private _hint: string | null = null;
+  private _errors: Readonly<Record<string, string>> = {};
+  private _isSaving = false;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+const FIELDS = new Set(['name', 'description', 'parameters', 'place']);
+
+/** The field that an error is about, as the server names it. */
+function fieldOf(error: unknown): string {
+  const data = error instanceof RequestError ? (error.data as { field?: unknown } | undefined) : undefined;
+  const field = typeof data?.field === 'string' ? data.field : '';
+  return FIELDS.has(field) ? field : '';
+}

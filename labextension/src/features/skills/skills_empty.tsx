@@ -1,0 +1,27 @@
+/** The detail's place while no skill is chosen: what skills are, and how one gets the first. */
+import { useUi } from '../../shared/ui_context';
+
+interface SkillsEmptyProps {
+  /** null where there is no notebook in front. */
+  notebook: string | null;
+  saveNotebook: () => void;
+}
+
+export function SkillsEmpty({ notebook, saveNotebook }: SkillsEmptyProps): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Panel-empty" data-onyx="skills-empty">
+      <p>{trans.__('Choose a skill to see what it does and to run it.')}</p>
+      <p>
+        {trans.__(
+          'A notebook becomes one when its parameters stand in a cell of their own; a folder with a SKILL.md tells Onyx how something is done.'
+        )}
+      </p>
+      {notebook && (
+        <button type="button" className="onyx-Link" onClick={saveNotebook}>
+          {trans.__('Save %1 as a skill', notebook)}
+        </button>
+      )}
+    </div>
+  );
+}

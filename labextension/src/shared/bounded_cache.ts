@@ -1,0 +1,47 @@
+/** Results by key, the newest ones, bounded by number and by length. It never drops one that is still to come. */
+import { countChars } from '../protocol/frame_size';
+
+export class Remembered<T> {
+  constructor(
+    private readonly most: number,
+    private readonly maxChars: number
+  ) {}
+
+  get(key: string): Promise<T> | undefined {
+    return this._results.get(key)?.result;
+  }
+
+  /** Whether it is there, and no longer to come. */
+  hasEnded(key: string): boolean {
+    return this._results.get(key)?.chars !== undefined;
+  }
+
+  add(key: string, result: Promise<T>): void {
+    const kept: Kept<T> = { result };
+    const end = (value: unknown) => {
+      kept.chars = countChars(value, this.maxChars);
+      this._tidy();
+    };
+    this._results.set(key, kept);
+    result.then(end, () => end(null)); // whoever asks for it gets the error
+  }
+
+  /** The newest stays, whatever its size: nobody may have asked for it yet. */
+  private _tidy(): void {
+    const ended = [...this._results].filter(([, kept]) => kept.chars !== undefined).reverse();
+    let chars = 0;
+    ended.forEach(([key, kept], index) => {
+      chars += kept.chars ?? 0;
+      if (index > 0 && (index >= this.most || chars > this.maxChars)) {
+        this._results.delete(key);
+      }
+    });
+  }
+
+  private readonly _results = new Map<string, Kept<T>>();
+}
+
+interface Kept<T> {
+  result: Promise<T>;
+  chars?: number;
+}

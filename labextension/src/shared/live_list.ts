@@ -1,0 +1,130 @@
+/** A list of the server's that keeps itself current while somebody looks at it. What is in it, the heirs know. */
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { EventFrame } from '../protocol/frames';
+import type { ConnectionState, SocketClient } from '../protocol/socket_client';
+import { Debounced } from './debounce';
+
+export abstract class LiveList implements IDisposable {
+  constructor(readonly client: SocketClient) {
+    client.event.connect(this._onEvent, this);
+    client.stateChanged.connect(this._onConnection, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Why there is no list, or not the newest one. */
+  get problem(): string | null {
+    return this._problem;
+  }
+
+  /** Why what was asked for last was not done; it stays until it is dismissed or something else is asked for. */
+  get refusal(): string | null {
+    return this._refusal;
+  }
+
+  dismissRefusal(): void {
+    if (this._refusal !== null) {
+      this._refusal = null;
+      this.emit();
+    }
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Read the list, and keep it current from now on until `close`. */
+  async open(): Promise<void> {
+    this._isOpen = true;
+    await this.load();
+  }
+
+  close(): void {
+    this._isOpen = false;
+  }
+
+  /** An answer that a newer reading has overtaken is dropped. */
+  async load(): Promise<void> {
+    const turn = ++this._turn;
+    let take: (() => void) | null = null;
+    let problem: string | null = null;
+    try {
+      take = await this.read();
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+    if (turn === this._turn && !this._isDisposed) {
+      take?.();
+      this._problem = problem;
+      this.emit();
+    }
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._debounced.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  /** Asks the server; what is returned takes the answer over, at once and without waiting for anything. */
+  protected abstract read(): Promise<() => void>;
+
+  /** An event while somebody looks; whether the list is to be read again, after a pause. */
+  protected abstract isOutdatedBy(frame: EventFrame): boolean;
+
+  protected emit(): void {
+    if (!this._isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  /** What was asked for, and the reason where it was not done. */
+  protected async attempt(action: () => Promise<void>): Promise<void> {
+    this.dismissRefusal();
+    try {
+      await action();
+    } catch (error) {
+      this._refusal = (error as Error).message;
+    }
+    this.emit();
+  }
+
+  /** What is being read is older than what is known now. */
+  protected overtake(): void {
+    this._turn += 1;
+  }
+
+  protected forgetProblems(): void {
+    this._problem = this._refusal = null;
+  }
+
+  private _onEvent(_: SocketClient, frame: EventFrame): void {
+    if (this._isOpen && this.isOutdatedBy(frame)) {
+      this._debounced.ask();
+    }
+  }
+
+  private _onConnection(_: SocketClient, state: ConnectionState): void {
+    if (state === 'open' && this._isOpen) {
+      void this.load();
+    }
+  }
+
+  private _problem: string | null = null;
+  private _refusal: string | null = null;
+  private _isOpen = false;
+  private _turn = 0;
+  private _isDisposed = false;
+  private readonly _debounced = new Debounced(() => {
+    if (this._isOpen) {
+      void this.load();
+    }
+  });
+  private readonly _changed = new Signal<this, void>(this);
+}
