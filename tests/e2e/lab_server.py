@@ -1,10 +1,10 @@
 """A real `jupyter lab` with a home, settings and notebooks of its own. It never sees those of whoever runs it."""
 
+import contextlib
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import psutil
+
 import onyx_jupyter
 from tests.collaboration import without_collaboration
+from tests.free_port import free_port
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 20.0
@@ -53,9 +56,7 @@ class LabServer:
         self._environment = _environment(folder, environment or {})
         self._prefix: Sequence[str] = OFFLINE if offline else ()
         self._process: subprocess.Popen[bytes] | None = None
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         for place in (self.files, self.home, self._runtime):
             place.mkdir(parents=True, mode=0o700)
         if not collaboration:
@@ -118,14 +119,12 @@ class LabServer:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        # Written when the port is bound.
-        info = self._runtime / f"jpserver-{self._process.pid}.json"
         try:
-            until(lambda: info.exists() or self._ended(), START_TIMEOUT_S)
+            until(lambda: self._listens() or self._ended(), START_TIMEOUT_S)
         except TimeoutError:
             self.kill()
             raise
-        if not info.exists():
+        if self._ended():
             raise RuntimeError(f"The server did not start:\n{self.log.read_text('utf-8', 'replace')}")
 
     def kill(self) -> None:
@@ -153,6 +152,14 @@ class LabServer:
 
     def _ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
+
+    def _listens(self) -> bool:
+        """The file that tells of a running server is written before it listens."""
+        with contextlib.suppress(psutil.Error):
+            assert self._process is not None
+            connections = psutil.Process(self._process.pid).net_connections("tcp")
+            return any(one.status == psutil.CONN_LISTEN and one.laddr.port == self._port for one in connections)
+        return False
 
 
 def can_cut_off() -> bool:

@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -18,6 +17,7 @@ from tornado.websocket import websocket_connect
 
 from onyx_jupyter.testing.script import Call, Hang, HttpError
 from tests.collaboration import SERVER_EXTENSIONS, without_collaboration
+from tests.free_port import free_port
 from tests.server.client import Client
 from tests.server.processes import lives
 from tests.skills.notebooks import cell, write_notebook
@@ -38,9 +38,7 @@ class RealServer:
         without_collaboration(folder / "config")
 
     def start(self, *options: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         command = [
             sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={self.port}",
             f"--ServerApp.root_dir={self.root}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.free_port import free_port
 
 COMMAND = "searx-run"
 RESOURCES = Path("/usr/share/python3-searx")
@@ -28,9 +29,7 @@ def real_searx(folder: Path, engine_url: str) -> Iterator[str]:
     """Its address. `engine_url` answers `/find?q=` with JSON: `{"results": [{"url", "title", "content"}]}`."""
     command = find_searx()
     assert command is not None
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     settings = folder / "searx.yml"
     settings.write_text(json.dumps(_settings(port, engine_url)))  # JSON is YAML
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
